@@ -1,0 +1,79 @@
+import eslint from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+const pureCore = {
+  "no-restricted-globals": [
+    "error",
+    { name: "process", message: "A core takes what it needs as an argument." },
+    { name: "setTimeout", message: "A core has no clock; return an effect with a delay." },
+    { name: "setInterval", message: "A core has no clock; return an effect with a delay." },
+  ],
+  "no-restricted-properties": [
+    "error",
+    { object: "Date", property: "now", message: "Time is an argument of a core." },
+    { object: "Math", property: "random", message: "Randomness is an argument of a core." },
+  ],
+};
+
+export default tseslint.config(
+  { ignores: ["**/node_modules/", ".antiphon/", "coverage/", "examples/", "contracts/schemas/", "docs/"] },
+  eslint.configs.recommended,
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/require-await": "off",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "no-empty": ["error", { allowEmptyCatch: false }],
+      "no-control-regex": "off",
+      "max-lines": ["error", { max: 500, skipBlankLines: true, skipComments: true }],
+      "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  { files: ["services/*/src/core/**/*.ts"], ignores: ["**/*.test.ts"], rules: pureCore },
+  {
+    files: ["contracts/src/**/*.ts", "runtime/src/**/*.ts", "services/**/*.ts", "cli/**/*.ts"],
+    ignores: ["**/config.ts", "**/*.test.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "MemberExpression[object.name='process'][property.name='env']",
+          message: "The environment is read in config.ts only.",
+        },
+      ],
+    },
+  },
+  { files: ["test/**/*.ts", "**/*.test.ts"], rules: { "max-lines-per-function": "off" } },
+  {
+    files: ["**/*.mjs", "**/*.js"],
+    languageOptions: {
+      globals: {
+        process: "readonly",
+        console: "readonly",
+        Buffer: "readonly",
+        URL: "readonly",
+        fetch: "readonly",
+        setTimeout: "readonly",
+        clearTimeout: "readonly",
+        setInterval: "readonly",
+        clearInterval: "readonly",
+        AbortSignal: "readonly",
+        AbortController: "readonly",
+        performance: "readonly",
+        TextDecoder: "readonly",
+        TextEncoder: "readonly",
+      },
+    },
+  },
+);

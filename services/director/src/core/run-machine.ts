@@ -1,0 +1,163 @@
+/**
+ * The Director's machine: the life of one run as an xstate machine whose events are journal records.
+ *
+ *   queued -> working <-> waiting_input -> integrating -> settled -> closed
+ *                |  \-> failing (no new work; what is active may finish) -> settled
+ *                \----> canceling (only what was accepted before the cancel may land) -> settled
+ *
+ * It is run as a pure function: `replay` folds records, nothing is spawned, no action does IO. What the
+ * outside world still owes the run is read off a state by `outstanding`, so a crash at any point costs
+ * nothing but reading the records again.
+ *
+ * Invariants:
+ *   D4 A run settles once: a state after `settled` never dispatches, verifies or lands.
+ *   D5 A cancel that comes before the verdict in the stream means that the task never lands; one that
+ *      comes after it lets the accepted landing finish first. Every Director decides alike, because the
+ *      order of the stream decides.
+ */
+import type { StoredRecord } from "@antiphon/contracts";
+import { assign, initialTransition, setup, transition, type SnapshotFrom } from "xstate";
+import { foldRun } from "./run-fold.ts";
+import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "./run-state.ts";
+
+type RunContext = RunState & { readonly policy: RunPolicy };
+type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
+
+const failed = (run: RunContext): boolean => run.tasks.some((task) => task.phase.kind === "failed");
+
+export const runMachine = setup({
+  types: {
+    context: {} as RunContext,
+    events: {} as RunEvent,
+    input: {} as { runId: string; policy: RunPolicy },
+  },
+  actions: {
+    fold: assign(({ context, event }) => foldRun(context, event.record, context.policy)),
+    refuse: assign(({ context, event }) => ({
+      lastSeq: event.record.seq,
+      digests: [...context.digests, event.record.digest],
+      refused: { seq: event.record.seq, reason: `a ${event.type} record does not fit the state of the run` },
+    })),
+  },
+  guards: {
+    closed: ({ context }) => context.closed !== null,
+    canceled: ({ context }) => context.cancel !== null,
+    routed: ({ context }) => context.routed !== null,
+    unplannable: ({ context }) => context.routed !== null && context.tasks.length === 0,
+    failed: ({ context }) => failed(context),
+    idle: ({ context }) => !context.tasks.some(isActive),
+    nothingAccepted: ({ context }) =>
+      context.integration.kind !== "accepted" &&
+      !context.tasks.some((task) => task.phase.kind === "accepted"),
+    done: ({ context }) => context.tasks.every((task) => task.phase.kind === "done"),
+    wantsIntegration: ({ context }) =>
+      context.integration.kind !== "none" && context.tasks.some((task) => isCommitted(task.phase)),
+    integrated: ({ context }) =>
+      context.integration.kind === "landed" || context.integration.kind === "refused",
+    onlyAsking: ({ context }) => onlyAsking(context),
+    progressing: ({ context }) => !onlyAsking(context),
+  },
+}).createMachine({
+  id: "run",
+  context: ({ input }) => ({ ...emptyRun(input.runId), policy: input.policy }),
+  initial: "queued",
+  on: { "*": { actions: "refuse" } },
+  states: {
+    queued: {
+      on: { intent: { actions: "fold" }, routed: { actions: "fold" }, cancel: { actions: "fold" } },
+      always: [
+        { guard: "canceled", target: "settled" },
+        { guard: "unplannable", target: "settled" },
+        { guard: "routed", target: "working" },
+      ],
+    },
+    working: {
+      on: {
+        dispatch: { actions: "fold" },
+        claim: { actions: "fold" },
+        result: { actions: "fold" },
+        verdict: { actions: "fold" },
+        landing: { actions: "fold" },
+        cancel: { actions: "fold" },
+      },
+      always: [
+        { guard: "canceled", target: "canceling" },
+        { guard: "failed", target: "failing" },
+        { guard: "done", target: "landed" },
+        { guard: "onlyAsking", target: "waiting_input" },
+      ],
+    },
+    waiting_input: {
+      on: { input: { actions: "fold" }, cancel: { actions: "fold" } },
+      always: [
+        { guard: "canceled", target: "canceling" },
+        { guard: "progressing", target: "working" },
+      ],
+    },
+    failing: {
+      on: {
+        claim: { actions: "fold" },
+        result: { actions: "fold" },
+        verdict: { actions: "fold" },
+        landing: { actions: "fold" },
+        cancel: { actions: "fold" },
+      },
+      always: [
+        { guard: "canceled", target: "canceling" },
+        { guard: "idle", target: "settled" },
+      ],
+    },
+    canceling: {
+      on: { landing: { actions: "fold" } },
+      always: [{ guard: "nothingAccepted", target: "settled" }],
+    },
+    landed: {
+      always: [{ guard: "wantsIntegration", target: "integrating" }, { target: "settled" }],
+    },
+    integrating: {
+      on: {
+        verdict: { actions: "fold" },
+        landing: { actions: "fold" },
+        cancel: { actions: "fold" },
+      },
+      always: [
+        { guard: "integrated", target: "settled" },
+        { guard: "canceled", target: "canceling" },
+      ],
+    },
+    settled: {
+      on: { closed: { actions: "fold" } },
+      always: [{ guard: "closed", target: "closed" }],
+    },
+    closed: { type: "final" },
+  },
+});
+
+export type RunSnapshot = SnapshotFrom<typeof runMachine>;
+
+export function openRun(runId: string, policy: RunPolicy): RunSnapshot {
+  return initialTransition(runMachine, { runId, policy })[0];
+}
+
+/** Folds `records` (in stream order) that the snapshot has not seen yet. */
+export function replay(snapshot: RunSnapshot, records: readonly StoredRecord[]): RunSnapshot {
+  let next = snapshot;
+  for (const record of records) {
+    if (record.seq <= next.context.lastSeq) continue;
+    if (next.status !== "active") break; // D4: nothing follows `closed`.
+    next = transition(runMachine, next, { type: record.type, record })[0];
+  }
+  return next;
+}
+
+function onlyAsking(run: RunContext): boolean {
+  return (
+    run.tasks.some((task) => task.phase.kind === "asking") &&
+    !run.tasks.some(isActive) &&
+    !run.tasks.some((task) => isReady(task, run.tasks))
+  );
+}
+
+function isCommitted(phase: RunState["tasks"][number]["phase"]): boolean {
+  return phase.kind === "done" && phase.commit !== null;
+}

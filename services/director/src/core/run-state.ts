@@ -1,0 +1,105 @@
+/**
+ * What the Director knows of one run: a fold of the run's records, nothing else.
+ *
+ * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> accepted -> done, with the ways back
+ * (lapsed, rejected or answered -> open at the next epoch) and the way out (failed). Resources and facts
+ * live on the phase that owns them, so a phase can never carry a fact of another one.
+ *
+ * Invariants:
+ *   D1 Only a record of the task's current epoch changes the task; an older one is refused.
+ *   D2 `done` and `failed` never change.
+ *   D3 The state is a function of the records in stream order: no clock, no id, no randomness.
+ */
+import type {
+  CancelBody,
+  ClosedBody,
+  EvidenceRef,
+  Feedback,
+  IntentBody,
+  PlannedTask,
+  ResultBody,
+  RoutedBody,
+  VerdictBody,
+} from "@antiphon/contracts";
+
+export type Reported = Extract<ResultBody, { kind: "reported" }>;
+
+export type TaskPhase =
+  | { kind: "open"; epoch: number }
+  | { kind: "dispatched"; epoch: number; base: string }
+  | { kind: "claimed"; epoch: number; base: string; associate: string }
+  | { kind: "proposed"; epoch: number; base: string; seq: number; at: Date; report: Reported }
+  | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
+  | { kind: "asking"; epoch: number; questions: string[] }
+  | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
+  | { kind: "failed"; epoch: number; code: string; message: string };
+
+export interface TaskState {
+  readonly planned: PlannedTask;
+  readonly phase: TaskPhase;
+  /** Attempts that ended in a rejection; a lapsed or abandoned one is not the task's fault. */
+  readonly rejections: number;
+  readonly lapses: number;
+  readonly feedback: readonly Feedback[];
+  readonly answers: readonly { question: string; answer: string }[];
+  readonly evidence: readonly EvidenceRef[];
+}
+
+/** Landing the finished run on the branch the caller asked for. */
+export type Integration =
+  | { kind: "none" }
+  | { kind: "open"; epoch: number }
+  | { kind: "accepted"; epoch: number; verdict: VerdictBody; at: Date }
+  | { kind: "landed"; epoch: number; commit: string; ref: string }
+  | { kind: "refused"; epoch: number; code: string; message: string };
+
+export interface RunState {
+  readonly runId: string;
+  readonly intent: IntentBody | null;
+  readonly routed: RoutedBody | null;
+  readonly tasks: readonly TaskState[];
+  /** The commit at the tip of `antiphon/<runId>`; the base commit until something lands. */
+  readonly head: string;
+  readonly integration: Integration;
+  readonly cancel: CancelBody | null;
+  readonly closed: ClosedBody | null;
+  readonly lastSeq: number;
+  /** Digests of all records folded so far, in stream order; `closed` seals them. */
+  readonly digests: readonly string[];
+  /** The record that was refused last and why, for the log. */
+  readonly refused: { seq: number; reason: string } | null;
+}
+
+export interface RunPolicy {
+  readonly maxAttempts: number;
+  readonly maxLapses: number;
+  readonly maxIntegrations: number;
+}
+
+export function emptyRun(runId: string): RunState {
+  return {
+    runId,
+    intent: null,
+    routed: null,
+    tasks: [],
+    head: "",
+    integration: { kind: "none" },
+    cancel: null,
+    closed: null,
+    lastSeq: 0,
+    digests: [],
+    refused: null,
+  };
+}
+
+export function isActive(task: TaskState): boolean {
+  const kind = task.phase.kind;
+  return kind === "dispatched" || kind === "claimed" || kind === "proposed" || kind === "accepted";
+}
+
+export function isReady(task: TaskState, tasks: readonly TaskState[]): boolean {
+  if (task.phase.kind !== "open") return false;
+  return task.planned.deps.every((dep) =>
+    tasks.some((other) => other.planned.task.task_id === dep && other.phase.kind === "done"),
+  );
+}

@@ -1,0 +1,152 @@
+/**
+ * One task, one record, the next task: the only place where a task changes.
+ *
+ * A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the
+ * reason; the service logs it, nothing else happens.
+ */
+import type {
+  DispatchBody,
+  ClaimBody,
+  Feedback,
+  InputBody,
+  LandingBody,
+  ResultBody,
+  VerdictBody,
+} from "@antiphon/contracts";
+import type { RunPolicy, TaskPhase, TaskState } from "./run-state.ts";
+
+export type TaskEvent = { seq: number; at: Date; epoch: number } & (
+  | { type: "dispatch"; body: DispatchBody }
+  | { type: "claim"; body: ClaimBody }
+  | { type: "result"; body: ResultBody }
+  | { type: "verdict"; body: VerdictBody }
+  | { type: "landing"; body: LandingBody }
+  | { type: "input"; body: InputBody }
+);
+
+export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
+
+/** Verdicts no further attempt can improve: what is missing is a check or a grant, not a better patch. */
+const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+
+export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): TaskStep {
+  const { phase } = task;
+  if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // D2
+  if (event.epoch !== phase.epoch) {
+    return refused(`epoch ${event.epoch} is not the current epoch ${phase.epoch}`); // D1
+  }
+  switch (event.type) {
+    case "dispatch":
+      if (phase.kind !== "open") break;
+      return to(task, { kind: "dispatched", epoch: phase.epoch, base: event.body.base.commit });
+    case "claim":
+      if (phase.kind !== "dispatched") break;
+      return to(task, { ...phase, kind: "claimed", associate: event.body.associate });
+    case "result":
+      if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
+      return afterResult(task, phase, event, policy);
+    case "verdict":
+      if (phase.kind !== "proposed") break;
+      return afterVerdict(task, phase, event, policy);
+    case "landing":
+      if (phase.kind !== "accepted") break;
+      return afterLanding(task, phase, event.body);
+    case "input":
+      if (phase.kind !== "asking") break;
+      return afterInput(task, phase, event.body);
+  }
+  return refused(`a ${event.type} record does not fit a task that is ${phase.kind}`);
+}
+
+function afterResult(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "dispatched" | "claimed" }>,
+  event: Extract<TaskEvent, { type: "result" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const { body } = event;
+  if (body.kind !== "reported") {
+    const lapses = task.lapses + 1;
+    const message =
+      body.kind === "lapsed" ? `the claim of ${body.holder} lapsed` : `${body.code}: ${body.message}`;
+    if (lapses > policy.maxLapses) {
+      return to({ ...task, lapses }, failed(phase.epoch, "ANT_TASK_POISON", `given up after ${lapses} lost attempts; last: ${message}`));
+    }
+    return to({ ...task, lapses }, { kind: "open", epoch: phase.epoch + 1 });
+  }
+  const seen = { ...task, evidence: [...task.evidence, body.evidence] };
+  switch (body.result.status) {
+    case "ok":
+      return to(seen, { kind: "proposed", epoch: phase.epoch, base: phase.base, seq: event.seq, at: event.at, report: body });
+    case "needs_input":
+      return to(seen, { kind: "asking", epoch: phase.epoch, questions: body.result.questions.map(questionText) });
+    case "failed":
+      return reject(seen, policy, {
+        epoch: phase.epoch,
+        code: body.code ?? "ANT_VERIFY_SELF_FAILED",
+        message: body.result.summary,
+        checks: [],
+      });
+  }
+}
+
+function afterVerdict(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "proposed" }>,
+  event: Extract<TaskEvent, { type: "verdict" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const { body } = event;
+  const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
+  if (body.verdict === "PASS") {
+    if (body.commit === null) return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+    return to(seen, { kind: "accepted", epoch: phase.epoch, report: phase.report, at: event.at, verdict: body });
+  }
+  const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
+  if (FINAL_CODES.has(code)) return to(seen, failed(phase.epoch, code, body.message));
+  return reject(seen, policy, { epoch: phase.epoch, code, message: body.message, checks: body.checks });
+}
+
+function afterLanding(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "accepted" }>,
+  body: LandingBody,
+): TaskStep {
+  if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));
+  return to(task, { kind: "done", epoch: phase.epoch, commit: body.commit, verdict: phase.verdict });
+}
+
+function afterInput(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "asking" }>,
+  body: InputBody,
+): TaskStep {
+  const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
+  const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));
+  return to({ ...task, answers: [...task.answers, ...answers] }, { kind: "open", epoch: phase.epoch + 1 });
+}
+
+function reject(task: TaskState, policy: RunPolicy, feedback: Feedback): TaskStep {
+  const next = { ...task, rejections: task.rejections + 1, feedback: [...task.feedback, feedback] };
+  if (next.rejections >= policy.maxAttempts) {
+    const attempts = next.rejections === 1 ? "1 attempt" : `${next.rejections} attempts`;
+    return to(next, failed(feedback.epoch, feedback.code, `after ${attempts}: ${feedback.message}`));
+  }
+  return to(next, { kind: "open", epoch: feedback.epoch + 1 });
+}
+
+function questionText(question: unknown): string {
+  return typeof question === "string" ? question : JSON.stringify(question);
+}
+
+function failed(epoch: number, code: string, message: string): TaskPhase {
+  return { kind: "failed", epoch, code, message };
+}
+
+function to(task: TaskState, phase: TaskPhase): TaskStep {
+  return { kind: "next", task: { ...task, phase } };
+}
+
+function refused(reason: string): TaskStep {
+  return { kind: "refused", reason };
+}

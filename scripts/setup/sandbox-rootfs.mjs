@@ -1,0 +1,210 @@
+/**
+ * The sandbox's root file system made without an image registry: the Debian packages named in
+ * deploy/images/sandbox/packages.txt with all they depend on, unpacked side by side, plus this
+ * machine's own node and npm. No maintainer script runs, so neither root nor a chroot is needed, and
+ * what those scripts would have done that the sandbox needs is done here by name.
+ *
+ * The tree follows this machine's release, so that the node binary finds the libc it was linked with.
+ */
+import { cp, mkdir, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { reasonOf, run } from "./command.mjs";
+import { hostDistribution, openArchive } from "./debian-archive.mjs";
+import { StepFailure } from "./step-failure.mjs";
+
+/** The one user of the sandbox; nothing in the image belongs to it but its home. */
+export const SANDBOX_UID = 65532;
+
+/** Packages that only serve to install packages; their dependants never call them at run time. */
+const INSTALLERS = ["debconf", "dpkg", "usrmerge", "init-system-helpers"];
+
+/** Documentation and translations; what the image is never asked for. */
+const UNWANTED = [
+  "./usr/share/doc/*",
+  "./usr/share/doc-base/*",
+  "./usr/share/man/*",
+  "./usr/share/info/*",
+  "./usr/share/locale/*",
+  "./usr/share/lintian/*",
+  "./usr/share/bug/*",
+  "./usr/share/bash-completion/*",
+  "./usr/lib/gcc/*/lib[alt]san.a",
+  "./usr/lib/gcc/*/libubsan.a",
+];
+
+/** Names that Debian's alternatives would have pointed somewhere. */
+const ALTERNATIVES = { awk: "mawk", nawk: "mawk", cc: "gcc", c99: "gcc", python: "python3" };
+
+/**
+ * Makes the tree and packs it into one uncompressed tar.
+ *
+ * @param {{packages: readonly string[], overlay: string, directory: string, tarFile: string}} input
+ *   overlay: a directory copied over the tree; directory: scratch space, removed by the caller
+ */
+export async function buildRootfs({ packages, overlay, directory, tarFile }) {
+  const host = await hostDistribution();
+  if (host === null)
+    throw new StepFailure(
+      "the sandbox image needs an image registry here: only Debian and Ubuntu can build it from packages",
+      "give the Docker engine access to docker.io, or load an image and name it in ANTIPHON_SANDBOX_IMAGE",
+    );
+  const archive = await openArchive({ ...host, directory: path.join(directory, "apt") });
+  const debs = await archive.closure(packages);
+  const tree = path.join(directory, "tree");
+  await mergedDirectories(tree);
+  await unpack(
+    debs.filter((file) => !INSTALLERS.includes(packageOf(file))),
+    tree,
+  );
+  await configure(tree);
+  await copyHostNode(tree);
+  await cp(overlay, tree, { recursive: true, force: true });
+  await pack(tree, tarFile);
+}
+
+/** @param {string} deb a file `name_version_arch.deb` */
+const packageOf = (deb) => path.basename(deb).split("_")[0] ?? "";
+
+/** /bin, /sbin and /lib are links into /usr before the first package is unpacked. @param {string} tree */
+async function mergedDirectories(tree) {
+  for (const name of ["bin", "sbin", "lib", "lib64"]) {
+    await mkdir(path.join(tree, "usr", name), { recursive: true });
+    await symlink(`usr/${name}`, path.join(tree, name));
+  }
+}
+
+/** @param {readonly string[]} debs @param {string} tree */
+async function unpack(debs, tree) {
+  const excludes = UNWANTED.map((pattern) => `--exclude='${pattern}'`).join(" ");
+  const script = `set -e -o pipefail
+for deb in "$@"; do
+  dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$TREE" ${excludes}
+done`;
+  const result = await run("bash", ["-c", script, "unpack", ...debs], {
+    env: { ...process.env, TREE: tree },
+    timeoutMs: 300_000,
+  });
+  if (result.code !== 0)
+    throw new StepFailure(
+      `a Debian package could not be unpacked: ${reasonOf(result)}`,
+      "check the free space of this disk, then run npm run setup again",
+    );
+}
+
+/** What the maintainer scripts would have done. @param {string} tree */
+async function configure(tree) {
+  const at = (/** @type {string} */ name) => path.join(tree, name);
+  for (const name of [
+    "dev",
+    "etc",
+    "proc",
+    "sys",
+    "run",
+    "tmp",
+    "var/tmp",
+    "root",
+    "workspace",
+    "usr/local/bin",
+  ])
+    await mkdir(at(name), { recursive: true });
+  await writeFile(
+    at("etc/passwd"),
+    `root:x:0:0:root:/root:/bin/bash\nsandbox:x:${SANDBOX_UID}:${SANDBOX_UID}:sandbox:/workspace:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+  );
+  await writeFile(at("etc/group"), `root:x:0:\nsandbox:x:${SANDBOX_UID}:\nnogroup:x:65534:\n`);
+  await writeFile(at("etc/nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files dns\n");
+  for (const [name, target] of Object.entries(ALTERNATIVES)) {
+    await rm(at(`usr/bin/${name}`), { force: true });
+    await symlink(target, at(`usr/bin/${name}`));
+  }
+  const certificates = at("usr/share/ca-certificates/mozilla");
+  const names = (await readdir(certificates)).filter((name) => name.endsWith(".crt")).sort();
+  const bundle = await Promise.all(names.map((name) => readFile(path.join(certificates, name), "utf8")));
+  await mkdir(at("etc/ssl/certs"), { recursive: true });
+  await writeFile(at("etc/ssl/certs/ca-certificates.crt"), bundle.join(""));
+  // Only a faster start: without root there is no chroot for it, and the loader searches instead.
+  await run("ldconfig", ["-r", tree]);
+}
+
+/**
+ * This machine's node and npm. The binary's libraries that the tree lacks come along, for builds of
+ * node that link to the distribution's own.
+ *
+ * @param {string} tree
+ */
+async function copyHostNode(tree) {
+  const node = await realpath(process.execPath);
+  await cp(node, path.join(tree, "usr/local/bin/node"));
+  const linked = await run("ldd", [node]);
+  for (const match of linked.stdout.matchAll(/^\s*(\S+) => (\/\S+)/gm)) {
+    const [, name = "", file = ""] = match;
+    if (!(await inLibraries(tree, name)))
+      await cp(await realpath(file), path.join(tree, "usr/local/lib", name));
+  }
+  const npm = await hostNpm(node);
+  const target = path.join(tree, "usr/local/lib/node_modules/npm");
+  await cp(npm, target, {
+    recursive: true,
+    // The file npmrc beside npm holds this machine's own settings.
+    filter: (file) => !/^(npmrc|docs|man)$/.test(path.relative(npm, file)),
+  });
+  for (const name of ["npm", "npx"])
+    await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, path.join(tree, "usr/local/bin", name));
+}
+
+/** @param {string} tree @param {string} name */
+async function inLibraries(tree, name) {
+  const library = path.join(tree, "usr/lib");
+  const folders = (await readdir(library, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() && entry.name.includes("-linux-gnu"))
+    .map((entry) => path.join(library, entry.name));
+  const found = await Promise.all([library, ...folders].map((folder) => exists(path.join(folder, name))));
+  return found.includes(true);
+}
+
+/** @param {string} node */
+async function hostNpm(node) {
+  const prefix = path.dirname(path.dirname(node));
+  const places = [
+    path.join(prefix, "lib/node_modules/npm"),
+    path.join(prefix, "share/nodejs/npm"),
+    "/usr/share/nodejs/npm",
+  ];
+  for (const place of places) if (await exists(path.join(place, "bin/npm-cli.js"))) return realpath(place);
+  throw new StepFailure(
+    `npm was not found beside ${node}`,
+    "install Node 20 or newer with its own npm (nodejs.org or nodesource), then run npm run setup again",
+  );
+}
+
+/** @param {string} file */
+const exists = (file) =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * One tar for the engine: everything root's, no set-uid and no set-gid bit, and the sandbox user's
+ * home appended as the only entry of its own.
+ *
+ * @param {string} tree
+ * @param {string} tarFile
+ */
+async function pack(tree, tarFile) {
+  const owner = (/** @type {number} */ id) => ["--numeric-owner", `--owner=${id}`, `--group=${id}`];
+  const steps = [
+    ["-cf", tarFile, "-C", tree, ...owner(0), "--mode=ug-s", "--sort=name", "--exclude=./workspace", "."],
+    ["-rf", tarFile, "-C", tree, ...owner(SANDBOX_UID), "./workspace"],
+  ];
+  await rm(tarFile, { force: true });
+  for (const args of steps) {
+    const result = await run("tar", args, { timeoutMs: 300_000 });
+    if (result.code !== 0)
+      throw new StepFailure(
+        `the sandbox image could not be packed: ${reasonOf(result)}`,
+        "check the free space of this disk, then run npm run setup again",
+      );
+  }
+}

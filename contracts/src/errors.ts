@@ -1,0 +1,807 @@
+/**
+ * Every error Antiphon can name. Nobody matches on message text: the code is the contract.
+ * To add one, append a line; docs/reference/errors.md and a test keep table and docs to each other.
+ *
+ * Disposition: `retry` - the same thing may work later; `attempt` - this attempt is over, the next epoch may do
+ * better; `terminal` - trying again changes nothing.
+ * Exit codes: 1 the run failed, 2 usage, 3 needs input, 4 unreachable.
+ */
+export type Disposition = "retry" | "attempt" | "terminal";
+
+/** disposition, HTTP status, exit code, what it means, how to mend it */
+type Row = readonly [Disposition, number, 0 | 1 | 2 | 3 | 4, string, string];
+
+const TABLE = {
+  ANT_AGENT_FAILED: [
+    "attempt",
+    500,
+    1,
+    "The agent ended without a usable result.",
+    "Read its transcript in the evidence; change the task or pick another agent.",
+  ],
+  ANT_AGENT_MISSING: [
+    "terminal",
+    422,
+    2,
+    "The intent does not say which agent does the work.",
+    "Give `inputs.agent`, or on the command line one of --command, --patch, --program, --seed.",
+  ],
+  ANT_AGENT_TOOL_REFUSED: [
+    "attempt",
+    403,
+    1,
+    "The agent asked for a tool the task does not allow.",
+    "Add the tool to allowed_tools, or let the agent do without.",
+  ],
+  ANT_AGENT_UNKNOWN: [
+    "terminal",
+    422,
+    2,
+    "There is no agent of that kind.",
+    "Use one of: scripted, command, replay.",
+  ],
+  ANT_BLOB_CORRUPT: [
+    "terminal",
+    500,
+    1,
+    "Stored bytes do not match their digest.",
+    "Restore the object from a backup, or run the attempt again.",
+  ],
+  ANT_BLOB_DEADLINE: [
+    "retry",
+    504,
+    4,
+    "Reading or writing an object took too long.",
+    "Check that JetStream is healthy: `nats stream report`.",
+  ],
+  ANT_BLOB_MISSING: [
+    "terminal",
+    404,
+    1,
+    "An object that a record refers to is not in its bucket.",
+    "Look in the bucket with `nats object ls`; run the attempt again to make it anew.",
+  ],
+  ANT_BLOB_TOO_LARGE: [
+    "terminal",
+    413,
+    1,
+    "An object is larger than its bound.",
+    "Produce less, or raise the bound in the limits.",
+  ],
+  ANT_BUILD_FAILED: [
+    "terminal",
+    500,
+    2,
+    "The bundle could not be made from the sources.",
+    "Correct the source that the message names.",
+  ],
+  ANT_CLAIM_LOST: [
+    "terminal",
+    409,
+    1,
+    "Another Associate holds this attempt, or a newer epoch exists.",
+    "Nothing to do: the work goes on elsewhere.",
+  ],
+  ANT_CONFIG_INVALID: [
+    "terminal",
+    500,
+    2,
+    "A setting has a value that cannot be used.",
+    "Correct the environment variable or option the details name.",
+  ],
+  ANT_CONTRACT_INVALID: [
+    "terminal",
+    400,
+    2,
+    "A message does not have the shape of its contract.",
+    "See the path in the details; `antiphon explain <schema>` shows the fields.",
+  ],
+  ANT_CONTRACT_LIMIT: [
+    "terminal",
+    413,
+    2,
+    "A message is deeper, larger or has more keys than any contract allows.",
+    "Send large content as an object in a bucket and refer to it.",
+  ],
+  ANT_CONTRACT_RESERVED: [
+    "terminal",
+    422,
+    2,
+    "The command is reserved for the future and must not be sent.",
+    "Use another command; SpawnSession and LinkPlanNode have no meaning yet.",
+  ],
+  ANT_CONTRACT_UNKNOWN: [
+    "terminal",
+    404,
+    2,
+    "There is no contract of that name.",
+    "`antiphon explain` lists the names.",
+  ],
+  ANT_CONTRACT_VERSION: [
+    "terminal",
+    422,
+    2,
+    "The message is of a version this reader cannot bring up to date.",
+    "Upgrade this reader, or send a version it knows.",
+  ],
+  ANT_DEV_ALREADY_RUNNING: [
+    "terminal",
+    409,
+    2,
+    "Another `antiphon dev` uses this state directory.",
+    "Use it, stop it, or give this one its own --state-dir, --port and --nats-port.",
+  ],
+  ANT_DEV_NOT_READY: [
+    "terminal",
+    503,
+    4,
+    "A part of `antiphon dev` does not come up.",
+    "Read its log under .antiphon/dev/logs; `antiphon doctor` checks what it needs.",
+  ],
+  ANT_DEV_PORT_TAKEN: [
+    "terminal",
+    409,
+    2,
+    "A port that `antiphon dev` needs is taken.",
+    "Stop what listens there, or choose other ports with --port and --nats-port (0: any free one).",
+  ],
+  ANT_DIRECTOR_UNAVAILABLE: [
+    "retry",
+    503,
+    4,
+    "No Director answered.",
+    "Start one: `antiphon dev`, or `antiphon serve --role director`.",
+  ],
+  ANT_DOCKER_UNREACHABLE: [
+    "retry",
+    503,
+    4,
+    "The container engine does not answer.",
+    "Start it: `npm run setup`, or set DOCKER_HOST.",
+  ],
+  ANT_EVIDENCE_NOT_FOUND: [
+    "terminal",
+    404,
+    2,
+    "There is no such evidence.",
+    "`antiphon evidence get <runId>` lists what there is.",
+  ],
+  ANT_GATEWAY_BODY: [
+    "terminal",
+    400,
+    2,
+    "The request body is not JSON.",
+    "Send `content-type: application/json` and a JSON document.",
+  ],
+  ANT_GATEWAY_BODY_TOO_LARGE: [
+    "terminal",
+    413,
+    2,
+    "The request body is larger than its bound.",
+    "Send less: large patches and recordings can be split into tasks.",
+  ],
+  ANT_GATEWAY_BUSY: [
+    "retry",
+    429,
+    4,
+    "The gateway takes no more work at the moment.",
+    "Try again after the time in Retry-After.",
+  ],
+  ANT_GATEWAY_HOST: [
+    "terminal",
+    403,
+    2,
+    "The request was sent to a host name this gateway does not answer to.",
+    "Call it as 127.0.0.1 or localhost, or set its public name.",
+  ],
+  ANT_GATEWAY_IDEMPOTENCY: [
+    "terminal",
+    409,
+    2,
+    "This Idempotency-Key was used for another request.",
+    "Use a new key for a new request; the same key only repeats the same one.",
+  ],
+  ANT_GATEWAY_ORIGIN: [
+    "terminal",
+    403,
+    2,
+    "Another web origin may not call this gateway.",
+    "Open the UI from the gateway itself, or allow the origin.",
+  ],
+  ANT_GATEWAY_ROUTE: [
+    "terminal",
+    404,
+    2,
+    "The gateway has no such route.",
+    "See services/gateway/README.md for the routes.",
+  ],
+  ANT_GATEWAY_TOKEN_REQUIRED: [
+    "terminal",
+    401,
+    2,
+    "A token is needed.",
+    "Set ANTIPHON_TOKEN to the gateway's token; a gateway beyond loopback cannot run without one.",
+  ],
+  ANT_GATEWAY_UNREACHABLE: [
+    "retry",
+    503,
+    4,
+    "No gateway answers at that address.",
+    "Start one: `antiphon dev`; or set ANTIPHON_GATEWAY_URL.",
+  ],
+  ANT_GATEWAY_UNSAFE_BIND: [
+    "terminal",
+    500,
+    2,
+    "The gateway does not listen beyond loopback without a token.",
+    "Set ANTIPHON_TOKEN, or listen on 127.0.0.1.",
+  ],
+  ANT_GIT_ARGUMENT: [
+    "terminal",
+    400,
+    2,
+    "A name or id given to git is not one it may be given.",
+    "Use full object ids and plain branch names.",
+  ],
+  ANT_GIT_FAILED: ["terminal", 500, 1, "Git refused or failed.", "The details carry git's own message."],
+  ANT_GIT_MISSING: [
+    "terminal",
+    503,
+    2,
+    "There is no git program, or it is older than 2.38.",
+    "Install git 2.38 or newer; `antiphon doctor` checks it.",
+  ],
+  ANT_GIT_OUTPUT_LIMIT: [
+    "terminal",
+    413,
+    1,
+    "Git wrote more than the bound of the operation.",
+    "Work on a smaller repository or change.",
+  ],
+  ANT_GIT_TIMEOUT: [
+    "retry",
+    504,
+    1,
+    "A git command took longer than its deadline.",
+    "Check the disk the repository is on; it is tried again.",
+  ],
+  ANT_INTENT_INVALID: [
+    "terminal",
+    400,
+    2,
+    "The intent does not have the shape of Intent.v0.",
+    "Correct the field the details name; `antiphon explain Intent` shows all of them.",
+  ],
+  ANT_INTENT_NOT_FOUND: [
+    "terminal",
+    404,
+    2,
+    "There is no intent of that id.",
+    "Send it again: the same body gets the same id.",
+  ],
+  ANT_INTENT_NO_REPO: [
+    "terminal",
+    422,
+    2,
+    "The intent does not say which repository to work on.",
+    "Give `inputs.repo` (a path) in the intent, or `--repo <path>` on the command line.",
+  ],
+  ANT_INTENT_OPTIONS: [
+    "terminal",
+    422,
+    2,
+    "An option of the run, in inputs or constraints, has a value that cannot be used.",
+    "Correct the field at the path; `antiphon explain RunOptions` shows all of them.",
+  ],
+  ANT_INTERNAL: [
+    "retry",
+    500,
+    1,
+    "A fault in Antiphon itself.",
+    "Report it with the log line that carries this code.",
+  ],
+  ANT_JOURNAL_CONFLICT: [
+    "terminal",
+    409,
+    1,
+    "Another writer already recorded something else here.",
+    "Nothing to do: the first record stands.",
+  ],
+  ANT_JOURNAL_CORRUPT: [
+    "terminal",
+    500,
+    1,
+    "A record does not match its digest, or its cause is missing.",
+    "Restore the stream from a backup; the details name the sequence.",
+  ],
+  ANT_LANDING_CONFLICT: [
+    "attempt",
+    409,
+    1,
+    "The change does not apply on the branch as it is now.",
+    "The task is tried again on the new head.",
+  ],
+  ANT_LANDING_HEAD_MOVED: [
+    "retry",
+    409,
+    1,
+    "The branch moved while the change was being verified.",
+    "It is verified again on the new head.",
+  ],
+  ANT_LANDING_REF_LOCKED: [
+    "retry",
+    409,
+    1,
+    "The branch could not be written.",
+    "Wait for the other git command, or remove a stale .lock file; the details name it.",
+  ],
+  ANT_LANDING_REWIND: [
+    "terminal",
+    409,
+    1,
+    "The commit does not build on the head it should replace.",
+    "Build it on the branch as it is; nothing was changed.",
+  ],
+  ANT_NATS_BINARY_MISSING: [
+    "terminal",
+    503,
+    4,
+    "No nats-server was found.",
+    "Run `npm run setup`, or name one with NATS_SERVER_BIN.",
+  ],
+  ANT_NATS_NO_SPACE: [
+    "retry",
+    503,
+    4,
+    "JetStream has no room left.",
+    "Free disk space or raise the stream's bound; accepted runs go on by themselves.",
+  ],
+  ANT_NATS_TOO_OLD: [
+    "terminal",
+    503,
+    4,
+    "The NATS server is older than 2.15.",
+    "Upgrade it; `npm run setup` fetches one that fits.",
+  ],
+  ANT_NATS_UNREACHABLE: [
+    "retry",
+    503,
+    4,
+    "No NATS server answers.",
+    "Start one (`antiphon dev` has one inside), or set ANTIPHON_NATS_URL.",
+  ],
+  ANT_NATS_UNSAFE_DURABILITY: [
+    "terminal",
+    503,
+    4,
+    "The NATS server acknowledges before it has written to disk.",
+    "Set `jetstream { sync_interval: always }`, or ANTIPHON_UNSAFE_DURABILITY=1 to live with it.",
+  ],
+  ANT_NODE_TOO_OLD: ["terminal", 500, 2, "This Node is too old.", "Install Node 20.19 or newer."],
+  ANT_PATCH_BINARY: [
+    "attempt",
+    422,
+    1,
+    "A binary part of the patch is damaged, without content or out of bounds.",
+    "Make it with `git diff --binary --full-index`.",
+  ],
+  ANT_PATCH_DOES_NOT_APPLY: [
+    "attempt",
+    422,
+    1,
+    "The patch does not fit the base tree.",
+    "Make it against the commit the run starts from.",
+  ],
+  ANT_PATCH_DUPLICATE: [
+    "attempt",
+    422,
+    1,
+    "The patch touches one path twice.",
+    "Give each file one section.",
+  ],
+  ANT_PATCH_GITLINK: [
+    "attempt",
+    422,
+    1,
+    "The patch touches a submodule or .gitmodules.",
+    "Leave submodules out.",
+  ],
+  ANT_PATCH_HEADER: [
+    "attempt",
+    422,
+    1,
+    "The header lines of a file in the patch contradict each other.",
+    "Make it with `git diff`.",
+  ],
+  ANT_PATCH_MALFORMED: [
+    "attempt",
+    422,
+    1,
+    "The patch cannot be read as a unified diff.",
+    "Make it with `git diff`.",
+  ],
+  ANT_PATCH_MODE: [
+    "attempt",
+    422,
+    1,
+    "The patch makes something other than a regular or executable file.",
+    "Leave symbolic links and submodules out.",
+  ],
+  ANT_PATCH_NAME: [
+    "attempt",
+    422,
+    1,
+    "A file name in the patch has characters that hide what it is.",
+    "Use printable names without control, direction or invisible characters and without backslashes.",
+  ],
+  ANT_PATCH_PARSER_MISMATCH: [
+    "terminal",
+    422,
+    1,
+    "Git applied the patch in another way than it was checked.",
+    "Report it with the patch; nothing was landed.",
+  ],
+  ANT_PATCH_PATH: [
+    "attempt",
+    422,
+    1,
+    "The patch names a path outside the tree or one that is never allowed.",
+    "Use paths relative to the repository root, without `..` and outside .git.",
+  ],
+  ANT_PATCH_PROTECTED: [
+    "attempt",
+    422,
+    1,
+    "The patch changes tests, CI or configuration it was not granted.",
+    "Grant the path with `--grant <glob>`, or leave it alone.",
+  ],
+  ANT_PATCH_SCOPE: [
+    "attempt",
+    422,
+    1,
+    "The patch changes a file outside the task's scope.",
+    "Widen the scope with `--scope <glob>`, or leave it alone.",
+  ],
+  ANT_PATCH_SYMLINK: [
+    "attempt",
+    422,
+    1,
+    "The patch touches a symbolic link.",
+    "Leave symbolic links as they are.",
+  ],
+  ANT_PATCH_TOO_LARGE: ["attempt", 413, 1, "The patch changes too many files or bytes.", "Split the task."],
+  ANT_PATCH_TRUNCATED: [
+    "attempt",
+    422,
+    1,
+    "A hunk of the patch has more or fewer lines than its header says.",
+    "Make it with `git diff`; do not edit hunks by hand.",
+  ],
+  ANT_PLAN_INVALID: [
+    "terminal",
+    422,
+    1,
+    "The task graph has a cycle, a duplicate id or a dependency that does not exist.",
+    "Correct the tasks the details name.",
+  ],
+  ANT_POLICY_REFUSED: [
+    "terminal",
+    403,
+    1,
+    "The policy does not allow this.",
+    "Change the policy profile, or ask for less.",
+  ],
+  ANT_RECORDING_NOT_FOUND: [
+    "terminal",
+    404,
+    1,
+    "There is no recorded session under that replay key.",
+    "Record one first, or check goal, task id and seed.",
+  ],
+  ANT_REPO_DIRTY: [
+    "terminal",
+    422,
+    2,
+    "The work tree has uncommitted changes.",
+    "Commit or stash them, or pass --allow-dirty to start from the last commit.",
+  ],
+  ANT_REPO_INCOMPLETE: [
+    "terminal",
+    422,
+    2,
+    "Objects of the repository are missing: a partial clone, or a damaged one.",
+    "`git fetch --refetch --no-filter` completes a partial clone.",
+  ],
+  ANT_REPO_NOT_FOUND: [
+    "terminal",
+    422,
+    2,
+    "There is nothing at that path.",
+    "Check --repo; the path is read on the machine the Director runs on.",
+  ],
+  ANT_REPO_NOT_GIT: [
+    "terminal",
+    422,
+    2,
+    "The path is not a git repository.",
+    "Run `git init` and commit, or check --repo.",
+  ],
+  ANT_REPO_NO_COMMITS: ["terminal", 422, 2, "The repository has no commit yet.", "Make a first commit."],
+  ANT_REPO_REF_BLOCKED: [
+    "terminal",
+    422,
+    2,
+    "A branch stands where Antiphon makes its own.",
+    "Rename the branch `antiphon`: run branches are `antiphon/<runId>`.",
+  ],
+  ANT_REPO_REF_INVALID: [
+    "terminal",
+    422,
+    2,
+    "That is not a name a branch can have.",
+    "See `git help check-ref-format`.",
+  ],
+  ANT_REPO_REF_NOT_FOUND: [
+    "terminal",
+    422,
+    2,
+    "The repository has no such ref.",
+    "Check --base and --land-on with `git branch -a`.",
+  ],
+  ANT_REPO_UNREADABLE: [
+    "terminal",
+    422,
+    2,
+    "Git cannot read the repository.",
+    "The details carry git's own message; `git fsck` may say more.",
+  ],
+  ANT_RPC_TIMEOUT: [
+    "retry",
+    504,
+    4,
+    "A service did not answer in time.",
+    "Check that it runs: `antiphon doctor`.",
+  ],
+  ANT_RUN_ATTEMPTS_EXHAUSTED: [
+    "terminal",
+    200,
+    1,
+    "The last allowed attempt was rejected.",
+    "Read the feedback of each epoch; raise max_attempts or change the task.",
+  ],
+  ANT_RUN_CANCELED: ["terminal", 200, 1, "The run was canceled.", "Start it again if you want it after all."],
+  ANT_RUN_NOT_FOUND: ["terminal", 404, 2, "There is no run of that id.", "`antiphon runs` lists them."],
+  ANT_RUN_NOT_WAITING: [
+    "terminal",
+    409,
+    2,
+    "The run is not waiting for an answer.",
+    "Look at its status: `antiphon run get <runId>`.",
+  ],
+  ANT_RUN_TERMINAL: ["terminal", 409, 2, "The run is over.", "Start a new one."],
+  ANT_RUN_WAITING_INPUT: [
+    "terminal",
+    200,
+    3,
+    "The run waits for an answer.",
+    "Answer with `antiphon answer <runId>`, or `POST /runs/:id/events`.",
+  ],
+  ANT_SANDBOX_BUSY: [
+    "retry",
+    503,
+    4,
+    "Every sandbox slot is taken.",
+    "It is tried again by itself; more slots: start another sandbox-runner.",
+  ],
+  ANT_SANDBOX_CANCELED: [
+    "terminal",
+    200,
+    1,
+    "The sandbox was stopped because the run was canceled.",
+    "Nothing to do.",
+  ],
+  ANT_SANDBOX_FAILED: [
+    "retry",
+    500,
+    1,
+    "The sandbox could not do the job.",
+    "The details carry the engine's message; it is tried again.",
+  ],
+  ANT_SANDBOX_IMAGE_MISSING: [
+    "terminal",
+    503,
+    4,
+    "The sandbox image is not there.",
+    "Build it: `npm run setup`.",
+  ],
+  ANT_SANDBOX_OOM: [
+    "attempt",
+    200,
+    1,
+    "The sandbox used all its memory and was killed.",
+    "Use less, or raise the memory limit.",
+  ],
+  ANT_SANDBOX_OUTPUT: [
+    "attempt",
+    200,
+    1,
+    "What came out of the sandbox is not allowed: too much, a link, or a path outside.",
+    "Produce regular files inside /workspace, within the limits.",
+  ],
+  ANT_SANDBOX_PATH: [
+    "terminal",
+    422,
+    1,
+    "A file for the sandbox has a path that is not allowed.",
+    "Use paths relative to /workspace, without `..`.",
+  ],
+  ANT_SANDBOX_REFUSED: [
+    "terminal",
+    403,
+    1,
+    "The runner refuses this job.",
+    "The details say which rule; ask for an image and limits it allows.",
+  ],
+  ANT_SANDBOX_RUNNER_LOST: [
+    "retry",
+    503,
+    4,
+    "The sandbox-runner went silent.",
+    "It is tried on another one; check the runner's log.",
+  ],
+  ANT_SANDBOX_TIMEOUT: [
+    "attempt",
+    200,
+    1,
+    "A command was killed at its time limit.",
+    "Make it faster, or raise time_budget_s.",
+  ],
+  ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup`."],
+  ANT_STATE_CORRUPT: [
+    "terminal",
+    500,
+    1,
+    "The local state directory cannot be used.",
+    "Delete it and run `npm run setup`.",
+  ],
+  ANT_TASK_KIND_UNSUPPORTED: [
+    "terminal",
+    422,
+    1,
+    "No agent here does tasks of that kind.",
+    "Use edit_repo, run or inspect.",
+  ],
+  ANT_TASK_LAPSED: [
+    "attempt",
+    200,
+    1,
+    "The Associate that held the attempt went silent.",
+    "It is tried again at the next epoch.",
+  ],
+  ANT_TASK_POISON: [
+    "terminal",
+    200,
+    1,
+    "The task ended the process that worked on it too often.",
+    "Look at the dead letter; requeue it when the cause is mended.",
+  ],
+  ANT_TASK_TIME_BUDGET: [
+    "attempt",
+    200,
+    1,
+    "The attempt took longer than its time budget and was killed.",
+    "Raise time_budget_s, or split the task.",
+  ],
+  ANT_USAGE: ["terminal", 400, 2, "The command line is not right.", "`antiphon --help` shows how."],
+  ANT_VERIFY_CHECK_FAILED: [
+    "attempt",
+    200,
+    1,
+    "A check failed in the clean room.",
+    "Read the check's output in the evidence.",
+  ],
+  ANT_VERIFY_FLAKY: [
+    "attempt",
+    200,
+    1,
+    "The same tree passed and failed.",
+    "Mend the check; both exit codes are in the evidence.",
+  ],
+  ANT_VERIFY_NO_CHECK: [
+    "terminal",
+    200,
+    1,
+    "No check was given and none could be found.",
+    "Give one with `--check <command>`, or allow it with --allow-unverified.",
+  ],
+  ANT_VERIFY_PROVES_NOTHING: [
+    "attempt",
+    200,
+    1,
+    "The check passes without the change too.",
+    "Give a check that fails on the base, or allow it with --allow-unproven.",
+  ],
+  ANT_VERIFY_SELF_FAILED: [
+    "attempt",
+    200,
+    1,
+    "The Associate's own verification failed.",
+    "Read the check's output in the evidence.",
+  ],
+} as const satisfies Record<string, Row>;
+
+export type ErrorCode = keyof typeof TABLE;
+
+export type ErrorEntry = {
+  code: ErrorCode;
+  disposition: Disposition;
+  httpStatus: number;
+  exitCode: number;
+  meaning: string;
+  remedy: string;
+};
+
+export const ERROR_CODES = Object.keys(TABLE) as ErrorCode[];
+
+/** The table by code. */
+export const ERRORS: { readonly [C in ErrorCode]: ErrorEntry } = Object.fromEntries(
+  ERROR_CODES.map((code) => {
+    const [disposition, httpStatus, exitCode, meaning, remedy] = TABLE[code];
+    return [code, { code, disposition, httpStatus, exitCode, meaning, remedy }];
+  }),
+) as { [C in ErrorCode]: ErrorEntry };
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && Object.hasOwn(TABLE, value);
+}
+
+/** The form an error has on the wire (HTTP bodies, rpc replies, `--json`). */
+export type ErrorDocument = {
+  code: string;
+  message: string;
+  remedy: string;
+  data?: Record<string, unknown>;
+};
+
+export type AntiphonErrorOptions = { data?: Record<string, unknown>; cause?: unknown };
+
+/** A named failure. `detail` says what happened this time; the table says what it means and how to mend it. */
+export class AntiphonError extends Error {
+  override readonly name = "AntiphonError";
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly data: Record<string, unknown>;
+
+  constructor(code: ErrorCode, detail?: string, options: AntiphonErrorOptions = {}) {
+    const said = detail ?? ERRORS[code].meaning;
+    super(said, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.detail = said;
+    this.data = options.data ?? {};
+  }
+
+  get disposition(): Disposition {
+    return ERRORS[this.code].disposition;
+  }
+  get httpStatus(): number {
+    return ERRORS[this.code].httpStatus;
+  }
+  get exitCode(): number {
+    return ERRORS[this.code].exitCode;
+  }
+  get remedy(): string {
+    return ERRORS[this.code].remedy;
+  }
+
+  toJSON(): ErrorDocument {
+    const document = { code: this.code, message: this.detail, remedy: this.remedy };
+    return Object.keys(this.data).length > 0 ? { ...document, data: this.data } : document;
+  }
+
+  /** Anything thrown, as a named failure. What has no name is ANT_INTERNAL and keeps its cause. */
+  static from(thrown: unknown, fallback: ErrorCode = "ANT_INTERNAL"): AntiphonError {
+    if (thrown instanceof AntiphonError) return thrown;
+    const detail = thrown instanceof Error ? thrown.message : String(thrown);
+    return new AntiphonError(fallback, detail, { cause: thrown });
+  }
+}

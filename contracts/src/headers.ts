@@ -1,0 +1,24 @@
+/** Headers of every message. `headers.get()` of nats.js is case-sensitive: use these constants. */
+export const HEADERS = {
+  contentType: "Content-Type",
+  schema: "Antiphon-Schema",
+  run: "Antiphon-Run",
+  task: "Antiphon-Task",
+  epoch: "Antiphon-Epoch",
+  cause: "Antiphon-Cause",
+  digest: "Antiphon-Digest",
+  traceparent: "traceparent",
+} as const;
+
+export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } = {
+  contentType: "`application/msgpack` for messages, `application/json` for documents.",
+  schema: "Id of the contract the payload has: `journal.dispatch.v1`, `SandboxRequest.v1`.",
+  run: "Run id.",
+  task: "Task id; `-` on run-level records.",
+  epoch: "The attempt's fencing number; `0` on run-level records.",
+  cause: "`<seq>:<digest>` of the record that led to this one; absent on what comes from outside.",
+  digest: "`sha256-<base64url>` of the payload bytes.",
+  traceparent: "W3C trace context, when there is one.",
+};
+
+export const MSGPACK = "application/msgpack";

@@ -1,0 +1,24 @@
+/** `closed`: the run is over. Terminal is final (J6). */
+import { Type, type Static } from "typebox";
+import { CommitId, Digest, ErrorCode } from "../ids.ts";
+import { closed, nullable, oneOf } from "../shape.ts";
+import { RouterContractFinal } from "../seeds/router-contract.ts";
+
+export const ClosedBody = closed(
+  {
+    status: oneOf(["succeeded", "failed", "canceled"]),
+    code: nullable(ErrorCode, { description: "Why not succeeded; null on success." }),
+    message: Type.String(),
+    contract: RouterContractFinal,
+    commit: nullable(CommitId, { description: "Head of the run's branch." }),
+    landedOn: nullable(Type.String({ minLength: 1 }), {
+      description: "The target branch that was moved, if any.",
+    }),
+    seal: Digest,
+  },
+  {
+    description:
+      "The run is over; `seal` covers the digests of all its records in order (J9). Written by the Director.",
+  },
+);
+export type ClosedBody = Static<typeof ClosedBody>;

@@ -1,0 +1,45 @@
+/** `dispatch`: the Director hands an attempt out. The record is the work item (J2). */
+import { Type } from "typebox";
+import { Feedback } from "./check-outcome.ts";
+import { TreeRef } from "../refs.ts";
+import { AgentSpec } from "../run-options.ts";
+import { closed, nullable } from "../shape.ts";
+import { DirectorTask } from "../seeds/director-task.ts";
+import { Workflow } from "../seeds/router-contract.ts";
+
+export const Answer = closed({ question: Type.String(), answer: Type.String() });
+export type Answer = { question: string; answer: string };
+
+export const DispatchBody = closed(
+  {
+    task: DirectorTask,
+    agent: AgentSpec,
+    intent: closed({ goal: Type.String({ minLength: 1 }) }),
+    workflow: Workflow,
+    base: TreeRef,
+    feedback: Type.Array(Feedback, { maxItems: 20, description: "Oldest first." }),
+    answers: Type.Array(Answer, { maxItems: 64 }),
+    image: nullable(Type.String({ minLength: 1 }), {
+      description: "Sandbox image; null: the runner's default.",
+    }),
+    scope: Type.Array(Type.String({ minLength: 1 }), {
+      description: "Globs of paths it may change. Empty: all.",
+    }),
+    grants: Type.Array(Type.String({ minLength: 1 }), {
+      description: "Globs of protected paths it may change.",
+    }),
+  },
+  { description: "An attempt, handed out. Written by the Director; `verify_profile.commands` is resolved." },
+);
+export type DispatchBody = {
+  task: DirectorTask;
+  agent: AgentSpec;
+  intent: { goal: string };
+  workflow: Workflow;
+  base: TreeRef;
+  feedback: Feedback[];
+  answers: Answer[];
+  image: string | null;
+  scope: string[];
+  grants: string[];
+};

@@ -1,0 +1,22 @@
+/** `landing`: the one ref update of a task (J8), or why there was none. */
+import { Type, type Static } from "typebox";
+import { CommitId, ErrorCode } from "../ids.ts";
+import { closed, nullable } from "../shape.ts";
+
+export const Landed = closed({
+  kind: Type.Literal("landed"),
+  ref: Type.String({ minLength: 1, description: "`refs/heads/antiphon/<runId>`." }),
+  commit: CommitId,
+  previous: nullable(CommitId, { description: "What the ref was before; null when it is new." }),
+});
+
+export const LandingRefused = closed({
+  kind: Type.Literal("refused"),
+  code: ErrorCode,
+  message: Type.String(),
+});
+
+export const LandingBody = Type.Union([Landed, LandingRefused], {
+  description: "A verified commit was landed, or could not be. Written by the Director.",
+});
+export type LandingBody = Static<typeof LandingBody>;

@@ -1,0 +1,103 @@
+/**
+ * The envelope of every journal record. It carries no clock: JetStream's own timestamp is the time, so what a
+ * Director writes is a function of what it read. `cause` names the record that led to this one (J9).
+ */
+import { Type, type Static, type TSchema } from "typebox";
+import { ClaimBody } from "./claim.ts";
+import { ClosedBody } from "./closed.ts";
+import { DispatchBody } from "./dispatch.ts";
+import { IntentBody } from "./intent.ts";
+import { LandingBody } from "./landing.ts";
+import { ResultBody } from "./result.ts";
+import { RoutedBody } from "./routed.ts";
+import { CancelBody, InputBody } from "./side-input.ts";
+import { VerdictBody } from "./verdict.ts";
+import { Digest, Epoch, RunId, TaskId } from "../ids.ts";
+import { closed, nullable } from "../shape.ts";
+
+export const JOURNAL_TYPES = [
+  "intent",
+  "routed",
+  "dispatch",
+  "claim",
+  "result",
+  "verdict",
+  "landing",
+  "cancel",
+  "input",
+  "closed",
+] as const;
+export type JournalType = (typeof JOURNAL_TYPES)[number];
+
+export type JournalBodies = {
+  intent: IntentBody;
+  routed: RoutedBody;
+  dispatch: DispatchBody;
+  claim: ClaimBody;
+  result: ResultBody;
+  verdict: VerdictBody;
+  landing: LandingBody;
+  cancel: CancelBody;
+  input: InputBody;
+  closed: ClosedBody;
+};
+
+export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
+  intent: IntentBody,
+  routed: RoutedBody,
+  dispatch: DispatchBody,
+  claim: ClaimBody,
+  result: ResultBody,
+  verdict: VerdictBody,
+  landing: LandingBody,
+  cancel: CancelBody,
+  input: InputBody,
+  closed: ClosedBody,
+};
+
+export const Cause = closed({
+  seq: Type.Integer({ minimum: 1, description: "Stream sequence of the record that led to this one." }),
+  digest: Digest,
+});
+export type Cause = Static<typeof Cause>;
+
+/** The envelope with its body left open; `journalRecordOf(type)` closes it. */
+export const JournalEnvelope = closed(
+  {
+    v: Type.Literal(1, { description: "Version of the envelope." }),
+    type: Type.Enum([...JOURNAL_TYPES]),
+    runId: RunId,
+    taskId: nullable(TaskId, { description: "null on run-level records." }),
+    epoch: Epoch,
+    cause: nullable(Cause, {
+      description: "null on `intent`, `cancel` and `input`, which come from outside.",
+    }),
+    body: Type.Unknown({ description: "By type: IntentBody, RoutedBody, ..." }),
+  },
+  { description: "A journal record." },
+);
+
+export function journalRecordOf(type: JournalType): TSchema {
+  const { properties } = JournalEnvelope;
+  return closed(
+    { ...properties, type: Type.Literal(type), body: JOURNAL_BODIES[type] },
+    { description: `Journal record \`${type}\`.` },
+  );
+}
+
+export type JournalRecordOf<T extends JournalType> = {
+  v: 1;
+  type: T;
+  runId: string;
+  taskId: string | null;
+  epoch: number;
+  cause: Cause | null;
+  body: JournalBodies[T];
+};
+export type JournalRecord = { [T in JournalType]: JournalRecordOf<T> }[JournalType];
+
+/** What a writer supplies; the envelope version is filled in. */
+export type NewRecord = { [T in JournalType]: Omit<JournalRecordOf<T>, "v"> }[JournalType];
+
+/** A record as it stands in the stream. `at` is JetStream's timestamp. */
+export type StoredRecord = JournalRecord & { seq: number; digest: string; at: Date; subject: string };

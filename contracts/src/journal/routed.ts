@@ -1,0 +1,35 @@
+/** `routed`: the Router chose a workflow and planned the task graph. */
+import { Type } from "typebox";
+import { TaskId } from "../ids.ts";
+import { AgentSpec } from "../run-options.ts";
+import { closed } from "../shape.ts";
+import { DirectorTask } from "../seeds/director-task.ts";
+import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";
+
+export const PlannedTask = closed({
+  task: DirectorTask,
+  deps: Type.Array(TaskId, { maxItems: 1000, description: "task_ids that come first." }),
+  agent: AgentSpec,
+});
+export type PlannedTask = { task: DirectorTask; deps: string[]; agent: AgentSpec };
+
+export const RoutedBody = closed(
+  {
+    workflow: Workflow,
+    reason: Type.String({ description: "Why this workflow, in words." }),
+    confidence: Type.Number({ minimum: 0, maximum: 1 }),
+    contract: RouterContractInitial,
+    tasks: Type.Array(PlannedTask, {
+      maxItems: 256,
+      description: "Empty when no plan can be made; `reason` says why.",
+    }),
+  },
+  { description: "The run's workflow and task graph. Written by the Router." },
+);
+export type RoutedBody = {
+  workflow: Workflow;
+  reason: string;
+  confidence: number;
+  contract: RouterContractInitial;
+  tasks: PlannedTask[];
+};

@@ -1,0 +1,26 @@
+/** `cancel` and `input`: what people say to a run that is under way. */
+import { Type, type Static } from "typebox";
+import { closed } from "../shape.ts";
+
+export const CancelBody = closed(
+  {
+    by: Type.String({ minLength: 1, maxLength: 256 }),
+    reason: Type.String({ maxLength: 2048 }),
+  },
+  { description: "The run is to stop. Written by the gateway." },
+);
+export type CancelBody = Static<typeof CancelBody>;
+
+export const InputBody = closed(
+  {
+    event: Type.String({ minLength: 1, maxLength: 64, description: "`approval`, `answer`." }),
+    choice: Type.Optional(Type.String({ maxLength: 256, description: "`approve`, `reject`." })),
+    answers: Type.Array(Type.String({ maxLength: 8192 }), {
+      maxItems: 64,
+      description: "In the order of the questions.",
+    }),
+    by: Type.String({ minLength: 1, maxLength: 256 }),
+  },
+  { description: "The user answered a waiting run. Written by the gateway." },
+);
+export type InputBody = Static<typeof InputBody>;

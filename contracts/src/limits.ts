@@ -1,0 +1,96 @@
+/**
+ * Every bound, with its unit, its reason and what happens at it. A name ends in its unit.
+ * docs/reference/limits.md is generated from this table.
+ */
+type Limit = readonly [value: number, unit: string, reason: string, atTheBound: string];
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+const TABLE = {
+  messageBytes: [
+    64 * KiB,
+    "bytes",
+    "an event stays small enough to fan out and to keep",
+    "refused; large content goes to the object store",
+  ],
+  messageDepth: [64, "levels", "no contract nests deeper; a reader's stack is safe", "ANT_CONTRACT_LIMIT"],
+  messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
+  documentBytes: [
+    1 * MiB,
+    "bytes",
+    "a KV document or HTTP body that people can still read",
+    "413, ANT_CONTRACT_LIMIT",
+  ],
+  sandboxFiles: [2000, "files", "bounds what one job may carry or change", "ANT_SANDBOX_OUTPUT"],
+  sandboxFileBytes: [64 * MiB, "bytes", "the workspace is memory-backed", "ANT_SANDBOX_OUTPUT"],
+  outputKeptBytes: [
+    4 * MiB,
+    "bytes",
+    "kept per stream: head and tail",
+    "the middle is dropped, the bytes are counted",
+  ],
+  outputTailBytes: [2 * KiB, "bytes", "what a verdict quotes of a log", "only the end is quoted"],
+  sandboxProcesses: [256, "processes", "a fork bomb ends in the sandbox", "fork fails inside"],
+  sandboxMemoryBytes: [1024 * MiB, "bytes", "two sandboxes fit a laptop", "killed, ANT_SANDBOX_OOM"],
+  sandboxCpus: [2, "cores", "one job cannot starve the host", "throttled"],
+  sandboxWorkspaceBytes: [512 * MiB, "bytes", "tmpfs of /workspace", "write fails inside"],
+  sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
+  sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay to ask again"],
+  taskTimeBudgetS: [300, "seconds", "default of DirectorTask.time_budget_s", "killed, ANT_TASK_TIME_BUDGET"],
+  taskTimeBudgetMaxS: [86_400, "seconds", "a day", "refused"],
+  maxAttempts: [3, "attempts", "default of RunOptions.max_attempts", "ANT_RUN_ATTEMPTS_EXHAUSTED"],
+  maxLapses: [5, "epochs", "lapsed or abandoned attempts of one task", "ANT_TASK_POISON"],
+  maxEpochs: [32, "epochs", "attempts and lapses of one task together", "ANT_RUN_ATTEMPTS_EXHAUSTED"],
+  tasksPerRun: [256, "tasks", "the graph of one run", "ANT_PLAN_INVALID"],
+  patchFiles: [200, "files", "a change people can review", "ANT_PATCH_TOO_LARGE"],
+  patchBytes: [8 * MiB, "bytes", "a change people can review", "ANT_PATCH_TOO_LARGE"],
+  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
+  treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
+  openRuns: [10_000, "runs", "accepted and not yet closed", "429, ANT_GATEWAY_BUSY"],
+  sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
+  storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
+  claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],
+  routerAckWaitMs: [10_000, "milliseconds", "a silent Router's record is delivered again", "redelivery"],
+  directorAckWaitMs: [15_000, "milliseconds", "a silent Director's record is delivered again", "redelivery"],
+  associateAckWaitMs: [
+    12_000,
+    "milliseconds",
+    "a silent Associate's dispatch is delivered again",
+    "redelivery, lapse",
+  ],
+  rpcTimeoutMs: [10_000, "milliseconds", "a question to another service", "ANT_RPC_TIMEOUT"],
+  sandboxBeatMs: [2000, "milliseconds", "beat of the runner, alive of the requester", "n/a"],
+  sandboxSilenceMs: [
+    10_000,
+    "milliseconds",
+    "no beat, or no alive",
+    "ANT_SANDBOX_RUNNER_LOST; the container is killed",
+  ],
+  drainMs: [
+    30_000,
+    "milliseconds",
+    "a service finishes what it holds",
+    "it ends; the work is delivered again",
+  ],
+  cancelMs: [5000, "milliseconds", "from cancel to a stopped container", "a fault; there is a test"],
+  blobDeadlineMs: [60_000, "milliseconds", "one read or write of an object", "ANT_BLOB_DEADLINE"],
+  logMaxAgeS: [3600, "seconds", "live output is a picture, not a record", "dropped"],
+  logMaxBytes: [64 * MiB, "bytes", "live output is a picture, not a record", "oldest dropped"],
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof TABLE;
+
+/** The values by name. */
+export const limits: { readonly [L in LimitName]: number } = Object.fromEntries(
+  Object.entries(TABLE).map(([name, row]) => [name, row[0]]),
+) as { [L in LimitName]: number };
+
+export type LimitEntry = { name: LimitName; value: number; unit: string; reason: string; atTheBound: string };
+
+/** The table with its words, for the reference page. */
+export const LIMITS: readonly LimitEntry[] = (Object.keys(TABLE) as LimitName[]).map((name) => {
+  const [value, unit, reason, atTheBound] = TABLE[name];
+  return { name, value, unit, reason, atTheBound };
+});

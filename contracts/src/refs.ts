@@ -1,0 +1,62 @@
+/** References to things kept elsewhere: an object in a bucket, an evidence manifest, a base tree. */
+import { Type, type Static } from "typebox";
+import { CommitId, Digest } from "./ids.ts";
+import { closed } from "./shape.ts";
+
+export const BlobRef = closed(
+  {
+    bucket: Type.String({ minLength: 1, maxLength: 64, description: "The object store bucket." }),
+    name: Type.String({ minLength: 1, maxLength: 256, description: "The object's name in the bucket." }),
+    digest: Digest,
+    bytes: Type.Integer({ minimum: 0, description: "Size in bytes." }),
+  },
+  { description: "Where bytes are kept, and how to tell that they are the right ones." },
+);
+export type BlobRef = Static<typeof BlobRef>;
+
+export const EvidenceRef = closed(
+  {
+    key: Type.String({ minLength: 1, maxLength: 256, description: "Key in KV `ANT_EVIDENCE`." }),
+    digest: Digest,
+  },
+  { description: "An evidence manifest: its key, and the digest of its canonical JSON." },
+);
+export type EvidenceRef = Static<typeof EvidenceRef>;
+
+export const RepoRef = closed(
+  {
+    name: Type.String({ minLength: 1, description: "What people call it." }),
+    path: Type.String({ minLength: 1, description: "Where it is, on the machine the Director runs on." }),
+  },
+  { description: "A git repository (Contracts v1.3)." },
+);
+export type RepoRef = Static<typeof RepoRef>;
+
+export const RepoBase = closed(
+  {
+    repo: RepoRef,
+    ref: Type.String({
+      minLength: 1,
+      description: "The ref as resolved: `refs/heads/main`, or `HEAD` when detached.",
+    }),
+    commit: CommitId,
+  },
+  { description: "The commit a run starts from." },
+);
+export type RepoBase = Static<typeof RepoBase>;
+
+export const TreeRef = closed(
+  {
+    commit: CommitId,
+    tree: CommitId,
+    object: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: "Name in object store `ANT_REPOS`: `tree-<sha>.tar`.",
+    }),
+    bytes: Type.Integer({ minimum: 0 }),
+    files: Type.Integer({ minimum: 0 }),
+  },
+  { description: "A base tree as a canonical, uncompressed tar." },
+);
+export type TreeRef = Static<typeof TreeRef>;

@@ -1,0 +1,44 @@
+/** `antiphon.v1.rpc.repo.inspect`: the gateway asks the Director's side what a repository looks like. */
+import { Type, type Static } from "typebox";
+import { ErrorCode } from "./ids.ts";
+import { RepoBase, RepoRef } from "./refs.ts";
+import { closed } from "./shape.ts";
+
+export const RepoInspectRequest = closed(
+  {
+    repo: RepoRef,
+    base_ref: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    land_on: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    allow_dirty: Type.Optional(Type.Boolean()),
+  },
+  { description: "Look at a repository before a run is accepted." },
+);
+export type RepoInspectRequest = Static<typeof RepoInspectRequest>;
+
+export const RpcFailure = closed(
+  {
+    ok: Type.Literal(false),
+    code: ErrorCode,
+    message: Type.String(),
+    remedy: Type.String(),
+  },
+  { description: "How any rpc says no." },
+);
+export type RpcFailure = Static<typeof RpcFailure>;
+
+export const RepoInspectReply = Type.Union(
+  [
+    closed({
+      ok: Type.Literal(true),
+      base: RepoBase,
+      branch: Type.Union([Type.String(), Type.Null()], {
+        description: "The checked-out branch; null when detached.",
+      }),
+      dirty: Type.Boolean(),
+      files: Type.Integer({ minimum: 0 }),
+    }),
+    RpcFailure,
+  ],
+  { description: "What the repository looks like, or why it cannot be used." },
+);
+export type RepoInspectReply = Static<typeof RepoInspectReply>;

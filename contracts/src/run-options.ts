@@ -1,0 +1,152 @@
+/** How a run is to be carried out: repository, agent, checks, bounds. Travels with an intent. */
+import { Type, type Static } from "typebox";
+import { RepoRef } from "./refs.ts";
+import { closed, oneOf, type Filled } from "./shape.ts";
+import { Patch } from "./seeds/patch.ts";
+import { Workflow } from "./seeds/router-contract.ts";
+
+const command = Type.String({ minLength: 1, maxLength: 8192 });
+const glob = Type.String({ minLength: 1, maxLength: 1024 });
+
+export const ScriptedAgent = closed(
+  {
+    kind: Type.Literal("scripted"),
+    commands: Type.Optional(
+      Type.Array(command, { maxItems: 64, description: "Shell commands that edit the work tree." }),
+    ),
+    patch: Type.Optional(Patch),
+    claim: Type.Optional(
+      oneOf(["honest", "ok"], {
+        description:
+          "ok: report success without verifying. Used to prove that the clean room does not believe it.",
+      }),
+    ),
+    ask: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: "A question: the first epoch answers needs_input.",
+      }),
+    ),
+  },
+  { description: "No model: explicit commands or a given patch." },
+);
+
+export const CommandAgent = closed(
+  {
+    kind: Type.Literal("command"),
+    argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 256 }),
+  },
+  { description: "Any program in the sandbox: DirectorTask JSON on stdin, edits /workspace." },
+);
+
+export const ReplayAgent = closed(
+  {
+    kind: Type.Literal("replay"),
+    seed: Type.String({ minLength: 1, maxLength: 256, description: "Part of the replay key." }),
+  },
+  { description: "A recorded session, found by its replay key." },
+);
+
+export const AgentSpec = Type.Union([ScriptedAgent, CommandAgent, ReplayAgent], {
+  description: "Who does the work.",
+});
+export type AgentSpec = Static<typeof AgentSpec>;
+
+export const TaskSpec = closed(
+  {
+    id: Type.Integer({ minimum: 1, maximum: 1000 }),
+    description: Type.String({ minLength: 1, maxLength: 8192 }),
+    dependencies: Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), { maxItems: 1000 }),
+    agent: Type.Optional(AgentSpec),
+    checks: Type.Optional(Type.Array(command, { maxItems: 64 })),
+    kind: Type.Optional(oneOf(["edit_repo", "run", "inspect"])),
+  },
+  { description: "A task given by the user instead of planned by the Router." },
+);
+export type TaskSpec = Static<typeof TaskSpec>;
+
+export const RunOptions = closed(
+  {
+    repo: RepoRef,
+    base_ref: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "Start here instead of at HEAD." }),
+    ),
+    land_on: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: "Also move this branch when the run succeeds.",
+      }),
+    ),
+    agent: AgentSpec,
+    checks: Type.Optional(
+      Type.Array(command, {
+        default: [],
+        maxItems: 64,
+        description: "Commands that prove success. Empty: discover one.",
+      }),
+    ),
+    workflow: Type.Optional(Workflow),
+    tasks: Type.Optional(Type.Array(TaskSpec, { minItems: 1, maxItems: 256 })),
+    max_attempts: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        default: 3,
+        description: "Epochs that may come to a verdict, per task.",
+      }),
+    ),
+    time_budget_s: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400, default: 300, description: "Seconds per attempt." }),
+    ),
+    grants: Type.Optional(
+      Type.Array(glob, {
+        default: [],
+        maxItems: 256,
+        description: "Globs of protected paths the run may change.",
+      }),
+    ),
+    scope: Type.Optional(
+      Type.Array(glob, {
+        default: [],
+        maxItems: 256,
+        description: "Globs of paths the run may change. Empty: all.",
+      }),
+    ),
+    allow_unverified: Type.Optional(
+      Type.Boolean({ default: false, description: "Land although no check could be found (V5)." }),
+    ),
+    allow_unproven: Type.Optional(
+      Type.Boolean({ default: false, description: "Land although the check passes on the base too (V2)." }),
+    ),
+    allow_dirty: Type.Optional(
+      Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
+    ),
+    image: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
+    ),
+    priority: Type.Optional(oneOf(["interactive", "batch"])),
+  },
+  { description: "How a run is to be carried out." },
+);
+export type RunOptionsInput = Static<typeof RunOptions>;
+export type RunOptions = Filled<
+  RunOptionsInput,
+  | "checks"
+  | "max_attempts"
+  | "time_budget_s"
+  | "grants"
+  | "scope"
+  | "allow_unverified"
+  | "allow_unproven"
+  | "allow_dirty"
+>;
+
+export const RunRequest = closed(
+  {
+    options: RunOptions,
+  },
+  { description: "Body of `POST /intents/:id/run`." },
+);
+export type RunRequest = { options: RunOptions };

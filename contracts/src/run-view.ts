@@ -1,0 +1,233 @@
+/**
+ * A run as people look at it: a pure projection of its records, in stream order. Any prefix of the records gives a
+ * view, so it can be rebuilt at will (J1).
+ *
+ * Lifecycle: queued -> running <-> waiting_input -> succeeded | failed | canceled.
+ * Invariants:
+ *  W1 The view is a function of the records alone: no clock, no lookup.
+ *  W2 After `closed` nothing changes the view (J6).
+ *  W3 A record of an epoch below the task's current one changes nothing but the artifacts (J4).
+ */
+import { BUCKETS } from "./topology.ts";
+import type { JournalRecord } from "./journal/record.ts";
+import type { BlobRef } from "./refs.ts";
+import type { RunArtifact, RunStep, RunViewModel } from "./seeds/run-view-model.ts";
+
+type View = {
+  runId: string;
+  status: RunViewModel["status"];
+  steps: Map<string, RunStep>;
+  artifacts: RunArtifact[];
+};
+
+export function runView(records: readonly JournalRecord[]): RunViewModel {
+  const view: View = { runId: records[0]?.runId ?? "", status: "queued", steps: new Map(), artifacts: [] };
+  for (const record of records) {
+    if (isOver(view)) break; // W2
+    apply(view, record);
+  }
+  return {
+    runId: view.runId,
+    status: view.status,
+    steps: [...view.steps.values()],
+    artifacts: view.artifacts,
+  };
+}
+
+const isOver = ({ status }: View): boolean =>
+  status === "succeeded" || status === "failed" || status === "canceled";
+
+function apply(view: View, record: JournalRecord): void {
+  switch (record.type) {
+    case "intent":
+    case "cancel":
+      return;
+    case "routed":
+      return routed(view, record);
+    case "input":
+      return resume(view);
+    case "closed":
+      view.status = record.body.status;
+      for (const step of view.steps.values()) settle(step);
+      return;
+    case "dispatch":
+    case "claim":
+    case "result":
+    case "verdict":
+    case "landing":
+      return attempt(view, record);
+  }
+}
+
+function routed(view: View, record: Extract<JournalRecord, { type: "routed" }>): void {
+  view.status = "running";
+  for (const { task, deps } of record.body.tasks) {
+    view.steps.set(task.task_id, {
+      id: task.task_id,
+      title: task.instruction,
+      kind: task.kind,
+      status: "open",
+      phase: deps.length === 0 ? "ready" : "blocked",
+      epoch: 0,
+      attempts: 0,
+      deps: [...deps],
+      verdict: null,
+      code: null,
+      message: null,
+      commit: null,
+      questions: [],
+      associate: null,
+    });
+  }
+  view.artifacts.push(inBucket("Plan", view.runId, null, 0, "Router contract", `${view.runId}.router`));
+}
+
+function resume(view: View): void {
+  view.status = "running";
+  for (const step of view.steps.values()) {
+    if (step.phase === "waiting_input") Object.assign(step, { phase: "ready", questions: [] });
+  }
+}
+
+/** When the run is over, nothing is under way any more. */
+function settle(step: RunStep): void {
+  if (step.status !== "done") step.status = "failed";
+  step.phase = "finished";
+}
+
+type AttemptRecord = Extract<
+  JournalRecord,
+  { type: "dispatch" | "claim" | "result" | "verdict" | "landing" }
+>;
+
+function attempt(view: View, record: AttemptRecord): void {
+  const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
+  if (step === undefined) return;
+  artifactsOf(view, record, step);
+  if (record.epoch < step.epoch) return; // W3
+  switch (record.type) {
+    case "dispatch":
+      Object.assign(step, {
+        epoch: record.epoch,
+        status: "open",
+        phase: "ready",
+        verdict: null,
+        associate: null,
+      });
+      return;
+    case "claim":
+      Object.assign(step, { phase: "claimed", associate: record.body.associate });
+      return;
+    case "result":
+      return resulted(view, record, step);
+    case "verdict":
+      return judged(record, step);
+    case "landing":
+      return landed(view, record, step);
+  }
+}
+
+function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>, step: RunStep): void {
+  const { body } = record;
+  if (body.kind === "lapsed") {
+    Object.assign(step, { phase: "ready", code: "ANT_TASK_LAPSED", message: `${body.holder} went silent` });
+    return;
+  }
+  if (body.kind === "abandoned") {
+    Object.assign(step, { phase: "ready", code: body.code, message: body.message });
+    return;
+  }
+  step.attempts += 1;
+  const { result } = body;
+  step.message = result.summary;
+  if (result.status === "ok") Object.assign(step, { status: "proposed", phase: "verifying", code: null });
+  else if (result.status === "needs_input") {
+    Object.assign(step, { phase: "waiting_input", questions: [...result.questions] });
+    view.status = "waiting_input";
+  } else Object.assign(step, { phase: "ready", code: body.code });
+}
+
+function judged(record: Extract<JournalRecord, { type: "verdict" }>, step: RunStep): void {
+  const { verdict, code, message, commit } = record.body;
+  Object.assign(step, { verdict, code, message });
+  if (verdict === "PASS" || (verdict === "UNVERIFIABLE" && commit !== null)) {
+    Object.assign(step, { phase: "landing", commit });
+  } else Object.assign(step, { status: "open", phase: "ready" });
+}
+
+function landed(view: View, record: Extract<JournalRecord, { type: "landing" }>, step: RunStep): void {
+  const { body } = record;
+  if (body.kind === "refused") {
+    Object.assign(step, {
+      status: "open",
+      phase: "ready",
+      code: body.code,
+      message: body.message,
+      commit: null,
+    });
+    return;
+  }
+  Object.assign(step, { status: "done", phase: "finished", code: null, commit: body.commit });
+  for (const other of view.steps.values()) {
+    if (other.phase === "blocked" && other.deps.every((id) => view.steps.get(id)?.status === "done")) {
+      other.phase = "ready";
+    }
+  }
+}
+
+function artifactsOf(view: View, record: AttemptRecord, step: RunStep): void {
+  if (record.type === "result" && record.body.kind === "reported") {
+    const { evidence, patch } = record.body;
+    view.artifacts.push(
+      inBucket(
+        "Log",
+        view.runId,
+        step.id,
+        record.epoch,
+        `Evidence of attempt ${record.epoch}`,
+        evidence.key,
+        evidence.digest,
+      ),
+    );
+    if (patch !== null)
+      view.artifacts.push(inObjects("Diff", step.id, record.epoch, `Diff of attempt ${record.epoch}`, patch));
+  }
+  if (record.type === "verdict" && record.body.evidence !== null) {
+    const { evidence, verdict } = record.body;
+    view.artifacts.push(
+      inBucket(
+        "TestResults",
+        view.runId,
+        step.id,
+        record.epoch,
+        `Clean room: ${verdict}`,
+        evidence.key,
+        evidence.digest,
+      ),
+    );
+  }
+}
+
+function inBucket(
+  kind: RunArtifact["kind"],
+  _runId: string,
+  taskId: string | null,
+  epoch: number,
+  title: string,
+  name: string,
+  digest: string | null = null,
+): RunArtifact {
+  const bucket = kind === "Plan" ? BUCKETS.contracts : BUCKETS.evidence;
+  return { kind, taskId, epoch, title, bucket, name, digest, bytes: null };
+}
+
+function inObjects(
+  kind: RunArtifact["kind"],
+  taskId: string,
+  epoch: number,
+  title: string,
+  blob: BlobRef,
+): RunArtifact {
+  const { bucket, name, digest, bytes } = blob;
+  return { kind, taskId, epoch, title, bucket, name, digest, bytes };
+}

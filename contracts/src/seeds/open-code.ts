@@ -1,0 +1,31 @@
+/** The OpenCode adapter's messages (seed 002, RFC 000). */
+import { Type, type Static } from "typebox";
+import { closed } from "../shape.ts";
+
+export const OCCompileInput = closed(
+  {
+    intent: Type.Unknown({ description: "What is to be compiled." }),
+    schemaVersion: Type.Number({ description: "Version of the schemas asked for." }),
+    seed: Type.String({ description: "Makes a recorded session addressable." }),
+  },
+  { description: "Request of the OpenCode adapter (seed 002)." },
+);
+export type OCCompileInput = Static<typeof OCCompileInput>;
+
+export const OCCompileOutput = closed(
+  {
+    plan: Type.Unknown({ description: "Plan.v0 when the adapter kept its word." }),
+    patch: Type.Unknown({ description: "Patch.v0 when the adapter kept its word." }),
+    tests: Type.Array(Type.String()),
+    transcript: Type.Unknown({ description: "The session, for the evidence." }),
+  },
+  { description: "Response of the OpenCode adapter (seed 002)." },
+);
+export type OCCompileOutput = Static<typeof OCCompileOutput>;
+
+/** The port of the OpenCode adapter. It persists request and response payloads before it returns success. */
+export interface OCClient {
+  health(): Promise<{ ok: boolean }>;
+  compile(input: OCCompileInput): Promise<OCCompileOutput>;
+  diff(sessionId: string): Promise<unknown>;
+}

@@ -1,0 +1,71 @@
+/** RunViewModel v0 (seed 002, RFC 000): a run as people look at it. A projection of the journal. */
+import { Type, type Static } from "typebox";
+import { anyObject, closed, oneOf } from "../shape.ts";
+
+export const RunStatus = oneOf(["queued", "running", "waiting_input", "succeeded", "failed", "canceled"], {
+  description: "queued -> running -> waiting_input -> succeeded | failed | canceled.",
+});
+export type RunStatus = Static<typeof RunStatus>;
+
+export const RunViewModel = closed(
+  {
+    runId: Type.String(),
+    status: oneOf(["queued", "running", "waiting_input", "succeeded", "failed", "canceled"]),
+    steps: Type.Array(anyObject(), { description: "One object per task; see RunStep." }),
+    artifacts: Type.Array(anyObject(), { description: "One object per thing produced; see RunArtifact." }),
+    traceId: Type.Optional(Type.String()),
+  },
+  { description: "A run as people look at it (seed 002)." },
+);
+
+export const RunStep = closed(
+  {
+    id: Type.String({ description: "task_id." }),
+    title: Type.String(),
+    kind: Type.String(),
+    status: oneOf(["open", "proposed", "done", "failed"], { description: "The task contract's state." }),
+    phase: oneOf(["blocked", "ready", "claimed", "verifying", "landing", "waiting_input", "finished"], {
+      description: "Where the current attempt is.",
+    }),
+    epoch: Type.Integer({
+      minimum: 0,
+      description: "The current attempt's fencing number; 0 before the first.",
+    }),
+    attempts: Type.Integer({ minimum: 0, description: "Attempts that came to a verdict or a report." }),
+    deps: Type.Array(Type.String()),
+    verdict: Type.Union([Type.String(), Type.Null()]),
+    code: Type.Union([Type.String(), Type.Null()]),
+    message: Type.Union([Type.String(), Type.Null()]),
+    commit: Type.Union([Type.String(), Type.Null()]),
+    questions: Type.Array(Type.String()),
+    associate: Type.Union([Type.String(), Type.Null()]),
+  },
+  { description: "One task of a run, as an element of RunViewModel.steps." },
+);
+export type RunStep = Static<typeof RunStep>;
+
+export const RunArtifact = closed(
+  {
+    kind: oneOf(["Diff", "Patch", "TestResults", "Log", "Plan", "ErrorReport", "Conflict"], {
+      description: "Artifact kinds of Contracts v1.3.",
+    }),
+    taskId: Type.Union([Type.String(), Type.Null()]),
+    epoch: Type.Integer({ minimum: 0 }),
+    title: Type.String(),
+    bucket: Type.String({ description: "KV bucket or object store it is kept in." }),
+    name: Type.String({ description: "Key or object name in the bucket." }),
+    digest: Type.Union([Type.String(), Type.Null()]),
+    bytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+  },
+  { description: "One thing a run produced, as an element of RunViewModel.artifacts." },
+);
+export type RunArtifact = Static<typeof RunArtifact>;
+
+/** The shape of RunViewModel.v0, its open objects narrowed to what Antiphon puts there. */
+export type RunViewModel = {
+  runId: string;
+  status: RunStatus;
+  steps: RunStep[];
+  artifacts: RunArtifact[];
+  traceId?: string;
+};

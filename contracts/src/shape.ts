@@ -1,0 +1,47 @@
+/**
+ * The few ways a contract says what it is made of. Everything here returns plain JSON Schema 2020-12
+ * (TypeBox objects carry nothing else), so a schema can be emitted to a file as it stands.
+ */
+import { Type } from "typebox";
+import type {
+  TEnum,
+  TNull,
+  TObject,
+  TObjectOptions,
+  TProperties,
+  TSchema,
+  TSchemaOptions,
+  TUnion,
+} from "typebox";
+
+/** An object that knows all its keys. Strict at the edge; `loosen` makes the tolerant reader's form. */
+export function closed<P extends TProperties>(properties: P, options: TObjectOptions = {}): TObject<P> {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+/** One of a fixed list of strings. */
+export function oneOf<const V extends string[]>(
+  values: readonly [...V],
+  options: TSchemaOptions = {},
+): TEnum<V> {
+  return Type.Enum<V>(values, options);
+}
+
+/** A value that is always present and may be `null`. */
+export function nullable<T extends TSchema>(schema: T, options: TSchemaOptions = {}): TUnion<[T, TNull]> {
+  return Type.Union([schema, Type.Null()], options);
+}
+
+/** Makes the named optional keys of `T` present: the form a reader sees after defaults are filled in. */
+export type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: Exclude<T[P], undefined> };
+
+/** Any JSON object, its keys unknown to us. Typed as unknown values, so a reader has to look before it uses one. */
+export function anyObject(options: TSchemaOptions = {}) {
+  return Type.Record(Type.String(), Type.Unknown(), options);
+}
+
+/** The same object, with what a reader fills in when it is missing. */
+export function withDefault<P extends TProperties>(schema: TObject<P>, value: object): TObject<P> {
+  const { type: _type, properties, required: _required, ...options } = schema;
+  return Type.Object(properties, { ...options, default: value });
+}

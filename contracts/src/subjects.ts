@@ -1,0 +1,101 @@
+/**
+ * The subject map: `antiphon.v1.<plane>.<low cardinality first>.<ids last>`, lower case, never user text.
+ *
+ * Invariants:
+ *  U1 One register, one subject: what a record's subject says is a function of (type, run, task, epoch) alone.
+ *  U2 A builder refuses a token that could widen or split a subject (`.`, `*`, `>`, white space, empty).
+ *  U3 parse(build(x)) = x, with the task id lower-cased.
+ */
+import { AntiphonError } from "./errors.ts";
+import { JOURNAL_TYPES, type JournalType } from "./journal/record.ts";
+
+/** Partitions of the journal. One is enough for a laptop and for thousands of runs a second. */
+export const JOURNAL_PARTITIONS = 1;
+
+const ROOT = "antiphon.v1";
+const TOKEN = /^[a-z0-9][a-z0-9_-]{0,127}$/;
+
+function token(value: string): string {
+  // U2: a wildcard or a dot in an id would address other runs.
+  if (!TOKEN.test(value)) {
+    throw new AntiphonError("ANT_CONTRACT_INVALID", `not usable in a subject: ${JSON.stringify(value)}`);
+  }
+  return value;
+}
+
+const taskToken = (taskId: string | null): string => (taskId === null ? "-" : token(taskId.toLowerCase()));
+
+/** FNV-1a, 32 bits: stable across processes and versions. */
+export function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  }
+  return hash;
+}
+
+export function partitionOf(runId: string, partitions: number = JOURNAL_PARTITIONS): number {
+  return fnv1a(runId) % partitions;
+}
+
+export type JournalAddress = { type: JournalType; runId: string; taskId: string | null; epoch: number };
+
+export type LogStream = "stdout" | "stderr" | "progress";
+
+export const subjects = {
+  /** The register of a record (U1). */
+  journal({ type, runId, taskId, epoch }: JournalAddress): string {
+    if (!Number.isSafeInteger(epoch) || epoch < 0) {
+      throw new AntiphonError("ANT_CONTRACT_INVALID", `not an epoch: ${String(epoch)}`);
+    }
+    return `${ROOT}.run.${partitionOf(runId)}.${token(type)}.${token(runId)}.${taskToken(taskId)}.${epoch}`;
+  },
+  /** All records of one run, in one partition or (for readers that do not care) any. */
+  run: (runId: string): string => `${ROOT}.run.*.*.${token(runId)}.>`,
+  /** All records of one run, as a filter within its own partition's stream. */
+  runInPartition: (runId: string): string => `${ROOT}.run.${partitionOf(runId)}.*.${token(runId)}.>`,
+  /** All records of one type of one run. */
+  runType: (runId: string, type: JournalType): string => `${ROOT}.run.*.${token(type)}.${token(runId)}.>`,
+  /** All records of a partition. */
+  partition: (partition: number): string => `${ROOT}.run.${partition}.>`,
+  /** All records of one type in a partition. */
+  partitionType: (partition: number, type: JournalType): string =>
+    `${ROOT}.run.${partition}.${token(type)}.>`,
+  /** Hints to whoever works on a run. */
+  control: (runId: string): string => `${ROOT}.ctl.${token(runId)}`,
+  controlAll: `${ROOT}.ctl.*`,
+  /** Live output. */
+  log: (runId: string, taskId: string | null, stream: LogStream): string =>
+    `${ROOT}.log.${token(runId)}.${taskToken(taskId)}.${stream}`,
+  logsOfRun: (runId: string): string => `${ROOT}.log.${token(runId)}.>`,
+  logsAll: `${ROOT}.log.>`,
+  /** Dead letters of a consumer. */
+  deadLetter: (consumer: string, address: JournalAddress): string =>
+    `${ROOT}.dlq.${token(consumer)}.${token(address.type)}.${token(address.runId)}.${taskToken(address.taskId)}.${address.epoch}`,
+  deadLettersAll: `${ROOT}.dlq.>`,
+  repoInspect: `${ROOT}.rpc.repo.inspect`,
+  sandboxRun: `${ROOT}.rpc.sandbox.run`,
+  /** Requester to runner while a job is under way: alive, cancel. */
+  sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
+  everything: `${ROOT}.>`,
+} as const;
+
+const isJournalType = (value: string): value is JournalType =>
+  (JOURNAL_TYPES as readonly string[]).includes(value);
+
+/** The address a journal subject stands for, or null when it is not one. The task id is lower-case (U3). */
+export function parseJournalSubject(subject: string): (JournalAddress & { partition: number }) | null {
+  const parts = subject.split(".");
+  const [, , plane, partition, type, runId, task, epoch] = parts;
+  if (parts.length !== 8 || !subject.startsWith(`${ROOT}.`) || plane !== "run") return null;
+  if (!partition || !/^\d+$/.test(partition) || !type || !isJournalType(type)) return null;
+  if (!runId || !TOKEN.test(runId) || !task || (task !== "-" && !TOKEN.test(task))) return null;
+  if (!epoch || !/^\d+$/.test(epoch)) return null;
+  return {
+    partition: Number(partition),
+    type,
+    runId,
+    taskId: task === "-" ? null : task,
+    epoch: Number(epoch),
+  };
+}

@@ -1,0 +1,197 @@
+/**
+ * Streams, consumers and buckets as data. `runtime` makes the server look like this table; a snapshot test lists it.
+ *
+ * Invariants:
+ *  T1 The journal is kept on disk, refuses new records when full, and never drops an old one by itself.
+ *  T2 Every journal type is read by a service or named here as a leaf.
+ */
+import type { JournalType } from "./journal/record.ts";
+import { limits } from "./limits.ts";
+import { JOURNAL_PARTITIONS, subjects } from "./subjects.ts";
+
+export type StreamSpec = {
+  name: string;
+  purpose: string;
+  subjects: readonly string[];
+  retention: "limits";
+  storage: "file" | "memory";
+  discard: "new" | "old";
+  allowDirect: boolean;
+  allowAtomicPublish: boolean;
+  denyDelete: boolean;
+  denyPurge: boolean;
+  /** Milliseconds; 0: no bound. */
+  maxAgeMs: number;
+  /** -1: no bound. */
+  maxBytes: number;
+  maxMessageBytes: number;
+};
+
+export type ConsumerName = "router" | "director" | "associate";
+
+export type ConsumerSpec = {
+  name: ConsumerName;
+  stream: string;
+  purpose: string;
+  filterSubjects: readonly string[];
+  ackWaitMs: number;
+  /** -1: for ever; poison is counted by the service (J7). */
+  maxDeliver: number;
+  maxAckPending: number;
+};
+
+export type BucketSpec = {
+  name: string;
+  kind: "kv" | "object";
+  purpose: string;
+  keys: string;
+  history: number;
+};
+
+/** What each service reads from the journal (T2). */
+export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
+  router: ["intent"],
+  director: ["routed", "result", "verdict", "landing", "cancel", "input"],
+  associate: ["dispatch"],
+};
+
+/** Types nobody is woken by: read back, shown, or terminal. */
+export const LEAF_TYPES: readonly JournalType[] = ["claim", "closed"];
+
+const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number, number] } = {
+  router: ["Intents to route.", limits.routerAckWaitMs, 1000],
+  director: ["Everything that can move a run on.", limits.directorAckWaitMs, 1000],
+  associate: ["Attempts to work on.", limits.associateAckWaitMs, 10_000],
+};
+
+export const journalStream = (partition: number): string => `ANT_JOURNAL_${partition}`;
+
+const partitions = Array.from({ length: JOURNAL_PARTITIONS }, (_, partition) => partition);
+
+const journals: StreamSpec[] = partitions.map((partition) => ({
+  name: journalStream(partition),
+  purpose: "The journal: the truth about every run (J1).",
+  subjects: [subjects.partition(partition)],
+  retention: "limits",
+  storage: "file", // T1
+  discard: "new", // T1
+  allowDirect: true,
+  allowAtomicPublish: true,
+  denyDelete: false, // finished runs are archived and purged (J10)
+  denyPurge: false,
+  maxAgeMs: 0,
+  maxBytes: -1,
+  maxMessageBytes: 2 * limits.messageBytes,
+}));
+
+const consumers: ConsumerSpec[] = partitions.flatMap((partition) =>
+  (Object.keys(CONSUMER_TYPES) as ConsumerName[]).map((name) => {
+    const [purpose, ackWaitMs, maxAckPending] = CONSUMER_PURPOSE[name];
+    return {
+      name,
+      stream: journalStream(partition),
+      purpose,
+      filterSubjects: CONSUMER_TYPES[name].map((type) => subjects.partitionType(partition, type)),
+      ackWaitMs,
+      maxDeliver: -1,
+      maxAckPending,
+    };
+  }),
+);
+
+export const BUCKETS = {
+  intents: "ANT_INTENTS",
+  runs: "ANT_RUNS",
+  contracts: "ANT_CONTRACTS",
+  evidence: "ANT_EVIDENCE",
+  policies: "ANT_POLICIES",
+  evidenceFiles: "ANT_EVIDENCE_FILES",
+  repos: "ANT_REPOS",
+  recordings: "ANT_RECORDINGS",
+} as const;
+
+export const topology: {
+  readonly streams: readonly StreamSpec[];
+  readonly consumers: readonly ConsumerSpec[];
+  readonly buckets: readonly BucketSpec[];
+} = {
+  streams: [
+    ...journals,
+    {
+      name: "ANT_DLQ",
+      purpose: "Dead letters: what ended the processes that worked on it (J7).",
+      subjects: [subjects.deadLettersAll],
+      retention: "limits",
+      storage: "file",
+      discard: "new",
+      allowDirect: true,
+      allowAtomicPublish: false,
+      denyDelete: false,
+      denyPurge: false,
+      maxAgeMs: 0,
+      maxBytes: 256 * 1024 * 1024,
+      maxMessageBytes: 4 * limits.messageBytes,
+    },
+    {
+      name: "ANT_LOG",
+      purpose: "Live output of attempts: a picture, not a record.",
+      subjects: [subjects.logsAll],
+      retention: "limits",
+      storage: "memory",
+      discard: "old",
+      allowDirect: true,
+      allowAtomicPublish: false,
+      denyDelete: false,
+      denyPurge: false,
+      maxAgeMs: limits.logMaxAgeS * 1000,
+      maxBytes: limits.logMaxBytes,
+      maxMessageBytes: 2 * limits.messageBytes,
+    },
+  ],
+  consumers,
+  buckets: [
+    { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
+    { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },
+    {
+      name: BUCKETS.contracts,
+      kind: "kv",
+      purpose: "Router and task contracts, a projection.",
+      keys: "<runId>.router, <runId>.<taskId>",
+      history: 1,
+    },
+    {
+      name: BUCKETS.evidence,
+      kind: "kv",
+      purpose: "Evidence manifests.",
+      keys: "<runId>.<taskId>.<epoch>, <runId>.<taskId>.<epoch>.verdict",
+      history: 1,
+    },
+    { name: BUCKETS.policies, kind: "kv", purpose: "Policy profiles.", keys: "<name>", history: 1 },
+    {
+      name: BUCKETS.evidenceFiles,
+      kind: "object",
+      purpose: "Logs, diffs, provenance, transcripts.",
+      keys: "sha256-<base64url>",
+      history: 1,
+    },
+    { name: BUCKETS.repos, kind: "object", purpose: "Base trees.", keys: "tree-<tree sha>.tar", history: 1 },
+    {
+      name: BUCKETS.recordings,
+      kind: "object",
+      purpose: "Recorded agent sessions.",
+      keys: "<replayKey>.json",
+      history: 1,
+    },
+  ],
+};
+
+/** Keys of projections and evidence, so that writers and readers agree. Task ids keep their case in keys. */
+export const keys = {
+  routerContract: (runId: string): string => `${runId}.router`,
+  taskContract: (runId: string, taskId: string): string => `${runId}.${taskId}`,
+  evidence: (runId: string, taskId: string, epoch: number): string => `${runId}.${taskId}.${epoch}`,
+  verdictEvidence: (runId: string, taskId: string, epoch: number): string =>
+    `${runId}.${taskId}.${epoch}.verdict`,
+  tree: (treeSha: string): string => `tree-${treeSha}.tar`,
+  recording: (replayKey: string): string => `${replayKey}.json`,
+} as const;

@@ -1,0 +1,96 @@
+/**
+ * Does a value have the shape of its contract? Two readers over one schema: `strict` (the HTTP edge, sandbox output,
+ * files people write) refuses keys it does not know; `tolerant` (between services) lets them pass, so that a newer
+ * writer can talk to an older reader.
+ *
+ * Invariants:
+ *  V1 Nothing is compiled at import; each validator is compiled once, when first used.
+ *  V2 The value given is never written to: defaults go into the copy that comes back.
+ *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { TSchema } from "typebox";
+import { describe, type Problem } from "./problem.ts";
+import { AntiphonError } from "./errors.ts";
+import { intake } from "./intake.ts";
+import { registry, schemaNameOf, type ContractType, type SchemaName } from "./registry.ts";
+
+export type { Problem } from "./problem.ts";
+
+export type Reader = "strict" | "tolerant";
+
+export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Problem[] };
+
+type Compiled = { check: ValidateFunction; schema: TSchema };
+
+const compiled: Record<Reader, Map<SchemaName, Compiled>> = { strict: new Map(), tolerant: new Map() };
+
+let engine: Ajv2020 | undefined;
+
+function ajv(): Ajv2020 {
+  engine ??= new Ajv2020({
+    strict: true,
+    strictTypes: false, // `enum` without `type` is how the seeds write it
+    useDefaults: true,
+    allErrors: false, // the first problem is enough, and time stays bounded
+    verbose: true,
+    addUsedSchema: false,
+  });
+  return engine;
+}
+
+/** The tolerant reader's form of a schema: every closed object opened. */
+export function loosen<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => loosen(item)) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "additionalProperties" && value === false) continue;
+    out[key] = key === "default" || key === "enum" || key === "const" ? value : loosen(value);
+  }
+  return out as T;
+}
+
+function validatorOf(name: SchemaName, reader: Reader): Compiled {
+  const known = compiled[reader].get(name);
+  if (known) return known;
+  const { schema } = registry[name];
+  const used = reader === "strict" ? schema : loosen(schema);
+  const fresh = { check: ajv().compile(used), schema: used }; // V1
+  compiled[reader].set(name, fresh);
+  return fresh;
+}
+
+/** Checks a value against a contract. Never throws on bad input; throws ANT_CONTRACT_UNKNOWN on a bad name. */
+export function validate<N extends SchemaName>(
+  name: N,
+  value: unknown,
+  options: { reader?: Reader } = {},
+): Validation<ContractType<N>> {
+  const known = schemaNameOf(name);
+  if (known === null)
+    throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${String(name)}`);
+  const taken = intake(value); // V2
+  if (!taken.ok) return { ok: false, errors: [taken.unfit] };
+  const { check, schema } = validatorOf(known, options.reader ?? "strict");
+  if (check(taken.value)) return { ok: true, value: taken.value as ContractType<N> };
+  const errors: ErrorObject[] = check.errors ?? [];
+  return { ok: false, errors: describe(errors, schema, taken.value) }; // V3
+}
+
+/** As `validate`, but a refusal is thrown as `code` with the first problem in words. */
+export function assertValid<N extends SchemaName>(
+  name: N,
+  value: unknown,
+  options: { reader?: Reader; code?: "ANT_CONTRACT_INVALID" | "ANT_INTENT_INVALID" } = {},
+): ContractType<N> {
+  const result = validate(name, value, options);
+  if (result.ok) return result.value;
+  const [first] = result.errors;
+  const where = first?.path === undefined || first.path === "" ? "the document" : first.path;
+  throw new AntiphonError(
+    options.code ?? "ANT_CONTRACT_INVALID",
+    `${name}: ${where}: ${first?.message ?? "invalid"}${first?.hint === undefined ? "" : ` (${first.hint})`}`,
+    { data: { schema: registry[name].id, errors: result.errors } },
+  );
+}

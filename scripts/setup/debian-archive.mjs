@@ -11,6 +11,7 @@ import { StepFailure } from "./step-failure.mjs";
 
 const UPDATE_TIMEOUT_MS = 120_000;
 const DOWNLOAD_TIMEOUT_MS = 600_000;
+const UNPACK_TIMEOUT_MS = 300_000;
 
 /** What a distribution's archive is called and signed with. */
 const DISTRIBUTIONS = {
@@ -97,6 +98,32 @@ export async function openArchive({ id, codename, directory }) {
       return debs(archives);
     },
   };
+}
+
+/**
+ * Unpacks packages side by side; nothing of theirs is run.
+ *
+ * @param {readonly string[]} debs
+ * @param {string} directory
+ * @param {readonly string[]} [unwanted] patterns of `./path` left out
+ */
+export async function unpackInto(debs, directory, unwanted = []) {
+  await mkdir(directory, { recursive: true });
+  const script = `set -e -o pipefail
+mapfile -t exclude <<<"$EXCLUDE"
+for deb in "$@"; do
+  dpkg-deb --fsys-tarfile "$deb" |
+    tar -x --keep-directory-symlink --no-same-owner -C "$DIRECTORY" "\${exclude[@]/#/--exclude=}"
+done`;
+  const result = await run("bash", ["-c", script, "unpack", ...debs], {
+    env: { ...process.env, DIRECTORY: directory, EXCLUDE: ["./nothing", ...unwanted].join("\n") },
+    timeoutMs: UNPACK_TIMEOUT_MS,
+  });
+  if (result.code !== 0)
+    throw new StepFailure(
+      `a Debian package could not be unpacked: ${reasonOf(result)}`,
+      "check the free space of this disk, then run npm run setup again",
+    );
 }
 
 /**

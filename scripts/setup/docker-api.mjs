@@ -5,6 +5,7 @@
 import { createReadStream } from "node:fs";
 import { request } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { URLSearchParams } from "node:url";
 
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 

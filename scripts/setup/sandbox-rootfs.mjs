@@ -10,7 +10,7 @@ import { cp, mkdir, readdir, readFile, realpath, rm, stat, symlink, writeFile } 
 import path from "node:path";
 
 import { reasonOf, run } from "./command.mjs";
-import { hostDistribution, openArchive } from "./debian-archive.mjs";
+import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
 /** The one user of the sandbox; nothing in the image belongs to it but its home. */
@@ -53,9 +53,10 @@ export async function buildRootfs({ packages, overlay, directory, tarFile }) {
   const debs = await archive.closure(packages);
   const tree = path.join(directory, "tree");
   await mergedDirectories(tree);
-  await unpack(
+  await unpackInto(
     debs.filter((file) => !INSTALLERS.includes(packageOf(file))),
     tree,
+    UNWANTED,
   );
   await configure(tree);
   await copyHostNode(tree);
@@ -72,24 +73,6 @@ async function mergedDirectories(tree) {
     await mkdir(path.join(tree, "usr", name), { recursive: true });
     await symlink(`usr/${name}`, path.join(tree, name));
   }
-}
-
-/** @param {readonly string[]} debs @param {string} tree */
-async function unpack(debs, tree) {
-  const excludes = UNWANTED.map((pattern) => `--exclude='${pattern}'`).join(" ");
-  const script = `set -e -o pipefail
-for deb in "$@"; do
-  dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$TREE" ${excludes}
-done`;
-  const result = await run("bash", ["-c", script, "unpack", ...debs], {
-    env: { ...process.env, TREE: tree },
-    timeoutMs: 300_000,
-  });
-  if (result.code !== 0)
-    throw new StepFailure(
-      `a Debian package could not be unpacked: ${reasonOf(result)}`,
-      "check the free space of this disk, then run npm run setup again",
-    );
 }
 
 /** What the maintainer scripts would have done. @param {string} tree */

@@ -1,0 +1,85 @@
+/**
+ * Programs built from Go source at the versions of go-tools/go.mod, every module checked against
+ * go-tools/go.sum. The Go compiler is the one on PATH if it is new enough; else, on Debian and Ubuntu,
+ * one unpacked from the archive into the cache, which is not installed and can be deleted again.
+ */
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+
+import { CACHE_DIR, ROOT, TOOLS_DIR, workDirectory } from "./checkout.mjs";
+import { reasonOf, run } from "./command.mjs";
+import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
+
+const MODULE = path.join(ROOT, "scripts/setup/go-tools");
+const BUILD_TIMEOUT_MS = 15 * 60_000;
+
+/**
+ * Builds one package into the tools directory; answers why not when it cannot.
+ *
+ * @param {{packagePath: string, name: string, version: string, note: (text: string) => void}} program
+ * @returns {Promise<{ok: true} | {ok: false, reason: string}>}
+ */
+export async function buildGoProgram({ packagePath, name, version, note }) {
+  const compiler = await findCompiler(note);
+  if (compiler === null) return { ok: false, reason: "no Go compiler" };
+  note(`building ${name} ${version} with Go (about a minute)`);
+  await mkdir(TOOLS_DIR, { recursive: true });
+  const flags = ["-mod=readonly", "-trimpath", "-ldflags", `-s -w -X main.version=${version}`];
+  const result = await run(compiler.go, ["build", ...flags, "-o", path.join(TOOLS_DIR, name), packagePath], {
+    cwd: MODULE,
+    timeoutMs: BUILD_TIMEOUT_MS,
+    env: { ...goEnvironment(), ...compiler.env, CGO_ENABLED: "0" },
+  });
+  return result.code === 0 ? { ok: true } : { ok: false, reason: reasonOf(result) };
+}
+
+/** The caller's own flags and workspaces would change what is built; GOPROXY and the caches stay. */
+function goEnvironment() {
+  return { ...process.env, GOFLAGS: "", GOWORK: "off", GOTOOLCHAIN: "local", GO111MODULE: "on" };
+}
+
+/**
+ * @param {(text: string) => void} note
+ * @returns {Promise<{go: string, env: Record<string, string>} | null>}
+ */
+async function findCompiler(note) {
+  const needed = /^go (\d+)\.(\d+)/m.exec(await readFile(path.join(MODULE, "go.mod"), "utf8"));
+  const [, major = "1", minor = "0"] = needed ?? [];
+  const installed = await run("go", ["env", "GOVERSION"], { env: goEnvironment() });
+  const found = /^go(\d+)\.(\d+)/.exec(installed.stdout);
+  if (found !== null && Number(found[1]) === Number(major) && Number(found[2]) >= Number(minor))
+    return { go: "go", env: {} };
+
+  const unpacked = path.join(CACHE_DIR, "go");
+  const ready = await compilerIn(unpacked);
+  if (ready !== null) return ready;
+  if ((await hostDistribution()) === null) return null;
+  note("fetching a Go compiler from Debian (about 60 MB)");
+  const directory = await workDirectory("go");
+  try {
+    const archive = await openArchive({ id: "debian", codename: "sid", directory });
+    const debs = await archive.closure(["golang-go"]);
+    await rm(unpacked, { recursive: true, force: true });
+    await unpackInto(
+      debs.filter((file) => path.basename(file).startsWith("golang-")),
+      unpacked,
+    );
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  return compilerIn(unpacked);
+}
+
+/** @param {string} directory */
+async function compilerIn(directory) {
+  const library = path.join(directory, "usr/lib");
+  const names = await readdir(library).catch(() => []);
+  const version = names.find((name) => /^go-\d/.test(name));
+  if (version === undefined) return null;
+  const env = {
+    GOROOT: path.join(library, version),
+    GOCACHE: path.join(CACHE_DIR, "go-build"),
+    GOMODCACHE: path.join(CACHE_DIR, "go-modules"),
+  };
+  return { go: path.join(library, version, "bin/go"), env };
+}

@@ -1,0 +1,71 @@
+/**
+ * The programs an operator would use, which some tests use too: the stock `nats` command line and
+ * `kubectl`. Nothing of Antiphon needs them to run, so they are fetched on request only.
+ */
+import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+
+import { TOOLS_DIR, workDirectory } from "./checkout.mjs";
+import { run } from "./command.mjs";
+import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
+import { buildGoProgram } from "./go-program.mjs";
+import { StepFailure } from "./step-failure.mjs";
+
+const NATS_CLI_VERSION = "0.4.0";
+
+/**
+ * @param {{note: (text: string) => void}} input
+ * @returns {Promise<{outcome: "present" | "made", detail: string}>}
+ */
+export async function ensureNatsCli({ note }) {
+  const present = await firstRunning("nats", ["--version"]);
+  if (present !== null) return { outcome: "present", detail: present };
+  const built = await buildGoProgram({
+    packagePath: "github.com/nats-io/natscli/nats",
+    name: "nats",
+    version: NATS_CLI_VERSION,
+    note,
+  });
+  if (!built.ok)
+    throw new StepFailure(
+      `the nats command line could not be built: ${built.reason}`,
+      "install it (https://github.com/nats-io/natscli) or a Go compiler, so that it is on PATH",
+    );
+  return { outcome: "made", detail: NATS_CLI_VERSION };
+}
+
+/**
+ * @param {{note: (text: string) => void}} input
+ * @returns {Promise<{outcome: "present" | "made", detail: string}>}
+ */
+export async function ensureKubectl({ note }) {
+  const present = await firstRunning("kubectl", ["version", "--client"]);
+  if (present !== null) return { outcome: "present", detail: present };
+  const remedy = "install kubectl (https://kubernetes.io/docs/tasks/tools), so that it is on PATH";
+  if ((await hostDistribution()) === null) throw new StepFailure("kubectl is not installed", remedy);
+  note("fetching kubectl from Debian's archive");
+  const directory = await workDirectory("kubectl");
+  try {
+    const archive = await openArchive({ id: "debian", codename: "sid", directory });
+    const tree = path.join(directory, "tree");
+    await unpackInto([await archive.package("kubectl")], tree);
+    await mkdir(TOOLS_DIR, { recursive: true });
+    const target = path.join(TOOLS_DIR, "kubectl");
+    await copyFile(path.join(tree, "usr/bin/kubectl"), `${target}.${process.pid}`);
+    await rename(`${target}.${process.pid}`, target);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  const made = await firstRunning("kubectl", ["version", "--client"]);
+  if (made === null) throw new StepFailure("kubectl from Debian does not run here", remedy);
+  return { outcome: "made", detail: made };
+}
+
+/** The version line of the tool in this checkout or on PATH. @param {string} name @param {readonly string[]} args */
+async function firstRunning(name, args) {
+  for (const program of [path.join(TOOLS_DIR, name), name]) {
+    const result = await run(program, args, { timeoutMs: 5_000 });
+    if (result.code === 0) return result.stdout.trim().split("\n")[0] ?? "";
+  }
+  return null;
+}

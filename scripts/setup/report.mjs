@@ -1,0 +1,66 @@
+/**
+ * What set-up tells its reader: one line per step with its time, what it is doing where that takes
+ * long, and for a failure the reason and the remedy; or one JSON object for programs.
+ */
+import { StepFailure } from "./step-failure.mjs";
+
+/**
+ * @typedef {{name: string, outcome: "present" | "made" | "failed", detail: string, remedy?: string, ms: number}} StepReport
+ * @typedef {{note: (text: string) => void}} StepContext
+ */
+
+/** @param {{json: boolean, write?: (line: string) => void, now?: () => number}} options */
+export function createReport({ json, write = console.log, now = () => performance.now() }) {
+  const started = now();
+  /** @type {StepReport[]} */
+  const steps = [];
+  const say = json ? () => undefined : write;
+
+  /** @param {StepReport} step */
+  const add = (step) => {
+    steps.push(step);
+    const mark = step.outcome === "failed" ? "FAIL" : "ok  ";
+    say(`${mark} ${step.name.padEnd(18)} ${seconds(step.ms)}  ${step.detail}`);
+    if (step.remedy !== undefined) say(`     remedy: ${step.remedy}`);
+  };
+
+  return {
+    /**
+     * Runs one step. A StepFailure is told and answered as `ok: false`; a defect is thrown on.
+     *
+     * @template T
+     * @param {string} name
+     * @param {(context: StepContext) => Promise<T>} work
+     * @param {{silent?: boolean}} [options] silent: no line for success
+     * @returns {Promise<{ok: true, value: T} | {ok: false}>}
+     */
+    async step(name, work, { silent = false } = {}) {
+      const begun = now();
+      try {
+        const value = await work({ note: (text) => say(`     ${name}: ${text}`) });
+        if (!silent) {
+          const { outcome, detail } = /** @type {any} */ (value);
+          add({ name, outcome, detail, ms: Math.round(now() - begun) });
+        }
+        return { ok: true, value };
+      } catch (error) {
+        if (!(error instanceof StepFailure)) throw error;
+        const { message, remedy } = error;
+        add({ name, outcome: "failed", detail: message, remedy, ms: Math.round(now() - begun) });
+        return { ok: false };
+      }
+    },
+    /** The closing line; answers the exit code. */
+    finish() {
+      const failed = steps.filter((step) => step.outcome === "failed");
+      const ms = Math.round(now() - started);
+      if (json) write(JSON.stringify({ ok: failed.length === 0, ms, steps }, null, 2));
+      else if (failed.length === 0) say(`set up in ${seconds(ms).trim()}`);
+      else say(`set-up is not complete: ${failed.map((step) => step.name).join(", ")}`);
+      return failed.length === 0 ? 0 : 1;
+    },
+  };
+}
+
+/** @param {number} ms */
+const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(5)} s`;

@@ -40,6 +40,13 @@ const TABLE = {
     "There is no agent of that kind.",
     "Use one of: scripted, command, replay.",
   ],
+  ANT_ASSOCIATE_DRAINING: [
+    "retry",
+    200,
+    1,
+    "The Associate was asked to stop before the attempt was over.",
+    "It is tried again at the next epoch, on an Associate that stays.",
+  ],
   ANT_BLOB_CORRUPT: [
     "terminal",
     500,
@@ -677,6 +684,13 @@ const TABLE = {
     1,
     "The Associate that held the attempt went silent.",
     "It is tried again at the next epoch.",
+  ],
+  ANT_TASK_MODIFIED_FILES: [
+    "attempt",
+    200,
+    1,
+    "A task that must not change files changed some.",
+    "Make it a task of kind edit_repo, or leave the files alone.",
   ],
   ANT_TASK_POISON: [
     "terminal",

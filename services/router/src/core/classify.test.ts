@@ -10,7 +10,9 @@ describe("classify", () => {
   ])("R1 reads the $name goals with an accuracy of at least $floor", ({ name, goals, floor }) => {
     const misses = goals.flatMap(([goal, expected]) => {
       const got = classify(goal, null);
-      return got.workflow === expected ? [] : [`${expected} read as ${got.workflow} (${got.reason}): ${goal}`];
+      return got.workflow === expected
+        ? []
+        : [`${expected} read as ${got.workflow} (${got.reason}): ${goal}`];
     });
     const hits = goals.length - misses.length;
     console.log([`classifier: ${hits} of ${goals.length} ${name} goals`, ...misses].join("\n  "));
@@ -66,7 +68,12 @@ describe("classify", () => {
   });
 
   test("R4 a hostile goal is read in bounded time", () => {
-    const hostile = ["add when ".repeat(4000), "at ((((".repeat(4000), "a ".repeat(20_000), "expected ".repeat(4000)];
+    const hostile = [
+      "add when ".repeat(4000),
+      "at ((((".repeat(4000),
+      "a ".repeat(20_000),
+      "expected ".repeat(4000),
+    ];
     for (const goal of hostile) {
       const startedAt = performance.now();
       classify(goal, null);

@@ -44,13 +44,26 @@ export function classify(goal: string, chosen: Workflow | null): Classification 
   const signals = readSignals(goal);
   const workflow = PRECEDENCE.find((name) => signals.some((signal) => signal.workflow === name));
   if (workflow === undefined) {
-    return { workflow: "BUILD", reason: "no signal found; build is the default", confidence: DEFAULT_CONFIDENCE, signals };
+    return {
+      workflow: "BUILD",
+      reason: "no signal found; build is the default",
+      confidence: DEFAULT_CONFIDENCE,
+      signals,
+    };
   }
   const own = signals.filter((signal) => signal.workflow === workflow);
   // Making verbs accompany every request, so BUILD is never a rival.
   const rivals = new Set(
     signals.map((signal) => signal.workflow).filter((name) => name !== workflow && name !== "BUILD"),
   ).size;
-  const words = own.slice(0, 4).map((signal) => `"${signal.match}"`).join(", ");
-  return { workflow, reason: `${SPEAKS_OF[workflow]}: ${words}`, confidence: confidenceOf(own, rivals), signals };
+  const words = own
+    .slice(0, 4)
+    .map((signal) => `"${signal.match}"`)
+    .join(", ");
+  return {
+    workflow,
+    reason: `${SPEAKS_OF[workflow]}: ${words}`,
+    confidence: confidenceOf(own, rivals),
+    signals,
+  };
 }

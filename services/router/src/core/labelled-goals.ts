@@ -8,7 +8,7 @@ export const LABELLED_GOALS: readonly (readonly [goal: string, workflow: Workflo
   ["The login page is broken on Safari", "DEBUG"],
   ["npm test exits with code 1", "DEBUG"],
   ["TypeError: Cannot read properties of undefined (reading 'id')", "DEBUG"],
-  ["Traceback (most recent call last):\n  File \"app.py\", line 3, in <module>", "DEBUG"],
+  ['Traceback (most recent call last):\n  File "app.py", line 3, in <module>', "DEBUG"],
   ["Error: boom\n    at parse (/app/src/date.js:12:7)\n    at main (/app/src/index.js:3:1)", "DEBUG"],
   ["thread 'main' panicked at 'index out of bounds'", "DEBUG"],
   ["The server crashes when two users save at once", "DEBUG"],

@@ -1,0 +1,124 @@
+/**
+ * The pure plan of an attempt: which commands the sandbox runs, in which order, with what around them.
+ *
+ *   work-1 .. work-n    the agent's commands; the first that fails ends the job
+ *   (changes are collected here, so what checks leave behind is not part of the change)
+ *   check-1 .. check-n  self-verification; all of them run, whatever the others say
+ *   tools               versions of what is installed, for the provenance; once per image
+ */
+import { limits } from "@antiphon/contracts";
+import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+
+/** One command of an agent. */
+export interface WorkStep {
+  /** As people read it. */
+  readonly command: string;
+  readonly argv: readonly string[];
+}
+
+export interface JobPlan {
+  readonly steps: readonly SandboxStep[];
+  /** The last step of the work; null: the agent runs nothing in the sandbox. */
+  readonly collectAfter: string | null;
+  readonly work: readonly NamedStep[];
+  readonly checks: readonly NamedStep[];
+}
+
+export interface NamedStep {
+  readonly id: string;
+  readonly command: string;
+}
+
+export interface JobInput {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly dispatch: DispatchBody;
+  readonly work: readonly WorkStep[];
+  /** False: the agent vouches for itself and runs no check. */
+  readonly selfVerify: boolean;
+  readonly brief: string;
+  readonly budgetMs: number;
+  /** Ask the image what is installed. */
+  readonly probeTools: boolean;
+}
+
+/** Room for the brief in one request: stdin and environment of every step carry it. */
+const BRIEF_ROOM = 512 * 1024;
+/** Linux refuses a single environment string above 128 KiB. */
+const BRIEF_MAX = 96 * 1024;
+export const TOOLS_STEP = "tools";
+
+const TOOLS_SCRIPT = [
+  "uname -srm",
+  ...["bash", "git", "node", "python3", "perl", "gcc", "make", "go", "cargo", "java"].map(
+    (tool) => `command -v ${tool} >/dev/null 2>&1 && ${tool} --version 2>/dev/null </dev/null | head -n 1`,
+  ),
+  "exit 0",
+].join("\n");
+
+export function briefRoom(workSteps: number): number {
+  return Math.min(BRIEF_MAX, Math.floor(BRIEF_ROOM / (2 * Math.max(1, workSteps))));
+}
+
+/** The checks of a task; `mode: none` means that nothing is run. */
+export function checksOf(dispatch: DispatchBody): readonly string[] {
+  const { mode, commands } = dispatch.task.verify_profile;
+  return mode === "none" ? [] : commands;
+}
+
+export function planJob(input: JobInput): JobPlan {
+  const { dispatch, budgetMs } = input;
+  const env = {
+    ANTIPHON_RUN: input.runId,
+    ANTIPHON_TASK_ID: dispatch.task.task_id,
+    ANTIPHON_EPOCH: String(input.epoch),
+  };
+  const work = input.work.map((step, i) => ({
+    id: `work-${i + 1}`,
+    argv: [...step.argv],
+    env: { ...env, ANTIPHON_TASK: input.brief },
+    stdin: input.brief,
+    timeoutMs: budgetMs,
+    continueOnFailure: false,
+  }));
+  const commands = input.selfVerify ? checksOf(dispatch) : [];
+  const checks = commands.map((command, i) => ({
+    id: `check-${i + 1}`,
+    argv: ["sh", "-c", command],
+    env,
+    timeoutMs: budgetMs,
+    continueOnFailure: true,
+  }));
+  const tools = {
+    id: TOOLS_STEP,
+    argv: ["sh", "-c", TOOLS_SCRIPT],
+    env,
+    timeoutMs: budgetMs,
+    continueOnFailure: true,
+  };
+  const ran = [...work, ...checks];
+  return {
+    steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
+    collectAfter: work.at(-1)?.id ?? null,
+    work: input.work.map((step, i) => ({ id: `work-${i + 1}`, command: step.command })),
+    checks: commands.map((command, i) => ({ id: `check-${i + 1}`, command })),
+  };
+}
+
+/** A command that ran, under the name people know it by. */
+export type CommandFact = Omit<SandboxStepOutcome, "id"> & { readonly command: string };
+
+/** The outcomes of `named` steps, in order; those that never ran are left out. */
+export function factsOf(named: readonly NamedStep[], outcomes: readonly SandboxStepOutcome[]): CommandFact[] {
+  return named.flatMap(({ id, command }) => {
+    const outcome = outcomes.find((step) => step.id === id);
+    if (outcome === undefined) return [];
+    const { exitCode, timedOut, durationMs, stdout, stderr } = outcome;
+    return [{ command, exitCode, timedOut, durationMs, stdout, stderr }];
+  });
+}
+
+/** The whole attempt's wall time, and what is left of it. */
+export function budgetMsOf(dispatch: DispatchBody): number {
+  return Math.min(dispatch.task.time_budget_s, limits.taskTimeBudgetMaxS) * 1000;
+}

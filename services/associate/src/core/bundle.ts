@@ -1,0 +1,86 @@
+/**
+ * The evidence bundle of an attempt (seed 001), as a list of files: `diff.patch`, `checks/<n>.stdout.txt`,
+ * `work/<n>.stdout.txt`, `provenance/*`. Pure: the shell stores the texts, this names them.
+ */
+import type { BlobRef, EvidenceCheck, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
+import type { CommandFact } from "./attempt.ts";
+import { logPath } from "./report.ts";
+import type { AttemptFacts, Report } from "./report.ts";
+
+/** A file of the bundle: stored already (large output of the sandbox), or text still to be stored. */
+export type BundleFile =
+  { readonly path: string; readonly blob: BlobRef } | { readonly path: string; readonly text: string };
+
+export interface Provenance {
+  /** Where it ran; null when no sandbox was needed. */
+  readonly environment: Readonly<Record<string, unknown>>;
+  readonly tools: readonly string[];
+  readonly git: Readonly<Record<string, unknown>>;
+  readonly transcript: string | null;
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile[] {
+  const files: BundleFile[] = [
+    ...logsOf(facts.work, "work"),
+    ...logsOf(facts.checks, "checks"),
+    { path: "provenance/environment.json", text: json(provenance.environment) },
+    { path: "provenance/git.json", text: json(provenance.git) },
+    { path: "provenance/tools.json", text: json(provenance.tools) },
+  ];
+  if (provenance.transcript !== null)
+    files.push({ path: "provenance/transcript.json", text: provenance.transcript });
+  if (facts.change !== null) files.push({ path: "diff.patch", text: facts.change.patch });
+  return files;
+}
+
+function logsOf(facts: readonly CommandFact[], folder: string): BundleFile[] {
+  return facts.flatMap((fact, i) =>
+    (["stdout", "stderr"] as const).flatMap((stream): BundleFile[] => {
+      const path = logPath(fact, folder, i, stream);
+      if (path === null) return [];
+      const { blob, tail } = fact[stream];
+      return [blob === null ? { path, text: tail } : { path, blob }];
+    }),
+  );
+}
+
+export function checksOfBundle(checks: readonly CommandFact[]): EvidenceCheck[] {
+  return checks.map((fact, i) => ({
+    command: fact.command,
+    exit_code: fact.exitCode,
+    duration_ms: fact.durationMs,
+    timed_out: fact.timedOut,
+    stdout_path: logPath(fact, "checks", i, "stdout"),
+    stderr_path: logPath(fact, "checks", i, "stderr"),
+  }));
+}
+
+export interface ManifestInput {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly associate: string;
+  readonly baseCommit: string;
+  readonly facts: AttemptFacts;
+  readonly report: Report;
+  readonly files: readonly EvidenceFile[];
+}
+
+export function manifestOf(input: ManifestInput): EvidenceManifest {
+  const { facts, report } = input;
+  return {
+    schema_version: 1,
+    run_id: input.runId,
+    task_id: facts.taskId,
+    epoch: input.epoch,
+    author: "associate",
+    author_id: input.associate,
+    decision: report.decision,
+    summary: report.result.summary,
+    base_commit: input.baseCommit,
+    files_changed: [...(facts.change?.files ?? [])],
+    checks: checksOfBundle(facts.checks),
+    files: input.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
+  };
+}

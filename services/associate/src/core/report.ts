@@ -1,0 +1,244 @@
+/**
+ * From what happened in an attempt to what the Associate says about it (AssociateResult, seed 000).
+ *
+ * Invariants:
+ *   A6 `failed` whenever a command, a check or the change itself is at fault; never `ok` beside a failed check.
+ *   A7 `needs_input` only together with questions, and questions only together with `needs_input`.
+ *   A8 `verify.status` is `unknown` when nothing was checked, unless the agent vouches for itself (a claim
+ *      the clean room does not believe anyway).
+ *   A9 A report fits one journal record, however much the attempt wrote.
+ */
+import type {
+  AssociateResult,
+  CommandRun,
+  ErrorCode,
+  EvidenceManifest,
+  TaskKind,
+  VerifyMode,
+} from "@antiphon/contracts";
+import type { CommandFact } from "./attempt.ts";
+
+export type Ending =
+  /** The sandbox ran to its end, or there was nothing to run. */
+  | { readonly kind: "ran" }
+  /** Something stopped the attempt for good: budget, memory, a patch that does not apply. */
+  | { readonly kind: "stopped"; readonly code: ErrorCode; readonly message: string }
+  | { readonly kind: "asks"; readonly questions: readonly string[] };
+
+export interface AttemptFacts {
+  readonly taskId: string;
+  readonly kind: TaskKind;
+  readonly ending: Ending;
+  readonly work: readonly CommandFact[];
+  readonly checks: readonly CommandFact[];
+  readonly verify: { readonly mode: VerifyMode; readonly commands: readonly string[] };
+  /** False: the agent skipped self-verification and vouches for its work. */
+  readonly selfVerified: boolean;
+  readonly change: { readonly patch: string; readonly files: readonly string[] } | null;
+  /** What the agent did, in a few words: "ran 2 commands". */
+  readonly note: string;
+  readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
+}
+
+export interface Report {
+  readonly result: AssociateResult;
+  /** Why the status is failed; null otherwise. */
+  readonly code: ErrorCode | null;
+  readonly decision: Extract<EvidenceManifest["decision"], "propose" | "needs_input" | "fail">;
+}
+
+type Fault = { readonly code: ErrorCode; readonly message: string; readonly next: string | null };
+
+const QUOTE_CHARS = 600;
+
+export function reportOf(facts: AttemptFacts): Report {
+  const shared = {
+    task_id: facts.taskId,
+    diff:
+      facts.wants.diff && facts.change !== null
+        ? ({ format: "unified", content: facts.change.patch } as const)
+        : null,
+    files_changed: facts.wants.filesChanged ? [...(facts.change?.files ?? [])] : [],
+    commands_run: [...runsOf(facts.work, "work"), ...runsOf(facts.checks, "checks")],
+    verify: verifyOf(facts),
+  };
+  if (facts.ending.kind === "asks") {
+    const questions = [...facts.ending.questions];
+    const summary = `Waits for an answer: ${questions.join(" / ")}`;
+    return {
+      result: {
+        ...shared,
+        status: "needs_input",
+        summary,
+        questions,
+        suggested_next: "Answer the question, and the task goes on.",
+      },
+      code: null,
+      decision: "needs_input",
+    }; // A7
+  }
+  const fault = faultOf(facts);
+  if (fault !== null) {
+    const { code, message, next } = fault;
+    return {
+      result: {
+        ...shared,
+        status: "failed",
+        summary: `${code}: ${message}`,
+        questions: [],
+        suggested_next: next,
+      },
+      code,
+      decision: "fail",
+    }; // A6
+  }
+  return {
+    result: { ...shared, status: "ok", summary: successOf(facts), questions: [], suggested_next: null },
+    code: null,
+    decision: "propose",
+  };
+}
+
+/** The first thing at fault, in the order in which it happened. */
+function faultOf(facts: AttemptFacts): Fault | null {
+  const { ending } = facts;
+  if (ending.kind === "stopped") {
+    return { code: ending.code, message: ending.message, next: adviceFor(ending.code) };
+  }
+  const work = facts.work.find((step) => step.exitCode !== 0);
+  if (work !== undefined) {
+    return {
+      code: "ANT_AGENT_FAILED",
+      message: endedBadly(work),
+      next: "Read the command's output in the evidence.",
+    };
+  }
+  if (facts.kind !== "edit_repo" && facts.change !== null) {
+    const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
+    return {
+      code: "ANT_TASK_MODIFIED_FILES",
+      message,
+      next: "Make it a task of kind edit_repo, or leave the files alone.",
+    };
+  }
+  const check = facts.checks.find((step) => step.exitCode !== 0);
+  if (check !== undefined) {
+    return {
+      code: "ANT_VERIFY_SELF_FAILED",
+      message: endedBadly(check),
+      next: "Read the check's output in the evidence.",
+    };
+  }
+  return null;
+}
+
+function adviceFor(code: ErrorCode): string | null {
+  switch (code) {
+    case "ANT_TASK_TIME_BUDGET":
+      return "Raise time_budget_s, or split the task.";
+    case "ANT_PATCH_DOES_NOT_APPLY":
+      return "Make the patch against the commit the run starts from.";
+    case "ANT_RECORDING_NOT_FOUND":
+      return "Record a session under that key, or use another agent.";
+    default:
+      return null;
+  }
+}
+
+function verifyOf(facts: AttemptFacts): AssociateResult["verify"] {
+  const { mode } = facts.verify;
+  if (!facts.selfVerified && facts.ending.kind === "ran") {
+    return { mode, status: "pass", commands: [...facts.verify.commands], logs_path: null };
+  }
+  const commands = facts.checks.map((check) => check.command);
+  if (facts.checks.length === 0) return { mode, status: "unknown", commands, logs_path: null }; // A8
+  const failed = facts.checks.findIndex((check) => check.exitCode !== 0);
+  const complete = facts.checks.length === facts.verify.commands.length;
+  const status = failed >= 0 ? "fail" : complete ? "pass" : "unknown";
+  const shown = Math.max(0, failed);
+  return { mode, status, commands, logs_path: logOf(facts.checks[shown], "checks", shown) };
+}
+
+function logOf(fact: CommandFact | undefined, folder: string, index: number): string | null {
+  if (fact === undefined) return null;
+  return logPath(fact, folder, index, "stdout") ?? logPath(fact, folder, index, "stderr");
+}
+
+/** Where a stream of a command is kept in the bundle; null when it wrote nothing. */
+export function logPath(
+  fact: CommandFact,
+  folder: string,
+  index: number,
+  stream: "stdout" | "stderr",
+): string | null {
+  return fact[stream].bytes > 0 ? `${folder}/${index + 1}.${stream}.txt` : null;
+}
+
+function runsOf(facts: readonly CommandFact[], folder: string): CommandRun[] {
+  return facts.map((fact, i) => ({
+    command: fact.command,
+    exit_code: fact.exitCode,
+    stdout_path: logPath(fact, folder, i, "stdout"),
+    stderr_path: logPath(fact, folder, i, "stderr"),
+  }));
+}
+
+function endedBadly(fact: CommandFact): string {
+  const how = fact.timedOut
+    ? "was killed at its time limit"
+    : fact.exitCode === null
+      ? "was killed"
+      : `exited ${fact.exitCode}`;
+  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  return `${short(fact.command)} ${how}${said === "" ? "" : `: ${said}`}`;
+}
+
+function successOf(facts: AttemptFacts): string {
+  const changed = facts.change === null ? "no file changed" : `changed ${listOf(facts.change.files)}`;
+  const checked = !facts.selfVerified
+    ? "not verified here"
+    : facts.checks.length === 0
+      ? "no check to verify with"
+      : `${facts.checks.map((check) => short(check.command)).join(", ")} passes`;
+  return `${facts.note}; ${changed}; ${checked}.`;
+}
+
+function short(command: string): string {
+  const line = command.replace(/\s+/g, " ").trim();
+  return line.length > 120 ? `${line.slice(0, 117)}...` : line;
+}
+
+function listOf(files: readonly string[]): string {
+  const named = files.slice(0, 3).join(", ");
+  return files.length > 3 ? `${named} and ${files.length - 3} more` : named;
+}
+
+const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
+
+/**
+ * The report cut to `maxBytes` (A9). What is left out is in the evidence bundle: first the diff goes, then long
+ * lists and texts are cut.
+ */
+export function boundResult(result: AssociateResult, maxBytes: number): AssociateResult {
+  if (bytesOf(result) <= maxBytes) return result;
+  const withoutDiff: AssociateResult = { ...result, diff: null };
+  if (bytesOf(withoutDiff) <= maxBytes) return withoutDiff;
+  const cut = (text: string, length: number): string =>
+    text.length > length ? `${text.slice(0, length - 3)}...` : text;
+  const trimmed: AssociateResult = {
+    ...withoutDiff,
+    summary: cut(result.summary, 4096),
+    files_changed: withinBytes(result.files_changed, maxBytes / 4),
+    commands_run: result.commands_run.map((run) => ({ ...run, command: cut(run.command, 160) })),
+    verify: { ...result.verify, commands: result.verify.commands.map((command) => cut(command, 160)) },
+    questions: result.questions.map((question) => cut(question, 2048)),
+  };
+  if (bytesOf(trimmed) <= maxBytes) return trimmed;
+  return { ...trimmed, commands_run: withinBytes(trimmed.commands_run, maxBytes / 4) };
+}
+
+/** As many leading items as fit. */
+function withinBytes<T>(items: readonly T[], maxBytes: number): T[] {
+  let left = maxBytes;
+  return items.filter((item) => (left -= bytesOf(item) + 1) >= 0);
+}

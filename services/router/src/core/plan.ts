@@ -1,0 +1,129 @@
+/**
+ * From an intent to a graph of tasks: the caller's own tasks, or a single one that is the goal itself.
+ *
+ * A graph that cannot be walked (an unknown, doubled or circular dependency) is not planned in part: the
+ * answer is a coded refusal that names the offending tasks, and the run ends with it.
+ */
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type {
+  AgentSpec,
+  DirectorTask,
+  IntentBody,
+  PlannedTask,
+  TaskKind,
+  TaskSpec,
+  Workflow,
+} from "@antiphon/contracts";
+
+/** Tools an agent gets when nobody says otherwise (seed 000's example). */
+const TOOLS: Record<TaskKind, readonly string[]> = {
+  edit_repo: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
+  run: ["read_file", "bash"],
+  inspect: ["read_file", "bash"],
+  git: ["git_checkpoint"],
+};
+
+const KIND_OF: Record<Workflow, TaskKind> = {
+  BUILD: "edit_repo",
+  DEBUG: "edit_repo",
+  REVIEW: "run",
+  PLAN: "inspect",
+};
+
+const MAX_CRITERIA = 64;
+
+export type Plan = {
+  readonly tasks: readonly PlannedTask[];
+  /** The same graph in the words of the router contract. */
+  readonly specs: readonly TaskSpec[];
+};
+
+export function taskId(id: number): string {
+  return `T-${String(id).padStart(3, "0")}`;
+}
+
+/** Throws ANT_PLAN_INVALID, naming what is wrong with the graph. */
+export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
+  const { goal } = intent.intent;
+  const given = intent.options.tasks ?? [];
+  const specs = given.length > 0 ? given : [{ id: 1, description: goal, dependencies: [] }];
+  const fault = faultOf(specs);
+  if (fault !== null) throw new AntiphonError("ANT_PLAN_INVALID", fault);
+  return { specs, tasks: specs.map((spec) => planned(spec, intent, workflow)) };
+}
+
+function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): PlannedTask {
+  const { options } = intent;
+  const agent = spec.agent ?? options.agent;
+  const checks = spec.checks ?? options.checks;
+  const kind = spec.kind ?? KIND_OF[workflow];
+  const task: DirectorTask = {
+    task_id: taskId(spec.id),
+    kind,
+    instruction: spec.description,
+    acceptance_criteria: criteriaOf(intent, checks),
+    base_ref: intent.base.ref,
+    allowed_tools: [...TOOLS[kind]],
+    egress_profile: { mode: "git+pkg", allowlist: [] },
+    verify_profile: { mode: "smoke", commands: [...checks] },
+    commands: commandsOf(agent),
+    time_budget_s: options.time_budget_s,
+    return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
+  };
+  return { task, deps: spec.dependencies.map(taskId), agent };
+}
+
+function commandsOf(agent: AgentSpec): string[] {
+  return agent.kind === "scripted" ? [...(agent.commands ?? [])] : [];
+}
+
+/** What the caller wrote under `constraints.acceptance_criteria`, else that the checks pass. */
+function criteriaOf(intent: IntentBody, checks: readonly string[]): string[] {
+  const written: unknown = intent.intent.constraints["acceptance_criteria"];
+  if (Array.isArray(written)) {
+    const lines = written.filter((line): line is string => typeof line === "string" && line.trim() !== "");
+    if (lines.length > 0) return lines.slice(0, MAX_CRITERIA).map((line) => line.slice(0, 2048));
+  }
+  return checks.map((check) => `${check} passes`.slice(0, 2048)).slice(0, MAX_CRITERIA);
+}
+
+/** One sentence about the first fault of the graph, or null. */
+function faultOf(specs: readonly TaskSpec[]): string | null {
+  if (specs.length > limits.tasksPerRun)
+    return `${specs.length} tasks; a run has at most ${limits.tasksPerRun}`;
+  const byId = new Map<number, TaskSpec>();
+  for (const spec of specs) {
+    if (byId.has(spec.id)) return `task ${spec.id} is defined twice`;
+    byId.set(spec.id, spec);
+  }
+  for (const spec of specs) {
+    const unknown = spec.dependencies.find((id) => !byId.has(id));
+    if (unknown !== undefined) return `task ${spec.id} depends on task ${unknown}, which does not exist`;
+  }
+  const cycle = cycleIn(byId);
+  return cycle === null ? null : `the tasks depend on each other in a circle: ${cycle.join(" -> ")}`;
+}
+
+/** The ids of a cycle, first one repeated at the end; null for a graph that can be walked. */
+function cycleIn(byId: ReadonlyMap<number, TaskSpec>): number[] | null {
+  const settled = new Set<number>();
+  const path: number[] = [];
+  const visit = (id: number): number[] | null => {
+    if (settled.has(id)) return null;
+    const start = path.indexOf(id);
+    if (start >= 0) return [...path.slice(start), id];
+    path.push(id);
+    for (const next of byId.get(id)?.dependencies ?? []) {
+      const cycle = visit(next);
+      if (cycle !== null) return cycle;
+    }
+    path.pop();
+    settled.add(id);
+    return null;
+  };
+  for (const id of byId.keys()) {
+    const cycle = visit(id);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}

@@ -47,6 +47,13 @@ const TABLE = {
     "The Associate was asked to stop before the attempt was over.",
     "It is tried again at the next epoch, on an Associate that stays.",
   ],
+  ANT_BLOB_CONFLICT: [
+    "terminal",
+    409,
+    1,
+    "An object of that name already holds other bytes.",
+    "Objects are written once; choose another name.",
+  ],
   ANT_BLOB_CORRUPT: [
     "terminal",
     500,
@@ -314,6 +321,13 @@ const TABLE = {
     "Another writer already recorded something else here.",
     "Nothing to do: the first record stands.",
   ],
+  ANT_JOURNAL_GAP: [
+    "retry",
+    500,
+    1,
+    "A record that must be there is not in the journal.",
+    "Run `antiphon doctor`; restore the stream from a backup if the record is lost.",
+  ],
   ANT_JOURNAL_CORRUPT: [
     "terminal",
     500,
@@ -363,12 +377,26 @@ const TABLE = {
     "JetStream has no room left.",
     "Free disk space or raise the stream's bound; accepted runs go on by themselves.",
   ],
+  ANT_NATS_REJECTED: [
+    "terminal",
+    500,
+    1,
+    "JetStream refused a message for a reason that trying again does not change.",
+    "Read the server's reason; compare the stream's settings with `antiphon doctor`.",
+  ],
   ANT_NATS_TOO_OLD: [
     "terminal",
     503,
     4,
     "The NATS server is older than 2.15.",
     "Upgrade it; `npm run setup` fetches one that fits.",
+  ],
+  ANT_NATS_TOPOLOGY: [
+    "terminal",
+    500,
+    4,
+    "A stream exists with other guarantees than this version needs.",
+    "Look at it with `nats stream info`; change or remove it by hand, nothing is loosened automatically.",
   ],
   ANT_NATS_UNREACHABLE: [
     "retry",
@@ -405,6 +433,13 @@ const TABLE = {
     1,
     "The patch touches one path twice.",
     "Give each file one section.",
+  ],
+  ANT_PATCH_EMPTY: [
+    "attempt",
+    422,
+    1,
+    "The attempt changed nothing.",
+    "Say more precisely what has to change, or use --workflow REVIEW for a task that only looks.",
   ],
   ANT_PATCH_GITLINK: [
     "attempt",

@@ -150,8 +150,10 @@ function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>
 function judged(record: Extract<JournalRecord, { type: "verdict" }>, step: RunStep): void {
   const { verdict, code, message, commit } = record.body;
   Object.assign(step, { verdict, code, message });
-  if (verdict === "PASS" || (verdict === "UNVERIFIABLE" && commit !== null)) {
+  if (verdict === "PASS" && commit !== null) {
     Object.assign(step, { phase: "landing", commit });
+  } else if (verdict === "PASS") {
+    Object.assign(step, { status: "done", phase: "finished" }); // Nothing changed, so nothing lands.
   } else Object.assign(step, { status: "open", phase: "ready" });
 }
 

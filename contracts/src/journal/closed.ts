@@ -12,7 +12,7 @@ export const ClosedBody = closed(
     contract: RouterContractFinal,
     commit: nullable(CommitId, { description: "Head of the run's branch." }),
     landedOn: nullable(Type.String({ minLength: 1 }), {
-      description: "The target branch that was moved, if any.",
+      description: "The ref that points to it; null when nothing landed.",
     }),
     seal: Digest,
   },

@@ -5,7 +5,10 @@ import { canonicalJson, digestOf, type ClosedBody, type RouterContractFinal } fr
 import type { RunState, TaskState } from "./run-state.ts";
 
 type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "landedOn">;
-type Evidence = RouterContractFinal["router_contract"]["evidence"][number];
+type Evidence = RouterContractFinal["evidence"][number];
+
+/** What is missing is a person's word (a check, a grant), not more work. */
+const NEEDS_REVIEW: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
 
 export function closingOf(run: RunState): ClosedBody {
   const ending = endingOf(run);
@@ -54,14 +57,12 @@ function finalContract(run: RunState, ending: Ending): RouterContractFinal {
   const done = run.tasks.filter((task) => task.phase.kind === "done").length;
   const succeeded = ending.status === "succeeded";
   return {
-    router_contract: {
-      status: succeeded ? "COMPLETE" : "BLOCKED",
-      workflow: run.routed?.workflow ?? "BUILD",
-      tasks_completed: done,
-      tasks_total: run.tasks.length,
-      evidence: run.tasks.flatMap(evidenceOf),
-      next_action: succeeded ? "none" : nextAction(ending),
-    },
+    status: succeeded ? "COMPLETE" : NEEDS_REVIEW.has(ending.code ?? "") ? "NEEDS_REVIEW" : "BLOCKED",
+    workflow: run.routed?.workflow ?? "BUILD",
+    tasks_completed: done,
+    tasks_total: run.tasks.length,
+    evidence: run.tasks.flatMap(evidenceOf),
+    next_action: succeeded ? "none" : nextAction(ending),
   };
 }
 

@@ -57,8 +57,12 @@ function foldTaskRecord(state: RunState, record: StoredRecord, policy: RunPolicy
   }
   const step = foldTask(task, event, policy);
   if (step.kind === "refused") return { ...state, refused: { seq: record.seq, reason: step.reason } };
-  const landed = record.type === "landing" && record.body.kind === "landed" ? record.body.commit : state.head;
-  return { ...state, head: landed, tasks: state.tasks.with(index, step.task) };
+  return {
+    ...state,
+    head: record.type === "landing" && record.body.kind === "landed" ? record.body.commit : state.head,
+    acceptedAt: step.task.phase.kind === "accepted" ? step.task.phase.at : state.acceptedAt,
+    tasks: state.tasks.with(index, step.task),
+  };
 }
 
 function taskEvent(record: StoredRecord): TaskEvent | null {

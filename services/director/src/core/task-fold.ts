@@ -46,6 +46,10 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): 
       if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
       return afterResult(task, phase, event, policy);
     case "verdict":
+      if (phase.kind === "open" && event.body.verdict !== "PASS") {
+        // The Director could not even hand it out: the repository is gone, or cannot be read.
+        return to(task, failed(phase.epoch, event.body.code ?? "ANT_INTERNAL", event.body.message));
+      }
       if (phase.kind !== "proposed") break;
       return afterVerdict(task, phase, event, policy);
     case "landing":

@@ -1,0 +1,76 @@
+/** V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network. */
+import { AntiphonError, isErrorCode, type CheckOutcome, type SandboxOutcome, type SandboxStepOutcome } from "@antiphon/contracts";
+import { newId, type Blobs, type SandboxClient } from "@antiphon/runtime";
+import type { CleanRoomPort, RoomRequest } from "../ports.ts";
+
+const TAIL_CHARS = 2048;
+
+export class CleanRoom implements CleanRoomPort {
+  readonly #sandbox: SandboxClient;
+  readonly #files: Blobs;
+
+  constructor(sandbox: SandboxClient, files: Blobs) {
+    this.#sandbox = sandbox;
+    this.#files = files;
+  }
+
+  async check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]> {
+    const { candidate, checks, budgetMs } = request;
+    const overlay = candidate?.overlay ?? null;
+    const outcome = await this.#sandbox.run(
+      {
+        jobId: newId("job"),
+        run: request.run,
+        task: request.task ?? "-",
+        epoch: request.epoch,
+        purpose: request.purpose,
+        image: request.image,
+        budgetMs,
+        workspace: {
+          tree: request.tree.object,
+          files: [],
+          overlay: overlay === null ? null : await this.#files.put(null, overlay),
+          deletions: candidate?.deletions ?? [],
+        },
+        steps: checks.map((command, i) => ({
+          id: `check-${i + 1}`,
+          argv: ["sh", "-c", command],
+          env: {},
+          timeoutMs: budgetMs,
+          continueOnFailure: true,
+        })),
+        collect: false,
+      },
+      { signal },
+    );
+    return outcomesOf(outcome, checks);
+  }
+}
+
+/** A sandbox that ran is a fact about the change; one that broke is a fact about us, and no verdict. */
+function outcomesOf(outcome: SandboxOutcome, checks: readonly string[]): CheckOutcome[] {
+  switch (outcome.outcome) {
+    case "completed":
+    case "timeout":
+    case "oom":
+      return checks.map((command, i) => checkOutcome(command, outcome, outcome.steps[i]));
+    case "canceled":
+    case "refused":
+    case "error":
+      throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);
+  }
+}
+
+function checkOutcome(
+  command: string,
+  outcome: SandboxOutcome,
+  step: SandboxStepOutcome | undefined,
+): CheckOutcome {
+  if (step === undefined) {
+    const tail = `not run: ${outcome.message}`;
+    return { command, exitCode: null, timedOut: outcome.outcome === "timeout", durationMs: 0, stdout: null, stderr: null, tail };
+  }
+  const { stdout, stderr, exitCode, timedOut, durationMs } = step;
+  const tail = [stdout.tail, stderr.tail].filter((text) => text !== "").join("\n").slice(-TAIL_CHARS);
+  return { command, exitCode, timedOut, durationMs, stdout: stdout.blob, stderr: stderr.blob, tail };
+}

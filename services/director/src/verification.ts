@@ -1,0 +1,152 @@
+/**
+ * The Director's own proof: policy, patch on the run's head, clean room, verdict, commit object.
+ *
+ * Invariants:
+ *   V1 The inputs are the head, the patch and the contract's commands; the Associate's word is not one.
+ *   L3 The tree that is checked is the tree of the commit that will land.
+ */
+import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
+import { commitMessage } from "./core/commit-message.ts";
+import { firstFailure, judge } from "./core/judge.ts";
+import type { Effect } from "./core/outstanding.ts";
+import type { RunState } from "./core/run-state.ts";
+import type { Candidate, CleanRoomPort, RepositoryPort, RoomRequest, VerdictEvidencePort } from "./ports.ts";
+import { intentOf } from "./intent-of.ts";
+
+type Verify = Extract<Effect, { kind: "verify" }>;
+type Trial = { checks: CheckOutcome[]; again: CheckOutcome[] | null; base: CheckOutcome[] | null };
+
+export interface VerificationPorts {
+  repository: RepositoryPort;
+  room: CleanRoomPort;
+  evidence: VerdictEvidencePort;
+}
+
+export async function verify(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  signal: AbortSignal,
+): Promise<VerdictBody> {
+  const { options, base } = intentOf(run);
+  const { task, phase } = effect;
+  const head = run.head;
+  const checks = await resolvedChecks(run, effect, ports.repository);
+  const readOnly = task.planned.task.kind !== "edit_repo";
+  const patch = phase.report.patch;
+  if (patch === null && !readOnly) {
+    return refused(run, effect, ports, "ANT_PATCH_EMPTY", "the attempt changed nothing");
+  }
+  let candidate: Candidate | null = null;
+  if (patch !== null) {
+    const rules = { scope: options.scope, grants: options.grants, checks };
+    const bytes = await ports.evidence.patch(patch);
+    const outcome = await ports.repository.candidate(base.repo, head, bytes, rules);
+    if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
+    candidate = outcome.candidate;
+  }
+  const trial = await runTrial(run, effect, ports, { candidate, checks, head }, signal);
+  const judgement = judge({
+    ...trial,
+    readOnly,
+    allowUnverified: options.allow_unverified,
+    allowUnproven: options.allow_unproven,
+  });
+  const commit =
+    judgement.verdict === "PASS" && candidate !== null
+      ? await ports.repository.commit(base.repo, {
+          parent: head,
+          tree: candidate.tree,
+          at: phase.at,
+          ...commitMessage(run.runId, effect.task, phase),
+        })
+      : null;
+  const body = {
+    ...judgement,
+    checks: trial.checks,
+    baseChecks: trial.base ?? [],
+    head,
+    commit,
+    tree: candidate?.tree ?? null,
+  };
+  const evidence = await ports.evidence.store({
+    ...body,
+    run: run.runId,
+    task: effect.taskId,
+    epoch: effect.epoch,
+    again: trial.again,
+  });
+  return { ...body, evidence };
+}
+
+async function runTrial(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  subject: { candidate: Candidate | null; checks: readonly string[]; head: string },
+  signal: AbortSignal,
+): Promise<Trial> {
+  if (subject.checks.length === 0) return { checks: [], again: null, base: null };
+  const { options, base } = intentOf(run);
+  const request: RoomRequest = {
+    run: run.runId,
+    task: effect.taskId,
+    epoch: effect.epoch,
+    purpose: "verify",
+    tree: await ports.repository.exportBase(base.repo, subject.head),
+    candidate: subject.candidate,
+    checks: subject.checks,
+    image: options.image ?? null,
+    budgetMs: effect.task.planned.task.time_budget_s * 1000,
+  };
+  const [checks, before] = await Promise.all([
+    ports.room.check(request, signal),
+    provesAFix(run, effect)
+      ? ports.room.check({ ...request, purpose: "base", candidate: null }, signal)
+      : Promise.resolve(null),
+  ]);
+  // V4: a failure is tried once more on the same tree, so that a flaky check is told from a broken change.
+  const again = firstFailure(checks) === undefined ? null : await ports.room.check(request, signal);
+  return { checks, again, base: before };
+}
+
+/** V2 asks for fail-to-pass where one check stands for the fix: a DEBUG run of one task. */
+function provesAFix(run: RunState, effect: Verify): boolean {
+  return (
+    run.routed?.workflow === "DEBUG" && run.tasks.length === 1 && effect.task.planned.task.kind === "edit_repo"
+  );
+}
+
+/** The contract's commands; where it names none, the fastest obvious one of the head's tree (seed 000). */
+async function resolvedChecks(run: RunState, effect: Verify, repository: RepositoryPort): Promise<string[]> {
+  const named = effect.task.planned.task.verify_profile.commands;
+  if (named.length > 0) return [...named];
+  return repository.discoverChecks(intentOf(run).base.repo, run.head);
+}
+
+async function refused(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  code: string,
+  message: string,
+): Promise<VerdictBody> {
+  const body = {
+    verdict: "FAIL" as const,
+    code,
+    message,
+    checks: [],
+    baseChecks: [],
+    head: run.head,
+    commit: null,
+    tree: null,
+  };
+  const evidence = await ports.evidence.store({
+    ...body,
+    run: run.runId,
+    task: effect.taskId,
+    epoch: effect.epoch,
+    again: null,
+  });
+  return { ...body, evidence };
+}

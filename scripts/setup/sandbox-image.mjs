@@ -128,7 +128,6 @@ async function buildFromBestSource(address, ref, note) {
     } else note("no image registry answers; using Debian packages (about 110 MB)");
     await buildRootfs({
       packages: await packageNames(),
-      overlay: path.join(SOURCES, "rootfs"),
       directory,
       tarFile,
     });

@@ -39,10 +39,10 @@ const ALTERNATIVES = { awk: "mawk", nawk: "mawk", cc: "gcc", c99: "gcc", python:
 /**
  * Makes the tree and packs it into one uncompressed tar.
  *
- * @param {{packages: readonly string[], overlay: string, directory: string, tarFile: string}} input
- *   overlay: a directory copied over the tree; directory: scratch space, removed by the caller
+ * @param {{packages: readonly string[], directory: string, tarFile: string}} input
+ *   directory: scratch space, removed by the caller
  */
-export async function buildRootfs({ packages, overlay, directory, tarFile }) {
+export async function buildRootfs({ packages, directory, tarFile }) {
   const host = await hostDistribution();
   if (host === null)
     throw new StepFailure(
@@ -60,7 +60,6 @@ export async function buildRootfs({ packages, overlay, directory, tarFile }) {
   );
   await configure(tree);
   await copyHostNode(tree);
-  await cp(overlay, tree, { recursive: true, force: true });
   await pack(tree, tarFile);
 }
 

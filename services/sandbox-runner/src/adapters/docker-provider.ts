@@ -1,0 +1,95 @@
+/**
+ * Sandboxes from Docker: create, attach, start, look, greet.
+ *
+ * Invariants:
+ *   E1  A container that is not exactly the one asked for never gets a byte (core/container-spec.ts, D2).
+ *   E2  Whatever fails on the way, the container that was created is removed.
+ *   E3  `wait` is asked for after `start` has been answered, never beside it.
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import { createBody, differences, type Environment } from "../core/container-spec.ts";
+import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../supervisor/command.ts";
+import type { ImageFacts, SandboxOrder, SandboxProvider } from "../ports.ts";
+import seccompProfile from "../../seccomp.json" with { type: "json" };
+import { DockerSandbox } from "./docker-sandbox.ts";
+import type { Engine } from "./docker-engine.ts";
+
+export const DOCKER_ENVIRONMENT: Environment = {
+  entrypoint: SUPERVISOR_ENTRYPOINT,
+  command: SUPERVISOR_COMMAND,
+  seccomp: JSON.stringify(seccompProfile),
+};
+
+export interface DockerProviderOptions {
+  readonly engine: Engine;
+  /** A fresh name for a container. */
+  readonly newName: () => string;
+}
+
+export class DockerProvider implements SandboxProvider {
+  readonly name = "docker";
+  readonly #engine: Engine;
+  readonly #newName: () => string;
+  readonly #images = new Map<string, ImageFacts>();
+  readonly #live = new Map<string, DockerSandbox>();
+
+  constructor(options: DockerProviderOptions) {
+    this.#engine = options.engine;
+    this.#newName = options.newName;
+  }
+
+  ping(): Promise<void> {
+    return this.#engine.ping();
+  }
+
+  async image(reference: string): Promise<ImageFacts | null> {
+    const facts = await this.#engine.image(reference);
+    if (facts !== null) this.#images.set(facts.id, facts);
+    return facts;
+  }
+
+  /** Ids of the containers this provider holds: the reaper leaves them alone. */
+  held(): ReadonlySet<string> {
+    return new Set(this.#live.keys());
+  }
+
+  /** Tells each sandbox when the engine says its memory ran out. Ends with the signal, or throws when the engine goes. */
+  watchMemory(instance: string, signal: AbortSignal): Promise<void> {
+    return this.#engine.watchMemory(instance, (id) => this.#live.get(id)?.memoryRanOut(), signal);
+  }
+
+  async start(order: SandboxOrder): Promise<DockerSandbox> {
+    const image = this.#images.get(order.imageId) ?? (await this.image(order.imageId));
+    if (image === null)
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is not there`);
+    if (image.volumes.length > 0) {
+      throw new AntiphonError(
+        "ANT_SANDBOX_REFUSED",
+        `image ${image.id} declares volumes: ${image.volumes.join(", ")}`,
+      );
+    }
+    const since = performance.now();
+    const id = await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
+    try {
+      const stream = await this.#engine.attach(id);
+      await this.#engine.start(id);
+      const sandbox = new DockerSandbox(
+        this.#engine,
+        id,
+        order.imageId,
+        stream,
+        since,
+        this.#engine.removed(id),
+      ); // E3
+      this.#live.set(id, sandbox);
+      void sandbox.gone.finally(() => this.#live.delete(id));
+      const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
+      const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
+      if (found.length === 0) return sandbox;
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // E1
+    } catch (error) {
+      await this.#engine.remove(id); // E2
+      throw error;
+    }
+  }
+}

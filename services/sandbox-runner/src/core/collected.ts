@@ -1,0 +1,151 @@
+/**
+ * What came out of a sandbox, compared with what went in: the changed files, the deletions, or the rule it
+ * is refused by (S2). A TarSink; it never touches a disk.
+ *
+ * Invariants:
+ *   C1  Only regular files come out. A symbolic link counts only as "still there" when it went in just so.
+ *   C2  Bounds hold while reading, not after: entries, changed files, kept bytes.
+ *   C3  The result depends on the set of files only, not on the order of the archive.
+ *   C4  `.git` directories are passed over, whatever is in them (S5).
+ */
+import type { FileMode } from "@antiphon/contracts";
+import { checkPath, isInsideGitDirectory } from "./path-rule.ts";
+import { Refusal } from "./refusal.ts";
+import type { TarEntry, TarSink } from "./tar-reader.ts";
+import { comparePaths, type WritableFile } from "./tar-writer.ts";
+
+/** What a path of the workspace was when the job began. */
+export type BaselineEntry =
+  | { readonly kind: "file"; readonly mode: FileMode; readonly size: number; readonly sha256: string }
+  | { readonly kind: "symlink"; readonly target: string };
+
+export type Baseline = ReadonlyMap<string, BaselineEntry>;
+
+export interface CollectBounds {
+  readonly maxEntries: number;
+  readonly maxFiles: number;
+  readonly maxBytes: number;
+}
+
+export interface Hasher {
+  update(piece: Buffer): void;
+  /** Lower-case hex. */
+  digest(): string;
+}
+
+export interface ChangedContent extends WritableFile {
+  readonly sha256: string;
+}
+
+export interface Collected {
+  readonly files: readonly ChangedContent[];
+  readonly deletions: readonly string[];
+}
+
+interface OpenFile {
+  readonly path: string;
+  readonly mode: FileMode;
+  readonly size: number;
+  readonly before: BaselineEntry | undefined;
+  readonly hasher: Hasher;
+  /** null: too large to keep, which is fine only if it turns out to be unchanged. */
+  pieces: Buffer[] | null;
+}
+
+export class Collector implements TarSink {
+  readonly #baseline: Baseline;
+  readonly #bounds: CollectBounds;
+  readonly #newHasher: () => Hasher;
+  readonly #seen = new Map<string, "file" | "symlink">();
+  readonly #changed: ChangedContent[] = [];
+  #entries = 0;
+  #keptBytes = 0;
+  #open: OpenFile | null = null;
+
+  constructor(baseline: Baseline, bounds: CollectBounds, newHasher: () => Hasher) {
+    this.#baseline = baseline;
+    this.#bounds = bounds;
+    this.#newHasher = newHasher;
+  }
+
+  entry(entry: TarEntry): void {
+    this.#entries += 1;
+    if (this.#entries > this.#bounds.maxEntries) throw new Refusal("too-many-entries", entry.path); // C2
+    const path = entry.path.startsWith("./") ? entry.path.slice(2) : entry.path;
+    if (entry.type === "directory" || isInsideGitDirectory(path)) return; // C4
+    const before = this.#baseline.get(path);
+    if (before === undefined) checkPath(path);
+    if (this.#seen.has(path)) throw new Refusal("path-duplicate", path);
+    if (entry.type === "file") {
+      this.#seen.set(path, "file");
+      this.#openFile(path, entry, before);
+      return;
+    }
+    const isUntouchedLink =
+      entry.type === "symlink" && before?.kind === "symlink" && before.target === entry.link;
+    if (!isUntouchedLink) throw new Refusal(ruleOf(entry.type), path); // C1
+    this.#seen.set(path, "symlink");
+  }
+
+  data(piece: Buffer): void {
+    if (this.#open === null) return;
+    this.#open.hasher.update(piece);
+    this.#open.pieces?.push(Buffer.from(piece));
+  }
+
+  end(): void {
+    const file = this.#open;
+    this.#open = null;
+    if (file === null) return;
+    const sha256 = file.hasher.digest();
+    const { before } = file;
+    if (before?.kind === "file" && before.sha256 === sha256 && before.mode === file.mode) return;
+    if (file.pieces === null) throw new Refusal("too-many-bytes", file.path);
+    this.#keptBytes += file.size;
+    this.#changed.push({ path: file.path, mode: file.mode, content: Buffer.concat(file.pieces), sha256 });
+    if (this.#changed.length > this.#bounds.maxFiles) throw new Refusal("too-many-files", file.path); // C2
+  }
+
+  result(): Collected {
+    for (const path of this.#seen.keys()) this.#refuseConflict(path);
+    const deletions = [...this.#baseline.keys()].filter((path) => !this.#seen.has(path));
+    return {
+      files: this.#changed.sort((a, b) => comparePaths(a.path, b.path)), // C3
+      deletions: deletions.sort(comparePaths),
+    };
+  }
+
+  #openFile(path: string, entry: TarEntry, before: BaselineEntry | undefined): void {
+    const fits = this.#keptBytes + entry.size <= this.#bounds.maxBytes; // C2
+    const couldBeUnchanged = before?.kind === "file" && before.size === entry.size;
+    if (!fits && !couldBeUnchanged) throw new Refusal("too-many-bytes", path);
+    this.#open = {
+      path,
+      mode: (entry.mode & 0o111) !== 0 ? "100755" : "100644",
+      size: entry.size,
+      before,
+      hasher: this.#newHasher(),
+      pieces: fits ? [] : null,
+    };
+  }
+
+  #refuseConflict(path: string): void {
+    for (let cut = path.indexOf("/"); cut >= 0; cut = path.indexOf("/", cut + 1)) {
+      if (this.#seen.has(path.slice(0, cut))) throw new Refusal("path-conflict", path);
+    }
+  }
+}
+
+function ruleOf(type: Exclude<TarEntry["type"], "file" | "directory">) {
+  switch (type) {
+    case "symlink":
+      return "type-symlink";
+    case "hardlink":
+      return "type-hardlink";
+    case "character":
+    case "block":
+      return "type-device";
+    case "fifo":
+      return "type-fifo";
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The one place that says what a sandbox container is (DESIGN section 6).
+ *
+ * A ContainerSpec holds all that can vary; `createBody` turns it into what Docker is asked for. There is no
+ * way to express a bind, a volume, a device, a capability, another user, a network or an environment variable.
+ *
+ * Invariants:
+ *   D1  Nothing but the fields of ContainerSpec varies between two containers.
+ *   D2  What the engine says about the created container equals what was asked for (`differences` is empty)
+ *       before the first byte of untrusted code runs; a field nobody thought of must be at its neutral value.
+ *   D3  The image is asked for by id, never by a name that can move.
+ *   D4  PID 1 is the supervisor itself: an init beside it would share its frame stream and could be read
+ *       by the code under test. The supervisor reaps, so no other init is needed.
+ */
+import type { ContainerLimits, ContainerSpec, ImageFacts } from "../ports.ts";
+
+export const SANDBOX_UID = 65532;
+export const WORKSPACE = "/workspace";
+const MiB = 1024 * 1024;
+const SHM_BYTES = 64 * MiB;
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The engine's JSON, of which only a few corners are known. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface CreateBody {
+  readonly [key: string]: Json;
+  readonly HostConfig: { readonly [key: string]: Json };
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+export interface Environment {
+  /** The supervisor: entrypoint and arguments. */
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+  /** The seccomp profile as text. */
+  readonly seccomp: string;
+}
+
+export function createBody(spec: ContainerSpec, environment: Environment): CreateBody {
+  return {
+    Image: spec.imageId, // D3
+    Entrypoint: environment.entrypoint,
+    Cmd: environment.command,
+    User: `${SANDBOX_UID}:${SANDBOX_UID}`,
+    WorkingDir: WORKSPACE,
+    Hostname: "sandbox",
+    Domainname: "",
+    Env: [],
+    Labels: spec.labels,
+    Tty: false,
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    NetworkDisabled: false,
+    Healthcheck: { Test: ["NONE"] },
+    HostConfig: hostConfig(spec.limits, environment.seccomp),
+  };
+}
+
+function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostConfig"] {
+  return {
+    AutoRemove: true,
+    ReadonlyRootfs: true,
+    Privileged: false,
+    CapDrop: ["ALL"],
+    SecurityOpt: ["no-new-privileges", `seccomp=${seccomp}`],
+    NetworkMode: "none",
+    IpcMode: "none",
+    PidMode: "",
+    UTSMode: "",
+    Init: false, // D4
+    Runtime: limits.runtime,
+    Memory: limits.memoryBytes,
+    MemorySwap: limits.memoryBytes,
+    NanoCpus: Math.round(limits.cpus * 1e9),
+    PidsLimit: limits.pids,
+    OomKillDisable: false,
+    Ulimits: [
+      { Name: "core", Soft: 0, Hard: 0 },
+      { Name: "memlock", Soft: 65536, Hard: 65536 },
+      { Name: "msgqueue", Soft: 0, Hard: 0 },
+      { Name: "nofile", Soft: 4096, Hard: 4096 },
+    ],
+    Tmpfs: {
+      [WORKSPACE]: tmpfs("exec", limits.workspaceBytes, limits.workspaceInodes),
+      "/tmp": tmpfs("exec", limits.tmpBytes, limits.tmpInodes),
+      "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096),
+    },
+    LogConfig: { Type: "none", Config: {} },
+    RestartPolicy: { Name: "no", MaximumRetryCount: 0 },
+  };
+}
+
+function tmpfs(exec: "exec" | "noexec", bytes: number, inodes: number): string {
+  return `rw,${exec},nosuid,nodev,size=${bytes},nr_inodes=${inodes},mode=0700,uid=${SANDBOX_UID},gid=${SANDBOX_UID}`;
+}
+
+/** The whole environment of a command, before what its step adds. */
+export function stepEnvironment(image: ImageFacts): Readonly<Record<string, string>> {
+  const path = image.env.find((entry) => entry.startsWith("PATH="))?.slice("PATH=".length);
+  return { PATH: path ?? DEFAULT_PATH, HOME: "/tmp", LANG: "C.UTF-8" };
+}
+
+/** Values an engine fills in by itself and that give nothing away. Everything else must be neutral. */
+const ENGINE_DEFAULTS: Readonly<Record<string, (value: Json) => boolean>> = {
+  ShmSize: (value) => typeof value === "number" && value <= SHM_BYTES,
+  ConsoleSize: () => true,
+  CgroupnsMode: (value) => value === "private" || value === "host",
+  Isolation: (value) => value === "" || value === "default",
+  MaskedPaths: (value) =>
+    includesAll(value, ["/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"]),
+  ReadonlyPaths: (value) =>
+    includesAll(value, ["/proc/sys", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger"]),
+  MemorySwappiness: (value) => value === null || value === -1 || value === 0,
+  OomKillDisable: (value) => value === false || value === null,
+  Init: (value) => value === false || value === null,
+};
+
+/** What `GET /containers/<id>/json` answers, as far as it is looked at. */
+export interface InspectedContainer {
+  readonly Image: string;
+  readonly Config: { readonly [key: string]: Json };
+  readonly HostConfig: { readonly [key: string]: Json };
+  readonly Mounts: readonly Json[];
+}
+
+/** Everything in which the engine's container is not the one that was asked for; empty is the only good answer (D2). */
+export function differences(
+  spec: ContainerSpec,
+  environment: Environment,
+  image: ImageFacts,
+  actual: InspectedContainer,
+): string[] {
+  const asked = createBody(spec, environment);
+  const found: string[] = [];
+  const compare = (where: string, expected: Json, value: Json | undefined): void => {
+    if (canonical(expected) !== canonical(value ?? null)) found.push(`${where} is ${brief(value ?? null)}`);
+  };
+  if (actual.Image !== spec.imageId) found.push(`Image is ${actual.Image}`);
+  for (const key of ["Entrypoint", "Cmd", "User", "WorkingDir", "Tty", "OpenStdin", "StdinOnce"] as const) {
+    compare(`Config.${key}`, asked[key] ?? null, actual.Config[key]);
+  }
+  const allowedEnv = new Set(image.env);
+  for (const entry of asArray(actual.Config["Env"])) {
+    if (typeof entry !== "string" || !allowedEnv.has(entry)) found.push(`Config.Env has ${brief(entry)}`);
+  }
+  if (!isNeutral(actual.Config["Volumes"] ?? null)) found.push("Config.Volumes is not empty");
+  for (const [label, value] of Object.entries(spec.labels)) {
+    const labels = actual.Config["Labels"];
+    compare(`label ${label}`, value, isRecord(labels) ? labels[label] : null);
+  }
+  for (const [key, value] of Object.entries(actual.HostConfig)) {
+    const rule = ENGINE_DEFAULTS[key];
+    if (rule !== undefined) {
+      if (!rule(value)) found.push(`HostConfig.${key} is ${brief(value)}`);
+    } else if (Object.hasOwn(asked.HostConfig, key))
+      compare(`HostConfig.${key}`, asked.HostConfig[key] ?? null, value);
+    else if (!isNeutral(value)) found.push(`HostConfig.${key} is ${brief(value)}`);
+  }
+  for (const key of Object.keys(asked.HostConfig)) {
+    if (!Object.hasOwn(actual.HostConfig, key)) found.push(`HostConfig.${key} is missing`);
+  }
+  if (actual.Mounts.length > 0) found.push(`Mounts has ${actual.Mounts.length} entries`);
+  return found;
+}
+
+function isNeutral(value: Json): boolean {
+  if (value === null || value === "" || value === 0 || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+function isRecord(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asArray(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}
+
+function includesAll(value: Json, required: readonly string[]): boolean {
+  const present = asArray(value);
+  return required.every((path) => present.includes(path));
+}
+
+function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonical).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join(",")}}`;
+}
+
+function brief(value: Json): string {
+  const text = canonical(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

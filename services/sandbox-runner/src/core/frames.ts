@@ -1,0 +1,99 @@
+/**
+ * The frames spoken with a supervisor (see supervisor/perl.ts) and the engine's own multiplexing
+ * around them. Both are incremental: bytes in, whole units out, whatever the chunk borders.
+ *
+ * Invariants:
+ *   F1  No announced length is believed beyond its bound; a header that does not parse ends the session.
+ *   F2  Nothing is buffered but the incomplete tail of one frame.
+ */
+
+export interface Frame {
+  readonly type: string;
+  readonly payload: Buffer;
+}
+
+export class FrameError extends Error {
+  override readonly name = "FrameError";
+}
+
+const HEADER_BYTES = 12;
+/** Supervisors cut output into 64 KiB pieces; hello, exit and fatal frames are shorter still. */
+export const MAX_FRAME_BYTES = 256 * 1024;
+const LINE_FEED = 10;
+const SPACE = 32;
+
+export function encodeFrame(type: string, payload: Buffer | string = ""): Buffer {
+  const body = typeof payload === "string" ? Buffer.from(payload, "utf8") : payload;
+  return Buffer.concat([Buffer.from(`${type} ${String(body.length).padStart(9, "0")}\n`, "latin1"), body]);
+}
+
+/** Cuts input into frames of at most 64 KiB, so that a supervisor can turn to its other work in between. */
+export function* encodeStdin(bytes: Buffer, piece = 64 * 1024): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += piece) yield encodeFrame("I", bytes.subarray(at, at + piece));
+}
+
+export class FrameDecoder {
+  #tail: Buffer = Buffer.alloc(0);
+
+  /** Frames completed by this chunk, in order. */
+  push(chunk: Buffer): Frame[] {
+    let bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
+    const frames: Frame[] = [];
+    while (bytes.length >= HEADER_BYTES) {
+      const length = payloadLength(bytes);
+      if (bytes.length < HEADER_BYTES + length) break;
+      frames.push({
+        type: String.fromCharCode(bytes[0] ?? 0),
+        payload: bytes.subarray(HEADER_BYTES, HEADER_BYTES + length),
+      });
+      bytes = bytes.subarray(HEADER_BYTES + length);
+    }
+    this.#tail = Buffer.from(bytes); // F2: a copy, so the chunk it came from can go
+    return frames;
+  }
+}
+
+function payloadLength(header: Buffer): number {
+  const digits = header.toString("latin1", 2, 11);
+  if (header[1] !== SPACE || header[11] !== LINE_FEED || !/^\d{9}$/.test(digits)) {
+    throw new FrameError("the supervisor's stream is not made of frames"); // F1
+  }
+  const length = Number(digits);
+  if (length > MAX_FRAME_BYTES) throw new FrameError(`a frame of ${length} bytes is over the bound`); // F1
+  return length;
+}
+
+/** What one chunk of an attach stream carried. */
+export interface EngineChunk {
+  readonly stream: "stdout" | "stderr";
+  readonly bytes: Buffer;
+}
+
+/** Docker's attach stream without a TTY: [1|2, 0, 0, 0, length as u32 big-endian] and the bytes. */
+export class EngineDemux {
+  #tail: Buffer = Buffer.alloc(0);
+  #open: { stream: "stdout" | "stderr"; left: number } | null = null;
+
+  push(chunk: Buffer): EngineChunk[] {
+    let bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
+    const out: EngineChunk[] = [];
+    for (;;) {
+      if (this.#open === null) {
+        if (bytes.length < 8) break;
+        const kind = bytes[0];
+        if (kind !== 1 && kind !== 2) throw new FrameError(`the engine sent stream ${String(kind)}`); // F1
+        this.#open = { stream: kind === 1 ? "stdout" : "stderr", left: bytes.readUInt32BE(4) };
+        bytes = bytes.subarray(8);
+      }
+      // A piece is passed on as it comes, so an announced length never has to be held.
+      const piece = bytes.subarray(0, this.#open.left);
+      if (piece.length > 0) out.push({ stream: this.#open.stream, bytes: piece });
+      this.#open.left -= piece.length;
+      bytes = bytes.subarray(piece.length);
+      if (this.#open.left > 0) break;
+      this.#open = null;
+    }
+    this.#tail = Buffer.from(bytes);
+    return out;
+  }
+}

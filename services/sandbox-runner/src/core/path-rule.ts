@@ -1,0 +1,43 @@
+import { Refusal } from "./refusal.ts";
+
+const MAX_PATH_BYTES = 1024;
+const MAX_PART_BYTES = 255;
+// eslint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+/** Characters HFS+ ignores when it compares names. */
+const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+/**
+ * A path relative to the workspace, as both directions allow it (S2). Returns it unchanged or throws
+ * the Refusal that names the rule. Pure text: nothing is looked up on a disk.
+ */
+export function checkPath(path: string): string {
+  if (path === "") throw new Refusal("path-empty", path);
+  if (path.startsWith("/")) throw new Refusal("path-absolute", path);
+  if (path.includes("\ufffd")) throw new Refusal("path-text", path);
+  if (CONTROL.test(path)) throw new Refusal("path-control", path);
+  if (BIDI.test(path)) throw new Refusal("path-bidi", path);
+  if (path.includes("\\")) throw new Refusal("path-backslash", path);
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new Refusal("path-length", path);
+  for (const part of path.split("/")) {
+    if (part === "..") throw new Refusal("path-parent", path);
+    if (part === "" || part === ".") throw new Refusal("path-dot", path);
+    if (Buffer.byteLength(part) > MAX_PART_BYTES) throw new Refusal("path-length", path);
+    if (isGitDirectory(part)) throw new Refusal("path-git", path);
+  }
+  return path;
+}
+
+/** The sandbox's own repository: never imported (S5), and no reason to refuse the rest. */
+export function isInsideGitDirectory(path: string): boolean {
+  return path.split("/").includes(".git");
+}
+
+/** `.git` itself and every spelling NTFS or HFS+ takes for it. */
+function isGitDirectory(part: string): boolean {
+  const folded = part.replace(IGNORABLE, "").toLowerCase();
+  const stem = folded.split(":")[0] ?? "";
+  const ntfs = stem.replace(/[. ]+$/, "");
+  return ntfs === ".git" || ntfs === "git~1";
+}

@@ -1,0 +1,40 @@
+/** The named rules by which something coming out of, or going into, a sandbox is refused. */
+export const REFUSAL_RULES = {
+  "tar-header": "a header that is not a tar header, or whose checksum is wrong",
+  "tar-number": "a number that is not plain octal",
+  "tar-truncated": "the archive ends in the middle of an entry",
+  "tar-extension": "an extension header that is too long, unreadable, or global with meaning",
+  "type-symlink": "a symbolic link that was not in the workspace before",
+  "type-hardlink": "a hard link",
+  "type-device": "a device node",
+  "type-fifo": "a named pipe",
+  "type-sparse": "a sparse file entry",
+  "type-unknown": "an entry type that is neither file nor directory",
+  "path-empty": "an empty path",
+  "path-absolute": "an absolute path",
+  "path-parent": "a path with a `..` part",
+  "path-dot": "a path with an empty or `.` part",
+  "path-length": "a path over 1,024 bytes or a part over 255",
+  "path-text": "a path that is not valid UTF-8",
+  "path-control": "a path with a control character",
+  "path-bidi": "a path with a character that changes the writing direction",
+  "path-backslash": "a path with a backslash",
+  "path-git": "a path that some file system takes for `.git`",
+  "path-conflict": "a file below something that is not a directory",
+  "path-duplicate": "the same path twice",
+  "too-many-entries": "more entries than the bound",
+  "too-many-files": "more changed files than the bound",
+  "too-many-bytes": "more bytes than the bound",
+} as const;
+
+export type RefusalRule = keyof typeof REFUSAL_RULES;
+
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly rule: RefusalRule;
+
+  constructor(rule: RefusalRule, subject: string) {
+    super(`${rule}: ${REFUSAL_RULES[rule]} (${JSON.stringify(subject.slice(0, 200))})`);
+    this.rule = rule;
+  }
+}

@@ -1,0 +1,62 @@
+/** A command as a supervisor wants it: NUL-separated for the sealed one, a shell script for the plain one. */
+export interface StepText {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type SupervisorKind = "perl" | "sh";
+
+/** Null when the command cannot be said: a NUL inside a word, no word at all, a name that is none. */
+export function encodeStep(kind: SupervisorKind, step: StepText): Buffer | null {
+  const env = Object.entries(step.env);
+  const words = [step.cwd, ...step.argv, ...env.flat()];
+  const sayable = step.argv.length > 0 && words.every((word) => !word.includes("\0"));
+  if (!sayable || env.some(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return null;
+  const pairs = env.map(([name, value]) => `${name}=${value}`);
+  if (kind === "perl") {
+    return Buffer.from([step.cwd, String(step.argv.length), ...step.argv, ...pairs].join("\0"), "utf8");
+  }
+  const command = ["exec", "env", "-i", ...pairs.map(quote), ...step.argv.map(quote)].join(" ");
+  return Buffer.from(`cd ${quote(step.cwd)} || exit 126\n${command}\n`, "utf8");
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export interface Hello {
+  readonly kind: SupervisorKind;
+  readonly sealed: boolean;
+  readonly landlock: number;
+}
+
+export function parseHello(text: string): Hello | null {
+  const match = /^(perl|sh) sealed=([01]) landlock=(\d+)$/.exec(text);
+  if (match === null) return null;
+  return { kind: match[1] === "perl" ? "perl" : "sh", sealed: match[2] === "1", landlock: Number(match[3]) };
+}
+
+export interface ExitWord {
+  readonly exitCode: number;
+  readonly signal: number;
+  readonly oomKills: number;
+  readonly pidsRefused: number;
+  readonly freeBytes: number;
+  readonly freeInodes: number;
+}
+
+export function parseExit(text: string): ExitWord | null {
+  const numbers = text.split(" ").map(Number);
+  const [code, signal, oomKills, pidsRefused, freeBytes, freeInodes] = numbers;
+  if (numbers.length !== 6 || !numbers.every(Number.isSafeInteger)) return null;
+  return {
+    // A death by signal reads as a shell would report it.
+    exitCode: (signal ?? 0) > 0 ? 128 + (signal ?? 0) : (code ?? 0),
+    signal: signal ?? 0,
+    oomKills: oomKills ?? 0,
+    pidsRefused: pidsRefused ?? 0,
+    freeBytes: freeBytes ?? -1,
+    freeInodes: freeInodes ?? -1,
+  };
+}

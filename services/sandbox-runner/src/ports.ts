@@ -1,0 +1,129 @@
+/**
+ * The ports of the sandbox-runner: what a provider of sandboxes offers, in terms no engine appears in.
+ * `docker` is the provider in adapters/; others implement the same shapes.
+ */
+import type { BoundedOutput } from "./core/output-bound.ts";
+import type { Baseline, Collected, CollectBounds } from "./core/collected.ts";
+
+/** Bounds of one sandbox, all enforced by the engine or the kernel. */
+export interface ContainerLimits {
+  readonly memoryBytes: number;
+  readonly cpus: number;
+  readonly pids: number;
+  readonly workspaceBytes: number;
+  readonly workspaceInodes: number;
+  readonly tmpBytes: number;
+  readonly tmpInodes: number;
+  /** runc, runsc or kata (S6). */
+  readonly runtime: string;
+}
+
+/** All that can vary between two sandboxes; see core/container-spec.ts. */
+export interface ContainerSpec {
+  /** The engine's content id: sha256:... */
+  readonly imageId: string;
+  readonly limits: ContainerLimits;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What must be known of an image before it is run. */
+export interface ImageFacts {
+  readonly id: string;
+  readonly env: readonly string[];
+  readonly volumes: readonly string[];
+}
+
+export interface Command {
+  readonly argv: readonly string[];
+  /** Absolute, inside the sandbox. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: AsyncIterable<Buffer> | Buffer | null;
+  /** Killed with its container at this bound. */
+  readonly timeoutMs: number;
+  /** Kept per stream. */
+  readonly keepBytes: number;
+  /** Produced by both streams together; more ends the sandbox. */
+  readonly maxOutputBytes: number;
+  /** Hears output as it comes. */
+  readonly onOutput?: (stream: "stdout" | "stderr", piece: Buffer) => void;
+}
+
+/** How one command ended, as its supervisor saw it. */
+export interface CommandExit {
+  readonly exitCode: number;
+  readonly signal: number;
+  /** Processes of this command killed by the kernel for want of memory. */
+  readonly oomKills: number;
+  /** Forks refused at the process limit. */
+  readonly pidsRefused: number;
+  /** Room left when it ended, in the fuller of /workspace and /tmp; -1: not known. */
+  readonly freeBytes: number;
+  readonly freeInodes: number;
+  readonly durationMs: number;
+  readonly stdout: BoundedOutput;
+  readonly stderr: BoundedOutput;
+}
+
+/** Why a sandbox is over before its work was. */
+export type SandboxDeath =
+  | { readonly kind: "timeout" }
+  | { readonly kind: "oom" }
+  | { readonly kind: "canceled"; readonly reason: string }
+  | { readonly kind: "output" }
+  | { readonly kind: "protocol"; readonly message: string }
+  | { readonly kind: "gone"; readonly message: string };
+
+export class SandboxDied extends Error {
+  override readonly name = "SandboxDied";
+  readonly death: SandboxDeath;
+  /** What the command that was running had printed. */
+  readonly partial: {
+    readonly stdout: BoundedOutput;
+    readonly stderr: BoundedOutput;
+    readonly durationMs: number;
+  } | null;
+
+  constructor(death: SandboxDeath, partial: SandboxDied["partial"] = null) {
+    super(`the sandbox ended: ${"message" in death ? death.message : death.kind}`);
+    this.death = death;
+    this.partial = partial;
+  }
+}
+
+/** One container with one attempt in it (S1). */
+export interface Sandbox {
+  readonly id: string;
+  readonly imageId: string;
+  /** True when the code inside cannot forge what the supervisor says (supervisor/perl.ts, P2). */
+  readonly sealed: boolean;
+  /** Ask of it to the first word of its supervisor. */
+  readonly bootMs: number;
+  /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */
+  run(command: Command): Promise<CommandExit>;
+  /** Unpacks an uncompressed tar into /workspace. */
+  putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void>;
+  /** Streams /workspace out and compares; rejects with Refusal by a named rule. */
+  collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
+  /** Says in the engine's own listing whose it is now; a failure changes nothing. */
+  assign(name: string): Promise<void>;
+  /** Resolves when the container is gone, for whatever reason. */
+  readonly gone: Promise<void>;
+  /** Ends it at once. Idempotent; resolves when the container is gone. */
+  destroy(why: SandboxDeath): Promise<void>;
+}
+
+export interface SandboxOrder {
+  readonly imageId: string;
+  readonly limits: ContainerLimits;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Where sandboxes come from. */
+export interface SandboxProvider {
+  readonly name: "docker";
+  /** Started, inspected, empty, with a supervisor that has said hello. */
+  start(order: SandboxOrder): Promise<Sandbox>;
+  image(reference: string): Promise<ImageFacts | null>;
+  ping(): Promise<void>;
+}

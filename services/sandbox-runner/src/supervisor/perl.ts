@@ -1,0 +1,97 @@
+/**
+ * The sealed supervisor: PID 1 of a sandbox, in Perl without any module.
+ *
+ * Every Debian and Ubuntu image carries perl-base, it starts in 3 ms, and, unlike node or sh, it can
+ * call prctl(2). That matters more than anything else here: the supervisor's word "this command
+ * exited 0" decides what lands, and the code under test runs with the same uid.
+ *
+ * Invariants:
+ *   P1  The code under test never holds the frame stream. It gets pipes of its own as 0, 1 and 2,
+ *       everything else is close-on-exec.
+ *   P2  It cannot open the frame stream either. The supervisor is not dumpable, so /proc/1/fd, /proc/1/mem,
+ *       ptrace and pidfd_getfd are refused by the kernel. hello says `sealed=1` only if the kernel confirms it.
+ *   P3  It cannot stop or kill the supervisor: PID 1 ignores what its own namespace sends, SIGKILL included.
+ *   P4  A step ends with its whole process tree: after the command's exit everything left in the PID
+ *       namespace is killed and reaped before the exit frame is written. Nothing of one step sees the next.
+ *   P5  Where the kernel has Landlock, each step runs in a domain of its own: writing is limited to /workspace, /tmp
+ *       and /dev (so no /proc/<pid>/mem), signals and ptrace do not leave the domain.
+ *   P6  When the runner is gone its end of stdin closes; the supervisor exits, and with PID 1 goes the container.
+ *
+ * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
+ *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin
+ *   out  h hello    o stdout    e stderr    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
+ */
+export const PERL_SUPERVISOR = String.raw`
+$^F = 2; $| = 1; umask 022; $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
+open(my $self, '<', '/proc/self/exe') or die "no /proc\n"; binmode $self; sysread($self, my $elf, 20); close $self;
+my $x86 = unpack('v', substr($elf, 18, 2)) == 62;
+my ($PRCTL, $STATFS, $SETSID) = $x86 ? (157, 137, 112) : (167, 43, 157);
+my ($PIDFD, $LL_CREATE, $LL_RULE, $LL_SELF) = (434, 444, 445, 446);
+syscall($PRCTL, 4, 0, 0, 0, 0);
+my $sealed = (syscall($PRCTL, 3, 0, 0, 0, 0) == 0 && $$ == 1) ? 1 : 0;
+my $abi = syscall($LL_CREATE, 0, 0, 1); $abi = 0 if $abi < 0;
+
+sub put { my ($t, $p) = @_; my $b = sprintf("%s %09d\n", $t, length $p) . $p; my $o = 0;
+  while ($o < length $b) { my $n = syswrite(STDOUT, $b, length($b) - $o, $o); exit 1 unless defined $n; $o += $n } }
+sub slurp { open(my $f, '<', $_[0]) or return ''; local $/; my $s = <$f>; close $f; $s }
+sub count { my ($key, @files) = @_; for my $f (@files) { return $1 if slurp($f) =~ /^$key (\d+)/m } 0 }
+sub ooms { count('oom_kill', '/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control') }
+sub pids { count('max', '/sys/fs/cgroup/pids.events', '/sys/fs/cgroup/pids/pids.events') }
+sub room { my $b = "\0" x 256; my $d = $_[0]; return (-1, -1) if syscall($STATFS, $d, $b) != 0;
+  my @q = unpack('q15', $b); ($q[1] * $q[4], $q[6]) }
+sub confine { return unless $abi;
+  my $write = 2 | ($abi >= 2 ? 0x2000 : 0) | ($abi >= 3 ? 0x4000 : 0);
+  my $attr = pack('QQQ', $write, 0, 3); my $size = $abi >= 6 ? 24 : 8;
+  my $r = syscall($LL_CREATE, $attr, $size, 0); return if $r < 0;
+  for my $dir ('/workspace', '/tmp', '/dev') {
+    sysopen(my $d, $dir, 0x280000) or next; my $rule = pack('QL', $write, fileno $d);
+    syscall($LL_RULE, $r, 1, $rule, 0); close $d }
+  syscall($LL_SELF, $r, 0) == 0 or die "landlock: $!\n" }
+sub reap_all { while (1) { kill 9, -1; my $p = waitpid(-1, 1); last if $p < 0; select(undef, undef, undef, 0.001) if $p == 0 } }
+
+my ($in, $eof) = ('', 0);
+sub fill { my $n = sysread(STDIN, $in, 262144, length $in); exit 0 unless $n; }
+sub frame { return unless $in =~ /^(.) (\d{9})\n/s; return if length($in) < 12 + $2;
+  my ($t, $p) = ($1, substr($in, 12, $2)); substr($in, 0, 12 + $2) = ''; ($t, $p) }
+
+sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @rest, 0, $argc;
+  my ($oom0, $pid0) = (ooms(), pids());
+  pipe(my $cr, my $cw) && pipe(my $or, my $ow) && pipe(my $er, my $ew) or return put('f', "pipe: $!");
+  my $pid = fork; return put('f', "fork: $!") unless defined $pid;
+  if (!$pid) {
+    open(STDIN, '<&', $cr); open(STDOUT, '>&', $ow); open(STDERR, '>&', $ew); syscall($SETSID);
+    %ENV = map { split /=/, $_, 2 } @rest; $SIG{PIPE} = 'DEFAULT'; $SIG{HUP} = 'DEFAULT';
+    if (!chdir $cwd) { syswrite(STDERR, "sandbox: cannot enter $cwd: $!\n"); exit 126 }
+    confine(); exec { $argv[0] } @argv; my $why = "$!"; my $c = $! == 2 ? 127 : 126;
+    syswrite(STDERR, "sandbox: cannot run $argv[0]: $why\n"); exit $c }
+  close $cr; close $ow; close $ew;
+  fcntl($cw, 4, 2049); fcntl($or, 4, 2048); fcntl($er, 4, 2048);
+  my $fd = syscall($PIDFD, $pid, 0); my ($feed, $ended, $status) = ('', 0, undef);
+  my %from = (o => $or, e => $er);
+  my $take = sub { while (my ($t, $p) = frame()) {
+    if ($t eq 'I') { $feed .= $p if $cw } elsif ($t eq 'E') { $ended = 1; return } else { put('f', "frame $t in a step"); exit 1 } } };
+  my $pump = sub { my ($k) = @_; my $n = sysread($from{$k}, my $b, 65536);
+    if ($n) { put($k, $b) } elsif (defined $n) { close $from{$k}; delete $from{$k} } $n };
+  until (defined $status) {
+    $take->() unless $ended;
+    my ($r, $w) = ('', ''); vec($r, 0, 1) = 1 if length $feed < 4194304;
+    vec($r, fileno $_, 1) = 1 for values %from; vec($r, $fd, 1) = 1 if $fd >= 0;
+    vec($w, fileno $cw, 1) = 1 if $cw && length $feed;
+    next if select($r, $w, undef, $fd >= 0 ? 0.25 : 0.005) < 0;
+    for my $k (keys %from) { $pump->($k) if vec($r, fileno $from{$k}, 1) }
+    if (vec($r, 0, 1)) { fill(); $take->() unless $ended }
+    if ($cw && length $feed) { my $n = syswrite($cw, $feed, length($feed) > 65536 ? 65536 : length $feed);
+      if ($n) { substr($feed, 0, $n) = '' } elsif (!defined $n && $! != 11) { close $cw; undef $cw; $feed = '' } }
+    if ($cw && $ended && !length $feed) { close $cw; undef $cw }
+    while ((my $p = waitpid(-1, 1)) > 0) { $status = $? if $p == $pid } }
+  syscall($x86 ? 3 : 57, $fd) if $fd >= 0;
+  my ($bytes, $inodes) = room('/workspace'); my ($tb, $ti) = room('/tmp');
+  $bytes = $tb if $tb >= 0 && $tb < $bytes; $inodes = $ti if $ti >= 0 && $ti < $inodes;
+  reap_all();
+  for my $k (sort keys %from) { while ($pump->($k)) {} }
+  close $cw if $cw; undef $cw; $take->(); until ($ended) { fill(); $take->() }
+  put('x', join ' ', $status >> 8, $status & 127, ooms() - $oom0, pids() - $pid0, $bytes, $inodes) }
+
+put('h', "perl sealed=$sealed landlock=$abi");
+while (1) { while (my ($t, $p) = frame()) { $t eq 'R' ? run($p) : do { put('f', "frame $t outside a step"); exit 1 } } fill() }
+`;

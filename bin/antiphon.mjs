@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+// The `antiphon` command. In a checkout it makes sure that the bundle matches the sources, then runs it; in an
+// image there are no sources and the bundle runs as it is.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import * as nodeModule from "node:module";
+
+const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
+
+function fail(code, message, remedy) {
+  if (process.argv.includes("--json"))
+    process.stdout.write(`${JSON.stringify({ error: { code, message, remedy } })}\n`);
+  process.stderr.write(`error ${code}: ${message}\nremedy: ${remedy}\n`);
+  process.exit(2);
+}
+
+async function bundleDir() {
+  if (!existsSync(join(root, "scripts/build.mjs"))) return prebuilt();
+  if (!existsSync(join(root, "node_modules/esbuild"))) {
+    fail("ANT_SETUP_MISSING", "the npm packages are not installed", `run "npm run setup" in ${root}`);
+  }
+  const { ensureBuilt } = await import("../scripts/build.mjs");
+  const onBuild = () =>
+    process.stderr.isTTY && process.stderr.write("antiphon: building (sources changed)\n");
+  return ensureBuilt(root, { onBuild }).catch((error) =>
+    fail("ANT_BUILD_FAILED", error.message.trim(), "fix the source named above; the bundle is made from it"),
+  );
+}
+
+function prebuilt() {
+  const builds = join(root, ".antiphon/build");
+  for (const dir of [join(root, "dist"), builds]) if (existsSync(join(dir, "cli.js"))) return dir;
+  const latest = join(builds, "latest");
+  if (existsSync(latest)) return join(builds, readFileSync(latest, "utf8").trim());
+  return fail("ANT_SETUP_MISSING", "there is no bundle and no source to build it from", "reinstall Antiphon");
+}
+
+const major = Number(process.versions.node.split(".")[0]);
+if (major < 20)
+  fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, "install Node 20.19 or newer");
+nodeModule.enableCompileCache?.();
+const bundle = await bundleDir();
+const { main } = await import(pathToFileURL(join(bundle, "cli.js")).href);
+await main({ argv: process.argv.slice(2), root, bundle });

@@ -1,0 +1,46 @@
+// The only place in the CLI that reads the environment.
+
+export interface CliConfig {
+  /** Default http://127.0.0.1:3001. Source: ANTIPHON_GATEWAY_URL. */
+  readonly gatewayUrl: string;
+  /** Bearer token for a gateway beyond loopback. Source: ANTIPHON_TOKEN. */
+  readonly token: string | null;
+  /** Tools, bundles, the dev server's data. Default <checkout>/.antiphon. Source: ANTIPHON_STATE_DIR. */
+  readonly stateDir: string;
+  /** An explicit nats-server binary. Source: NATS_SERVER_BIN. */
+  readonly natsServerBin: string | null;
+  /** The container engine, for the doctor. Default unix:///var/run/docker.sock. Source: DOCKER_HOST. */
+  readonly dockerHost: string;
+  /** Source: ANTIPHON_SANDBOX_IMAGE; without it, what setup built. */
+  readonly sandboxImage: string | null;
+  readonly path: string;
+  /** Colours only where a person looks. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
+  readonly colour: boolean;
+}
+
+export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
+  return {
+    gatewayUrl: (env.ANTIPHON_GATEWAY_URL || "http://127.0.0.1:3001").replace(/\/+$/, ""),
+    token: env.ANTIPHON_TOKEN || null,
+    stateDir: env.ANTIPHON_STATE_DIR || `${root}/.antiphon`,
+    natsServerBin: env.NATS_SERVER_BIN || null,
+    dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
+    sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
+    path: env.PATH ?? "",
+    colour: wantsColour(env),
+  };
+}
+
+function wantsColour(env: NodeJS.ProcessEnv): boolean {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "" && env.FORCE_COLOR !== "0") return true;
+  return process.stdout.isTTY === true && env.TERM !== "dumb";
+}
+
+/** What a supervised child inherits: our environment, with the addresses of this instance on top. */
+export function childEnvironment(overrides: Record<string, string>): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return { ...Object.fromEntries(inherited), ...overrides };
+}

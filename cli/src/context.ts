@@ -1,0 +1,39 @@
+// What every verb gets: where to print, how to reach the gateway, where things are.
+import type { Command } from "commander";
+import type { CliConfig } from "./config.ts";
+import { Failure } from "./failure.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import type { Screen } from "./screen.ts";
+
+export interface CliContext {
+  readonly screen: Screen;
+  readonly config: CliConfig;
+  readonly version: string;
+  /** The checkout, or where the image keeps Antiphon. */
+  readonly root: string;
+  /** Directory of the bundle that runs. */
+  readonly bundle: string;
+  /** Everything behind a bare `--`. */
+  readonly program: string[] | null;
+  gateway(): Promise<GatewayClient>;
+  setExitCode(code: number): void;
+}
+
+export type AddVerb = (program: Command, context: CliContext) => void;
+
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
+}
+
+const RUN_ID = /^run_[a-z0-9]{1,32}$/;
+
+export function runId(text: string): string {
+  if (RUN_ID.test(text)) return text;
+  throw new Failure("ANT_USAGE", `${JSON.stringify(text)} is not a run id (run_...)`, {
+    remedy: "`antiphon runs` lists the runs",
+  });
+}

@@ -1,0 +1,156 @@
+// One supervised child process.
+//
+// Lifecycle: idle -> running -> (waiting -> running)* -> stopping -> stopped. The process and the timer live on
+// the phase that owns them.
+//
+// Invariants:
+//   C1  A child that ends unasked is started again, after a backoff that grows to 5 s and is forgotten after
+//       30 s of health; every such end is reported with its last lines.
+//   C2  A stop is SIGTERM; what is still there after the grace time is killed with its whole process group.
+//   C3  A child's stdin is a pipe that nobody writes to: its end tells the child that the supervisor is gone.
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { compactLine, LineSplitter } from "./log-line.ts";
+import type { LogFile } from "./log-file.ts";
+import type { Report } from "./events.ts";
+
+export interface ChildSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+  /** SIGTERM goes to the process group (a shell and what it runs) instead of the process. */
+  readonly signalGroup: boolean;
+  readonly graceMs: number;
+}
+
+type Phase =
+  | { kind: "idle" }
+  | { kind: "running"; process: ChildProcess; startedAt: number }
+  | { kind: "waiting"; timer: NodeJS.Timeout }
+  | { kind: "stopping"; process: ChildProcess }
+  | { kind: "stopped" };
+
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 5_000;
+const HEALTHY_AFTER_MS = 30_000;
+const TAIL_LINES = 8;
+
+export class SupervisedChild {
+  readonly spec: ChildSpec;
+  readonly #log: LogFile;
+  readonly #report: Report;
+  readonly #onLine: (line: string) => void;
+  #phase: Phase = { kind: "idle" };
+  #failures = 0;
+  #tail: string[] = [];
+
+  constructor(
+    spec: ChildSpec,
+    log: LogFile,
+    report: Report,
+    onLine: (line: string) => void = () => undefined,
+  ) {
+    this.spec = spec;
+    this.#log = log;
+    this.#report = report;
+    this.#onLine = onLine;
+  }
+
+  get pid(): number | null {
+    return this.#phase.kind === "running" ? (this.#phase.process.pid ?? null) : null;
+  }
+
+  get tail(): readonly string[] {
+    return this.#tail;
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  start(): void {
+    if (this.#phase.kind !== "idle" && this.#phase.kind !== "waiting") return;
+    // A session of its own: a Ctrl-C in the terminal reaches the supervisor alone, which then stops in order.
+    const child = spawn(this.spec.command, [...this.spec.args], {
+      env: this.spec.env,
+      stdio: ["pipe", "pipe", "pipe"], // C3
+      detached: true,
+    });
+    this.#phase = { kind: "running", process: child, startedAt: Date.now() };
+    this.#tail = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      const lines = new LineSplitter((line) => this.#line(line));
+      stream.setEncoding("utf8").on("data", (text: string) => lines.push(text));
+    }
+    child.stdin.on("error", () => undefined); // EPIPE of a child that died: its exit is what counts.
+    child.once("error", (error) => this.#line(error.message));
+    child.once("close", (code, signal) => this.#ended(child, code, signal));
+    if (child.pid !== undefined)
+      this.#report({ event: "child_started", name: this.spec.name, pid: child.pid });
+  }
+
+  #line(line: string): void {
+    this.#log.write(line);
+    const compact = compactLine(line);
+    this.#tail = [...this.#tail, compact.text].slice(-TAIL_LINES);
+    if (compact.level === "warn" || compact.level === "error" || compact.level === "fatal") {
+      this.#report({ event: "child_log", name: this.spec.name, level: compact.level, line: compact.text });
+    }
+    this.#onLine(line);
+  }
+
+  #ended(child: ChildProcess, code: number | null, signal: string | null): void {
+    if (this.#phase.kind === "stopping" || this.#phase.kind === "stopped") {
+      this.#phase = { kind: "stopped" };
+      return;
+    }
+    const lived = this.#phase.kind === "running" ? Date.now() - this.#phase.startedAt : 0;
+    this.#failures = lived >= HEALTHY_AFTER_MS ? 1 : this.#failures + 1;
+    const restartInMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (this.#failures - 1)); // C1
+    this.#phase = { kind: "waiting", timer: setTimeout(() => this.start(), restartInMs) };
+    const pid = child.pid ?? -1;
+    this.#report({
+      event: "child_exited",
+      name: this.spec.name,
+      pid,
+      code,
+      signal,
+      restartInMs,
+      tail: [...this.#tail],
+    });
+  }
+
+  /** Resolves when the process and its group are gone. */
+  async stop(): Promise<void> {
+    const phase = this.#phase;
+    if (phase.kind === "waiting") clearTimeout(phase.timer);
+    if (phase.kind !== "running") {
+      if (phase.kind !== "stopping") this.#phase = { kind: "stopped" };
+      return;
+    }
+    const child = phase.process;
+    this.#phase = { kind: "stopping", process: child };
+    const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    signal(child, "SIGTERM", this.spec.signalGroup);
+    const killer = setTimeout(() => signal(child, "SIGKILL", true), this.spec.graceMs); // C2
+    await gone;
+    clearTimeout(killer);
+  }
+
+  /** The second Ctrl-C. */
+  kill(): void {
+    if (this.#phase.kind === "running" || this.#phase.kind === "stopping")
+      signal(this.#phase.process, "SIGKILL", true);
+  }
+}
+
+function signal(child: ChildProcess, name: NodeJS.Signals, group: boolean): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(group ? -child.pid : child.pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}

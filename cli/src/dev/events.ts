@@ -1,0 +1,27 @@
+// What the supervisor reports, as data: `antiphon dev --json` prints one per line, a terminal gets sentences.
+
+export type DevEvent =
+  | { event: "child_started"; name: string; pid: number }
+  | {
+      event: "child_exited";
+      name: string;
+      pid: number;
+      code: number | null;
+      signal: string | null;
+      restartInMs: number;
+      tail: string[];
+    }
+  | { event: "child_log"; name: string; level: string; line: string }
+  | {
+      event: "ready";
+      elapsedMs: number;
+      gateway: string;
+      nats: string;
+      stateDir: string;
+      logs: string;
+      pids: Record<string, number>;
+    }
+  | { event: "draining"; reason: string }
+  | { event: "stopped"; elapsedMs: number };
+
+export type Report = (event: DevEvent) => void;

@@ -1,0 +1,35 @@
+// A log file with a bound: at 16 MiB it becomes `<name>.1` and a new one begins, so a child keeps at most 32 MiB.
+import { closeSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export class LogFile {
+  readonly path: string;
+  #fd: number;
+  #bytes = 0;
+
+  constructor(path: string) {
+    this.path = path;
+    mkdirSync(dirname(path), { recursive: true });
+    this.#fd = openSync(path, "w");
+  }
+
+  write(line: string): void {
+    if (this.#fd === -1) return;
+    const bytes = Buffer.from(`${line}\n`);
+    if (this.#bytes + bytes.length > MAX_BYTES) {
+      closeSync(this.#fd);
+      renameSync(this.path, `${this.path}.1`);
+      this.#fd = openSync(this.path, "w");
+      this.#bytes = 0;
+    }
+    writeSync(this.#fd, bytes);
+    this.#bytes += bytes.length;
+  }
+
+  close(): void {
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = -1;
+  }
+}

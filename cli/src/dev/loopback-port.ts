@@ -1,0 +1,28 @@
+// Ports on loopback.
+import { connect, createServer } from "node:net";
+
+const HOST = "127.0.0.1";
+
+/** True when nobody listens on the port. */
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, HOST, () => server.close(() => resolve(true)));
+  });
+}
+
+/** The first line a server says to a new connection, or null: enough to know a nats-server from anything else. */
+export function greeting(port: number, timeoutMs: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: HOST, port });
+    const finish = (line: string | null): void => {
+      socket.destroy();
+      resolve(line);
+    };
+    socket.setTimeout(timeoutMs, () => finish(null));
+    socket.once("error", () => finish(null));
+    socket.once("close", () => resolve(null));
+    socket.setEncoding("utf8").once("data", (text: string) => finish(text.split("\r\n")[0] ?? ""));
+  });
+}

@@ -1,0 +1,44 @@
+// Shows the supervisor's events: as JSON lines, or as sentences.
+import type { Screen } from "../screen.ts";
+import { plain } from "../screen.ts";
+import { duration } from "../table.ts";
+import type { DevEvent, Report } from "./events.ts";
+
+export function devPrinter(screen: Screen, json: boolean): Report {
+  if (json) return (event) => screen.json(event);
+  return (event) => {
+    for (const line of describe(event, screen)) screen.out(line);
+  };
+}
+
+function describe(event: DevEvent, { colours: c }: Screen): string[] {
+  switch (event.event) {
+    case "child_started":
+      return [];
+    case "child_log":
+      return [
+        `${c.dim(event.name.padEnd(14))} ${event.level === "warn" ? c.yellow("warn ") : c.red(event.level.padEnd(5))} ${plain(event.line)}`,
+      ];
+    case "child_exited": {
+      const how = event.signal === null ? `ended with code ${event.code}` : `was ended by ${event.signal}`;
+      const head = `${c.dim(event.name.padEnd(14))} ${c.red("down ")} ${how}; starting it again in ${duration(event.restartInMs)}`;
+      return [head, ...event.tail.slice(-3).map((line) => c.dim(`${" ".repeat(21)}${plain(line)}`))];
+    }
+    case "ready":
+      return [
+        "",
+        `${c.green("✓")} ${c.bold("antiphon is ready")} after ${duration(event.elapsedMs)}`,
+        `  gateway   ${event.gateway}`,
+        `  nats      ${event.nats}`,
+        `  logs      ${event.logs}`,
+        "",
+        `  try       antiphon run "<intent>" --repo <path> --command "<cmd>" --check "<cmd>"`,
+        `  stop      Ctrl-C`,
+        "",
+      ];
+    case "draining":
+      return ["", `${event.reason}: stopping in order (again: at once)`];
+    case "stopped":
+      return [`stopped after ${duration(event.elapsedMs)}; nothing is left running`];
+  }
+}

@@ -1,0 +1,282 @@
+// `antiphon dev`: a nats-server and every service as child processes of this one.
+//
+// Lifecycle: lock the state directory -> nats-server -> all services at once -> ready -> drain in order -> unlock.
+//
+// Invariants:
+//   D1  At most one supervisor per state directory; a second one is told who holds it and touches nothing.
+//   D2  Services stop before what they stand on: gateway, router, director, associates, sandbox-runner, nats-server.
+//   D3  Nothing survives the supervisor: it waits for each child's end, and if it is killed itself, each child
+//       sees the end of its stdin and stops.
+//   D4  Every listening port is on loopback, and known before "ready" is reported.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childEnvironment } from "../config.ts";
+import { Failure } from "../failure.ts";
+import { findNatsServer, MIN_NATS } from "../nats-binary.ts";
+import type { CliConfig } from "../config.ts";
+import { SupervisedChild } from "./child.ts";
+import type { ChildSpec } from "./child.ts";
+import type { Report } from "./events.ts";
+import { LogFile } from "./log-file.ts";
+import { greeting, isFree } from "./loopback-port.ts";
+import { natsConfig } from "./nats-config.ts";
+import { takeLock } from "./state-lock.ts";
+
+export interface DevOptions {
+  /** Where the store, the logs and the lock live. */
+  readonly dir: string;
+  /** 0: any free port. */
+  readonly natsPort: number;
+  readonly port: number;
+  readonly associates: number;
+  readonly readyWithinMs: number;
+}
+
+const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
+const POLL_MS = 25;
+
+// A shell keeps the nats-server (which knows nothing of us) and watches our pipe: its end ends the server (D3).
+const NATS_GUARD = `
+exec 3<&0
+"$@" </dev/null &
+server=$!
+( read _ <&3; kill -TERM $server ) 2>/dev/null &
+watcher=$!
+trap 'kill -TERM $server 2>/dev/null' TERM
+wait $server
+code=$?
+while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
+kill $watcher 2>/dev/null
+exit $code
+`;
+
+export class Supervisor {
+  readonly #config: CliConfig;
+  readonly #options: DevOptions;
+  readonly #bundle: string;
+  readonly #report: Report;
+  readonly #logs: LogFile[] = [];
+  /** In the order in which they stop (D2). */
+  #children: SupervisedChild[] = [];
+  #releaseLock: () => void = () => undefined;
+  #stopping: Promise<void> | null = null;
+  #gatewayUrl: string | null = null;
+
+  constructor(config: CliConfig, options: DevOptions, bundle: string, report: Report) {
+    this.#config = config;
+    this.#options = options;
+    this.#bundle = bundle;
+    this.#report = report;
+  }
+
+  async start(): Promise<void> {
+    const began = Date.now();
+    await this.#checkPorts();
+    this.#lock();
+    const nats = await this.#startNats(began);
+    this.#startServices(nats);
+    const gateway = await this.#untilReady(began);
+    if (this.#stopping !== null) return;
+    this.#report({
+      event: "ready",
+      elapsedMs: Date.now() - began,
+      gateway,
+      nats,
+      stateDir: this.#options.dir,
+      logs: join(this.#options.dir, "logs"),
+      pids: Object.fromEntries(this.#children.map((child) => [child.spec.name, this.#pidOf(child)])),
+    });
+  }
+
+  #pidOf(child: SupervisedChild): number {
+    if (child.spec.name !== "nats-server") return child.pid ?? -1;
+    return Number(readFileSync(this.#run("nats.pid"), "utf8").trim());
+  }
+
+  async #checkPorts(): Promise<void> {
+    const wanted = [
+      { port: this.#options.natsPort, what: "nats-server", flag: "--nats-port" },
+      { port: this.#options.port, what: "gateway", flag: "--port" },
+    ];
+    for (const { port, what, flag } of wanted) {
+      if (port === 0 || (await isFree(port))) continue;
+      const holder = (await greeting(port, 300))?.startsWith("INFO ") ? "a nats-server" : "another program";
+      throw new Failure("ANT_DEV_PORT_TAKEN", `port ${port} for the ${what} is taken by ${holder}`, {
+        remedy: `stop it, or choose another port: antiphon dev ${flag} ${port + 1} (0 picks a free one)`,
+      });
+    }
+  }
+
+  #lock(): void {
+    const lock = takeLock(join(this.#options.dir, "lock"));
+    if (lock.kind === "taken") {
+      throw new Failure(
+        "ANT_DEV_ALREADY_RUNNING",
+        `another "antiphon dev" (pid ${lock.by.pid}) uses ${this.#options.dir}`,
+        {
+          remedy: "use it, stop it, or start this one with its own --state-dir, --port and --nats-port",
+        },
+      );
+    }
+    this.#releaseLock = lock.release; // D1
+  }
+
+  #run(name: string): string {
+    return join(this.#options.dir, "run", name);
+  }
+
+  async #startNats(began: number): Promise<string> {
+    const binary = findNatsServer(this.#config);
+    if (binary.kind === "missing")
+      throw new Failure("ANT_NATS_BINARY_MISSING", "no nats-server was found", {});
+    if (binary.kind === "too_old") {
+      const message = `nats-server ${binary.version} at ${binary.path} is older than ${MIN_NATS.join(".")}`;
+      throw new Failure("ANT_NATS_TOO_OLD", message, {});
+    }
+    rmSync(this.#run(""), { recursive: true, force: true });
+    mkdirSync(this.#run(""), { recursive: true });
+    const writeConfig = (port: number, monitorPort: number): void =>
+      writeFileSync(
+        this.#run("nats.conf"),
+        natsConfig({
+          storeDir: join(this.#options.dir, "nats"),
+          port,
+          portsDir: this.#run(""),
+          pidFile: this.#run("nats.pid"),
+          monitorPort,
+        }),
+      );
+    writeConfig(this.#options.natsPort, 0);
+    const child = this.#child({
+      name: "nats-server",
+      command: "/bin/sh",
+      args: ["-c", NATS_GUARD, "nats-guard", binary.path, "--config", this.#run("nats.conf")],
+      env: childEnvironment({}),
+      signalGroup: false,
+      graceMs: STOP_GRACE_MS,
+    });
+    child.start();
+    const ports = await this.#until(began, "nats-server", () => this.#natsPorts());
+    // From here on a restarted server comes back where the services look for it.
+    writeConfig(ports.nats, ports.monitor);
+    await this.#until(began, "nats-server", async () =>
+      (await greeting(ports.nats, 500))?.startsWith("INFO ") ? true : null,
+    );
+    return `nats://127.0.0.1:${ports.nats}`;
+  }
+
+  /** The server writes the ports it got into `<binary>_<pid>.ports`. */
+  #natsPorts(): { nats: number; monitor: number } | null {
+    const file = readdirSync(this.#run("")).find((name) => name.endsWith(".ports"));
+    if (file === undefined || !existsSync(this.#run("nats.pid"))) return null;
+    const text = readFileSync(this.#run(file), "utf8");
+    if (!text.trimEnd().endsWith("}")) return null;
+    const urls = JSON.parse(text) as { nats?: string[]; monitoring?: string[] };
+    const port = (list: string[] | undefined): number => Number(/:(\d+)$/.exec(list?.[0] ?? "")?.[1] ?? 0);
+    return { nats: port(urls.nats), monitor: port(urls.monitoring) };
+  }
+
+  #startServices(nats: string): void {
+    const env = (extra: Record<string, string> = {}): Record<string, string> =>
+      childEnvironment({
+        ANTIPHON_NATS_URL: nats,
+        ANTIPHON_STATE_DIR: this.#config.stateDir,
+        ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
+        ...extra,
+      });
+    const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
+    const names = ["gateway", "router", "director", ...associates, "sandbox-runner"];
+    const services = names.map((name) => {
+      const role = roleOf(name);
+      return this.#child(
+        {
+          name,
+          command: process.execPath,
+          args: [join(this.#bundle, "serve.js"), role],
+          env: env(),
+          signalGroup: false,
+          graceMs: STOP_GRACE_MS,
+        },
+        name === "gateway" ? (line) => this.#learnGatewayUrl(line) : undefined,
+      );
+    });
+    const [natsServer] = this.#children.splice(0);
+    this.#children = natsServer === undefined ? services : [...services, natsServer];
+    for (const service of services) service.start();
+  }
+
+  #learnGatewayUrl(line: string): void {
+    const url = /"url":"(http:\/\/[^"]+)"/.exec(line)?.[1];
+    if (url !== undefined && line.includes('"listening"')) this.#gatewayUrl = url;
+  }
+
+  #child(spec: ChildSpec, onLine?: (line: string) => void): SupervisedChild {
+    const log = new LogFile(join(this.#options.dir, "logs", `${spec.name}.log`));
+    this.#logs.push(log);
+    const child = new SupervisedChild(spec, log, this.#report, onLine);
+    this.#children.push(child);
+    return child;
+  }
+
+  /** Ready means that each role answered the roll call through the gateway (D4). */
+  async #untilReady(began: number): Promise<string> {
+    const wanted = this.#children.length - 1;
+    return this.#until(began, "services", async () => {
+      if (this.#gatewayUrl === null) return null;
+      const answer = await fetch(`${this.#gatewayUrl}/services?expect=${wanted}`).catch(() => null);
+      if (answer === null || !answer.ok) return null;
+      const { services } = (await answer.json()) as { services: unknown[] };
+      return services.length >= wanted ? this.#gatewayUrl : null;
+    });
+  }
+
+  async #until<T>(began: number, what: string, probe: () => Promise<T | null> | T | null): Promise<T> {
+    for (;;) {
+      const found = await probe();
+      if (found !== null) return found;
+      if (this.#stopping !== null) throw new Failure("ANT_DEV_STOPPED", "stopped before it was ready", {});
+      const broken = this.#children.find((child) => child.failures >= 3);
+      if (broken !== undefined || Date.now() - began > this.#options.readyWithinMs)
+        this.#giveUp(what, broken);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  #giveUp(what: string, broken: SupervisedChild | undefined): never {
+    const name = broken?.spec.name ?? what;
+    const tail = broken?.tail.slice(-3).join(" | ") ?? "";
+    const because =
+      broken === undefined
+        ? `not ready after ${this.#options.readyWithinMs / 1000} s`
+        : `ends again and again: ${tail}`;
+    throw new Failure("ANT_DEV_NOT_READY", `${name} ${because}`, {
+      remedy: `read ${join(this.#options.dir, "logs")}; "antiphon doctor" checks what it needs`,
+    });
+  }
+
+  /** Idempotent; resolves when nothing of this instance is left. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  async #drain(): Promise<void> {
+    const roles = new Set(this.#children.map((child) => roleOf(child.spec.name)));
+    for (const role of roles) {
+      const ofRole = this.#children.filter((child) => roleOf(child.spec.name) === role);
+      await Promise.all(ofRole.map((child) => child.stop())); // D2, D3
+    }
+    for (const log of this.#logs) log.close();
+    rmSync(this.#run(""), { recursive: true, force: true });
+    this.#releaseLock();
+  }
+
+  /** The second Ctrl-C: no more waiting. */
+  kill(): void {
+    for (const child of this.#children) child.kill();
+  }
+}
+
+function roleOf(childName: string): string {
+  return childName.replace(/-\d+$/, "");
+}

@@ -1,0 +1,191 @@
+// The CLI's one way out: HTTP to the gateway.
+//
+// Invariants:
+//   G1  Every failure has a code and a remedy; "no gateway" and "the gateway says no" are told apart.
+//   G2  A request that starts something carries an Idempotency-Key, so it may be sent again when its answer is lost.
+import type { JournalRecord } from "@antiphon/contracts";
+import { Failure } from "./failure.ts";
+import { SseParser } from "./sse-parser.ts";
+
+/** A journal record as it comes over HTTP. */
+export type RunRecord = JournalRecord & { seq: number; digest: string; at: string };
+export interface LiveOutput {
+  readonly taskId: string | null;
+  readonly stream: string;
+  readonly epoch: number;
+  readonly text: string;
+}
+export type RunEvent =
+  { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
+
+const RETRIES = 4;
+const REQUEST_TIMEOUT_MS = 30_000;
+const SILENCE_MS = 30_000; // The gateway beats every 10 s.
+const GIVE_UP_MS = 60_000;
+
+export class GatewayClient {
+  readonly url: string;
+  readonly #token: string | null;
+
+  constructor(url: string, token: string | null) {
+    this.url = url;
+    this.#token = token;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await (await this.#send("GET", path)).json()) as T;
+  }
+
+  async bytes(path: string): Promise<Buffer> {
+    return Buffer.from(await (await this.#send("GET", path)).arrayBuffer());
+  }
+
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return (await (await this.#send("POST", path, body)).json()) as T;
+  }
+
+  /** G2: sent again on a lost answer or a 503, at most four times. */
+  async postOnce<T>(path: string, body: unknown, key: string): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await this.#send("POST", path, body, { "idempotency-key": key });
+        return (await answer.json()) as T;
+      } catch (error) {
+        const failure = Failure.from(error);
+        const mayPass = failure.data.lost === true || failure.data.httpStatus === 503;
+        if (!mayPass || attempt === RETRIES) throw failure;
+        await pause(250 * 2 ** attempt);
+      }
+    }
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: unknown,
+    extra: Record<string, string> = {},
+  ): Promise<Response> {
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      ...this.#authorization(),
+      ...extra,
+    };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    let response: Response;
+    try {
+      response = await fetch(this.url + path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      });
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+
+  #authorization(): Record<string, string> {
+    return this.#token === null ? {} : { authorization: `Bearer ${this.#token}` };
+  }
+
+  #unreachable(error: unknown): Failure {
+    const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
+    const nobody = code === "ECONNREFUSED" || code === "ENOTFOUND";
+    const why = nobody ? "no gateway answers" : "the gateway did not answer";
+    return new Failure("ANT_GATEWAY_UNREACHABLE", `${why} at ${this.url}`, {
+      cause: error,
+      data: { lost: !nobody },
+    });
+  }
+
+  /**
+   * The journal of a run from the record after `afterSeq` on, until it is closed or `signal` fires. Survives a lost
+   * connection by resuming behind the last record; gives up after a minute without a gateway.
+   */
+  async *events(
+    runId: string,
+    options: { afterSeq: number; logs: boolean; signal: AbortSignal },
+  ): AsyncGenerator<RunEvent> {
+    let afterSeq = options.afterSeq;
+    let lostAt: number | null = null;
+    while (!options.signal.aborted) {
+      try {
+        for await (const event of this.#stream(runId, afterSeq, options.logs, options.signal)) {
+          lostAt = null;
+          yield event;
+          if (event.kind !== "record") continue;
+          afterSeq = event.record.seq;
+          if (event.record.type === "closed") return;
+        }
+      } catch (error) {
+        if (options.signal.aborted) return;
+        const failure = Failure.from(error);
+        const mayPass = failure.code === "ANT_GATEWAY_UNREACHABLE" || failure.data.httpStatus === 503;
+        if (!mayPass || (lostAt !== null && Date.now() - lostAt > GIVE_UP_MS)) throw failure;
+      }
+      if (lostAt === null) yield { kind: "reconnecting" };
+      lostAt ??= Date.now();
+      await pause(500);
+    }
+  }
+
+  async *#stream(
+    runId: string,
+    afterSeq: number,
+    logs: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent> {
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    try {
+      const response = await fetch(`${this.url}/runs/${runId}/events${logs ? "?logs=1" : ""}`, {
+        headers: { accept: "text/event-stream", "last-event-id": String(afterSeq), ...this.#authorization() },
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (!response.ok || response.body === null) throw await refusal(response);
+      const parser = new SseParser();
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), SILENCE_MS);
+        for (const event of parser.push(decoder.decode(chunk as Uint8Array, { stream: true }))) {
+          const data: unknown = JSON.parse(event.data);
+          if (event.event === "log") yield { kind: "output", output: data as LiveOutput };
+          else yield { kind: "record", record: data as RunRecord };
+        }
+      }
+    } catch (error) {
+      throw error instanceof Failure ? error : this.#unreachable(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The gateway's own words, or what can be said when something else answered. */
+async function refusal(response: Response): Promise<Failure> {
+  const text = await response.text();
+  const error = parseError(text);
+  if (error === null) {
+    const message = `${response.url} answered ${response.status} without an Antiphon error; is it the gateway?`;
+    return new Failure("ANT_GATEWAY_UNREACHABLE", message, { data: { httpStatus: response.status } });
+  }
+  const { code, message, remedy, ...data } = error;
+  return new Failure(code, message, { remedy, data: { ...data, httpStatus: response.status } });
+}
+
+function parseError(text: string): { code: string; message: string; remedy: string } | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; remedy?: unknown } };
+    if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
+    return { ...error, code: error.code, message: error.message, remedy: String(error.remedy ?? "") };
+  } catch {
+    return null; // Not JSON: not one of our gateways.
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,66 @@
+// `antiphon`: reads the command line, runs one verb, and turns whatever went wrong into a code and an exit code.
+import { CommanderError } from "commander";
+import { prepare } from "./argv.ts";
+import { readConfig } from "./config.ts";
+import type { CliContext } from "./context.ts";
+import { Failure, usage } from "./failure.ts";
+import { buildProgram } from "./program.ts";
+import { openScreen } from "./screen.ts";
+
+declare const __ANTIPHON_VERSION__: string;
+
+export interface MainInput {
+  readonly argv: readonly string[];
+  readonly root: string;
+  readonly bundle: string;
+}
+
+export async function main({ argv, root, bundle }: MainInput): Promise<void> {
+  const { args, program } = prepare(argv);
+  const config = readConfig(root);
+  const screen = openScreen(config.colour);
+  const context: CliContext = {
+    screen,
+    config,
+    version: __ANTIPHON_VERSION__,
+    root,
+    bundle,
+    program,
+    gateway: async () => {
+      const { GatewayClient } = await import("./gateway-client.ts");
+      return new GatewayClient(config.gatewayUrl, config.token);
+    },
+    setExitCode: (code) => {
+      process.exitCode = code;
+    },
+  };
+  // `antiphon runs | head` closes our stdout: that is an end, not a fault.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  try {
+    const tree = buildProgram(context);
+    if (args.length === 0) return tree.outputHelp();
+    await tree.parseAsync(args, { from: "user" });
+  } catch (thrown) {
+    const failure = failureOf(thrown);
+    if (failure === null) return;
+    process.exitCode = failure.exitCode;
+    if (args.includes("--json")) screen.json(failure);
+    screen.err(`${screen.colours.red("error")} ${failure.code}: ${failure.message}`);
+    if (failure.remedy !== "") screen.err(`remedy: ${failure.remedy}`);
+  }
+}
+
+/** null: commander has printed what was asked for (help, version) and is done. */
+function failureOf(thrown: unknown): Failure | null {
+  if (!(thrown instanceof CommanderError)) return Failure.from(thrown);
+  if (thrown.exitCode === 0) return null;
+  const [what = "", ...hints] = thrown.message.replace(/^error: /, "").split("\n");
+  const hint = hints
+    .join(" ")
+    .replace(/^\(|\)$/g, "")
+    .trim();
+  return usage(
+    what === "(outputHelp)" ? "this verb needs more words" : what,
+    hint === "" ? "add --help to see how" : hint,
+  );
+}

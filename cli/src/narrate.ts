@@ -1,0 +1,146 @@
+// Tells a run in plain words, one journal record at a time. Pure.
+import type { CheckOutcome } from "@antiphon/contracts";
+import type { RunRecord } from "./gateway-client.ts";
+import { duration } from "./table.ts";
+
+export interface Line {
+  readonly mark: "step" | "good" | "bad" | "wait";
+  /** The task, or null when the whole run is meant. */
+  readonly task: string | null;
+  readonly text: string;
+}
+
+export function narrate(record: RunRecord): Line[] {
+  const task = record.taskId;
+  const say = (mark: Line["mark"], text: string): Line[] => [{ mark, task, text }];
+  switch (record.type) {
+    case "intent":
+      return say(
+        "step",
+        `accepted: ${record.body.base.repo.path} at ${short(record.body.base.commit)} (${branch(record.body.base.ref)})`,
+      );
+    case "routed":
+      return routed(record.body);
+    case "dispatch":
+      return say("step", dispatched(record.epoch, record.body.feedback.at(-1)?.message));
+    case "claim":
+      return say("step", `${record.body.associate} works on it`);
+    case "result":
+      return result(record, say);
+    case "verdict":
+      return verdict(record, say);
+    case "landing":
+      if (record.body.kind === "refused")
+        return say("bad", `not landed: ${record.body.message} (${record.body.code})`);
+      return say("good", `landed as ${short(record.body.commit)} on ${branch(record.body.ref)}`);
+    case "cancel":
+      return say(
+        "bad",
+        `cancel asked for by ${record.body.by}${record.body.reason === "" ? "" : `: ${record.body.reason}`}`,
+      );
+    case "input":
+      return say(
+        "step",
+        `answered by ${record.body.by}: ${record.body.choice ?? record.body.answers.join("; ")}`,
+      );
+    case "closed":
+      return []; // The summary says it.
+  }
+}
+
+function routed({ workflow, reason, tasks }: Extract<RunRecord, { type: "routed" }>["body"]): Line[] {
+  const head: Line = {
+    mark: "step",
+    task: null,
+    text: `${workflow}, ${tasks.length} task${tasks.length === 1 ? "" : "s"} (${reason})`,
+  };
+  if (tasks.length <= 1) return [head];
+  const each = tasks.map(({ task, deps }): Line => {
+    const after = deps.length === 0 ? "" : ` (after ${deps.join(", ")})`;
+    return { mark: "step", task: task.task_id, text: `planned: ${firstLine(task.instruction)}${after}` };
+  });
+  return [head, ...each];
+}
+
+function dispatched(epoch: number, because: string | undefined): string {
+  return because === undefined
+    ? `attempt ${epoch}`
+    : `attempt ${epoch}, with feedback: ${firstLine(because)}`;
+}
+
+type Say = (mark: Line["mark"], text: string) => Line[];
+
+function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Say): Line[] {
+  if (body.kind === "lapsed") return say("bad", `attempt ${epoch} lost: ${body.holder} went silent`);
+  if (body.kind === "abandoned")
+    return say("bad", `attempt ${epoch} given up: ${body.message} (${body.code})`);
+  const { status, summary, files_changed: files, verify, questions } = body.result;
+  if (status === "needs_input") return questions.flatMap((question) => say("wait", `asks: ${question}`));
+  if (status === "failed")
+    return say(
+      "bad",
+      `attempt ${epoch} failed: ${firstLine(summary)}${body.code === null ? "" : ` (${body.code})`}`,
+    );
+  const count = `${files.length} file${files.length === 1 ? "" : "s"} changed`;
+  const own = { pass: "own check passed", fail: "own check failed", unknown: "no own check" }[verify.status];
+  return say("step", `proposes: ${count}, ${own}; now the clean room`);
+}
+
+function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): Line[] {
+  const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
+  const code = body.code === null ? "" : ` (${body.code})`;
+  const checks = body.checks.map(check).join("; ");
+  const because =
+    body.verdict === "PASS"
+      ? checks
+      : [firstLine(body.message), checks].filter((part) => part !== "").join("; ");
+  return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}${code}`);
+}
+
+function check(outcome: CheckOutcome): string {
+  const end = outcome.timedOut
+    ? "timed out"
+    : outcome.exitCode === 0
+      ? "passed"
+      : `exit ${outcome.exitCode ?? "none"}`;
+  return `${firstLine(outcome.command)} ${end} in ${duration(outcome.durationMs)}`;
+}
+
+/** What is going on right now, for the line that is redrawn. */
+export function doing(record: RunRecord): string {
+  const where = record.taskId === null ? "" : `${record.taskId}: `;
+  switch (record.type) {
+    case "intent":
+      return "waiting for the Router";
+    case "routed":
+    case "input":
+      return "waiting for the Director";
+    case "dispatch":
+      return `${where}waiting for an Associate`;
+    case "claim":
+      return `${where}working in a sandbox`;
+    case "result":
+      return `${where}verifying in a clean room`;
+    case "verdict":
+      return `${where}landing`;
+    case "landing":
+      return "closing";
+    case "cancel":
+      return "stopping";
+    case "closed":
+      return "";
+  }
+}
+
+export function short(commit: string): string {
+  return commit.slice(0, 10);
+}
+
+export function branch(ref: string): string {
+  return ref.replace(/^refs\/heads\//, "");
+}
+
+export function firstLine(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > 160 ? `${line.slice(0, 157)}...` : line;
+}

@@ -1,0 +1,29 @@
+// Runs one service in this process. The services are other entry points of the same bundle; the CLI reaches them by
+// address and not by import, because it may depend on contracts only.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** How long a service may drain after its supervisor vanished before it ends the hard way. */
+const ORPHAN_GRACE_MS = 5_000;
+
+export async function serveRole(role: Role, bundle: string, supervised: boolean): Promise<void> {
+  const entry = join(bundle, `role-${role}.js`);
+  if (!existsSync(entry)) throw new Error(`this bundle has no ${role}`);
+  if (supervised) endWithSupervisor();
+  const module = (await import(pathToFileURL(entry).href)) as { main: () => Promise<void> };
+  await module.main();
+}
+
+/** The supervisor holds the other end of our stdin; when that closes, nobody is left to stop us in order. */
+function endWithSupervisor(): void {
+  const onOrphaned = (): void => {
+    process.kill(process.pid, "SIGTERM");
+    setTimeout(() => process.exit(1), ORPHAN_GRACE_MS).unref();
+  };
+  process.stdin.once("end", onOrphaned).once("error", onOrphaned).resume();
+  (process.stdin as unknown as { unref?: () => void }).unref?.();
+}

@@ -1,0 +1,119 @@
+// The end of a run: what `--json` prints, and what a person reads. Pure.
+import { runView } from "@antiphon/contracts/run-view";
+import type { RunStep, RunViewModel } from "@antiphon/contracts";
+import type { RunRecord } from "./gateway-client.ts";
+import { branch, firstLine, short } from "./narrate.ts";
+
+export interface TaskSummary {
+  readonly task: string;
+  readonly title: string;
+  readonly status: RunStep["status"];
+  readonly verdict: string | null;
+  readonly epoch: number;
+  readonly attempts: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly commit: string | null;
+  readonly questions: readonly string[];
+  readonly evidence: string | null;
+}
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly intentId: string | null;
+  readonly goal: string;
+  readonly repo: string | null;
+  readonly status: RunViewModel["status"];
+  readonly code: string | null;
+  readonly message: string;
+  readonly workflow: string | null;
+  readonly tasks: readonly TaskSummary[];
+  readonly commit: string | null;
+  readonly branch: string | null;
+  readonly landedOn: string | null;
+  readonly seal: string | null;
+  readonly startedAt: string | null;
+  readonly durationMs: number;
+}
+
+export function summarize(runId: string, records: readonly RunRecord[]): RunSummary {
+  const view = runView(records);
+  const intent = records.find((record) => record.type === "intent");
+  const routed = records.find((record) => record.type === "routed");
+  const closed = records.find((record) => record.type === "closed");
+  const landing = records.findLast((record) => record.type === "landing" && record.body.kind === "landed");
+  const ref = landing?.type === "landing" && landing.body.kind === "landed" ? landing.body : null;
+  const start = records[0]?.at ?? null;
+  const end = (closed ?? records.at(-1))?.at ?? start;
+  return {
+    runId,
+    intentId: intent?.body.intentId ?? null,
+    goal: intent?.body.intent.goal ?? "",
+    repo: intent?.body.base.repo.path ?? null,
+    status: view.status,
+    code: closed?.body.code ?? null,
+    message: closed?.body.message ?? "",
+    workflow: routed?.body.workflow ?? null,
+    tasks: view.steps.map((step) => taskSummary(view, step)),
+    commit: closed?.body.commit ?? ref?.commit ?? null,
+    branch: ref === null ? null : branch(ref.ref),
+    landedOn: closed?.body.landedOn ?? null,
+    seal: closed?.body.seal ?? null,
+    startedAt: start,
+    durationMs: start === null || end === null ? 0 : Date.parse(end) - Date.parse(start),
+  };
+}
+
+function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
+  const { id, title, status, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const bundles = view.artifacts.filter(
+    (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
+  );
+  const evidence = bundles.at(-1)?.name ?? null;
+  return { task: id, title, status, verdict, epoch, attempts, code, message, commit, questions, evidence };
+}
+
+const STATUS_WORDS: Record<RunViewModel["status"], string> = {
+  queued: "waiting for the Router",
+  running: "under way",
+  waiting_input: "waits for your answer",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "canceled",
+};
+
+export function statusWords(status: string): string {
+  return (STATUS_WORDS as Record<string, string | undefined>)[status] ?? status;
+}
+
+/** 0 ok, 1 run failed, 3 needs input. A run that is still under way is no failure. */
+export function exitCodeOf(status: RunViewModel["status"]): number {
+  if (status === "waiting_input") return 3;
+  return status === "failed" || status === "canceled" ? 1 : 0;
+}
+
+/** Label and text, in the order in which they are printed. */
+export function summaryRows(summary: RunSummary): [string, string][] {
+  const rows: [string, string][] = [["run", summary.runId]];
+  for (const task of summary.tasks) rows.push([task.task, taskText(task)]);
+  if (summary.commit !== null && summary.branch !== null)
+    rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
+  if (summary.landedOn !== null) rows.push(["landed on", branch(summary.landedOn)]);
+  if (summary.tasks.some((task) => task.evidence !== null)) {
+    rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
+    rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
+  }
+  if (summary.status === "waiting_input") {
+    for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);
+    rows.push(["answer", `antiphon answer ${summary.runId} "<your answer>"`]);
+  }
+  return rows;
+}
+
+function taskText(task: TaskSummary): string {
+  const verdict = task.verdict ?? task.status;
+  const tries = task.attempts > 1 ? ` after ${task.attempts} attempts` : "";
+  const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
+  const why = task.code === null ? "" : `: ${task.code}`;
+  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}`;
+}

@@ -1,0 +1,24 @@
+// antiphon decode: MessagePack on stdin, JSON on stdout. Fits `nats sub --translate`.
+import { examples } from "../context.ts";
+import type { AddVerb } from "../context.ts";
+
+export const addDecode: AddVerb = (program, context) => {
+  program
+    .command("decode")
+    .summary("turn MessagePack on stdin into JSON on stdout")
+    .option("--pretty", "indented")
+    .option("--json", "as without it: the output is JSON either way")
+    .addHelpText(
+      "after",
+      examples([
+        "nats sub 'antiphon.v1.>' --translate 'antiphon decode'",
+        "nats stream get ANT_JOURNAL_0 1 --json | jq -r .data | base64 -d | antiphon decode --pretty",
+      ]),
+    )
+    .action(async (options: { pretty?: boolean }) => {
+      const { decodeForReading } = await import("../wire-text.ts");
+      const chunks: Buffer[] = [];
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+      context.screen.out(decodeForReading(Buffer.concat(chunks), options.pretty === true));
+    });
+};

@@ -1,0 +1,75 @@
+// antiphon dev: everything on this machine, one command.
+import { join, resolve } from "node:path";
+import { examples } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { usage } from "../failure.ts";
+
+interface DevFlags {
+  readonly port: string;
+  readonly natsPort: string;
+  readonly associates: string;
+  readonly stateDir?: string;
+  readonly json?: boolean;
+}
+
+export const addDev: AddVerb = (program, context) => {
+  program
+    .command("dev")
+    .summary("run every service and a nats-server on this machine")
+    .option("--port <n>", "port of the gateway; 0 picks a free one", "3001")
+    .option("--nats-port <n>", "port of the nats-server; 0 picks a free one", "4222")
+    .option("--associates <n>", "how many Associates", "1")
+    .option("--state-dir <dir>", "where the store and the logs live (default .antiphon/dev of the checkout)")
+    .option("--json", "one JSON object per line: child_started, child_exited, ready, draining, stopped")
+    .addHelpText(
+      "after",
+      examples([
+        "antiphon dev",
+        "antiphon dev --associates 4",
+        "antiphon dev --port 0 --nats-port 0 --state-dir /tmp/trial",
+      ]),
+    )
+    .action(async (flags: DevFlags) => {
+      await dev(context, flags);
+    });
+};
+
+async function dev(context: CliContext, flags: DevFlags): Promise<void> {
+  const { Supervisor } = await import("../dev/supervisor.ts");
+  const { devPrinter } = await import("../dev/printer.ts");
+  const report = devPrinter(context.screen, flags.json === true);
+  const options = {
+    dir: resolve(flags.stateDir ?? join(context.config.stateDir, "dev")),
+    port: number("--port", flags.port, 0, 65_535),
+    natsPort: number("--nats-port", flags.natsPort, 0, 65_535),
+    associates: number("--associates", flags.associates, 1, 64),
+    readyWithinMs: 60_000,
+  };
+  const supervisor = new Supervisor(context.config, options, context.bundle, report);
+  let asked = 0;
+  let finished: () => void = () => undefined;
+  const untilAsked = new Promise<void>((resolve) => (finished = resolve));
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (++asked > 1) return supervisor.kill();
+    report({ event: "draining", reason: signal });
+    finished();
+    void supervisor.stop();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  let began = Date.now();
+  try {
+    await supervisor.start();
+    await untilAsked;
+  } finally {
+    began = Date.now();
+    await supervisor.stop();
+  }
+  report({ event: "stopped", elapsedMs: Date.now() - began });
+}
+
+function number(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > max)
+    throw usage(`${flag} takes a number from ${min} to ${max}, not ${JSON.stringify(text)}`);
+  return value;
+}

@@ -1,0 +1,69 @@
+// antiphon evidence: what a run can prove.
+import { examples, runId } from "../context.ts";
+import type { AddVerb } from "../context.ts";
+
+interface GetOptions {
+  readonly json?: boolean;
+  readonly verdict?: boolean;
+}
+
+export const addEvidence: AddVerb = (program, context) => {
+  const evidence = program.command("evidence").summary("read or export what a run can prove");
+  evidence
+    .command("get")
+    .summary("list the bundles of a run, show one, or print one of its files")
+    .argument("<runId>", "the run", runId)
+    .argument("[task]", "a task: T-001")
+    .argument("[epoch]", "an attempt: 1, 2, ...")
+    .argument("[file]", "a file of the bundle: diff.patch, checks/...; its bytes go to stdout")
+    .option("--verdict", "the clean room's bundle instead of the attempt's own")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText(
+      "after",
+      examples([
+        "antiphon evidence get run_4f0c2k9s0x7d2m1q8z3a",
+        "antiphon evidence get run_4f0c2k9s0x7d2m1q8z3a T-001 1",
+        "antiphon evidence get run_4f0c2k9s0x7d2m1q8z3a T-001 1 diff.patch | git apply --stat",
+      ]),
+    )
+    .action(
+      async (
+        id: string,
+        task: string | undefined,
+        epoch: string | undefined,
+        file: string | undefined,
+        options: GetOptions,
+      ) => {
+        const { showBundles, showFile } = await import("../evidence-view.ts");
+        if (file !== undefined)
+          await showFile(context, {
+            id,
+            task: task ?? "",
+            epoch: epoch ?? "",
+            file,
+            verdict: options.verdict === true,
+          });
+        else
+          await showBundles(context, {
+            id,
+            task: task ?? null,
+            epoch: epoch ?? null,
+            json: options.json === true,
+          });
+      },
+    );
+  evidence
+    .command("export")
+    .summary("write the task contracts and evidence bundles of a run as files")
+    .argument("<runId>", "the run", runId)
+    .requiredOption("--out <dir>", "where to; made when it is not there")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon evidence export run_4f0c2k9s0x7d2m1q8z3a --out ./proof"]))
+    .action(async (id: string, options: { out: string; json?: boolean }) => {
+      const { exportEvidence } = await import("../evidence-export.ts");
+      const result = await exportEvidence(await context.gateway(), id, options.out);
+      if (options.json === true) return context.screen.json(result);
+      context.screen.out(`${result.files.length} files written to ${result.out}`);
+      for (const file of result.files) context.screen.out(`  ${file}`);
+    });
+};

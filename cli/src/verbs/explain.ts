@@ -1,0 +1,28 @@
+// antiphon explain <Schema>: a contract, field by field.
+import { examples } from "../context.ts";
+import type { AddVerb } from "../context.ts";
+
+export const addExplain: AddVerb = (program, context) => {
+  program
+    .command("explain")
+    .summary("show a contract field by field, or an error code")
+    .argument(
+      "[name]",
+      "a schema (DirectorTask, Intent.v0, journal.dispatch) or a code (ANT_...); none lists them",
+    )
+    .option("--json", "the JSON Schema, or the table's entry")
+    .addHelpText(
+      "after",
+      examples([
+        "antiphon explain Intent",
+        "antiphon explain RunOptions --json",
+        "antiphon explain ANT_REPO_DIRTY",
+      ]),
+    )
+    .action(async (name: string | undefined, options: { json?: boolean }) => {
+      const { explain } = await import("../explain.ts");
+      const { lines, json } = explain(name ?? null);
+      if (options.json === true) return context.screen.json(json);
+      for (const line of lines) context.screen.out(line);
+    });
+};

@@ -1,0 +1,28 @@
+// antiphon get <runId> (also: run get <runId>): how a run stands.
+import { examples, runId } from "../context.ts";
+import type { AddVerb } from "../context.ts";
+import { printSummary } from "../follow.ts";
+import type { RunRecord } from "../gateway-client.ts";
+import { summarize } from "../summary.ts";
+
+export const addGet: AddVerb = (program, context) => {
+  program
+    .command("get")
+    .summary("show how a run stands")
+    .argument("<runId>", "the run", runId)
+    .option("--json", "one JSON object on stdout, with the RunViewModel as `view`")
+    .addHelpText(
+      "after",
+      examples(["antiphon get run_4f0c2k9s0x7d2m1q8z3a", "antiphon run get run_4f0c2k9s0x7d2m1q8z3a --json"]),
+    )
+    .action(async (id: string, options: { json?: boolean }) => {
+      const gateway = await context.gateway();
+      const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${id}/events`);
+      const summary = summarize(id, records);
+      if (options.json === true)
+        return context.screen.json({ ...summary, view: await gateway.get(`/runs/${id}`) });
+      printSummary(context, summary);
+      if (summary.code !== null && summary.status !== "succeeded")
+        context.screen.out(`  why   ${summary.code}: ${summary.message}`);
+    });
+};

@@ -1,0 +1,21 @@
+// antiphon serve --role <role>: one service as a process of its own.
+import { Option } from "commander";
+import { examples } from "../context.ts";
+import type { AddVerb } from "../context.ts";
+import { ROLES, serveRole } from "../serve-role.ts";
+import type { Role } from "../serve-role.ts";
+
+export const addServe: AddVerb = (program, context) => {
+  program
+    .command("serve")
+    .summary("run one service in the foreground")
+    .addOption(new Option("--role <role>", "which one").choices(ROLES).makeOptionMandatory())
+    .option("--json", "as without it: services log JSON lines on stderr")
+    .addHelpText(
+      "after",
+      examples(["ANTIPHON_NATS_URL=nats://10.0.0.5:4222 antiphon serve --role associate"]),
+    )
+    .action(async (options: { role: Role }) => {
+      await serveRole(options.role, context.bundle, false);
+    });
+};

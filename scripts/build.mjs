@@ -1,0 +1,171 @@
+// Bundles the CLI and all services with esbuild, so that `antiphon` starts in a blink and a production
+// image needs neither sources nor node_modules.
+//
+// A build lives in `.antiphon/build/<fingerprint>/`; the fingerprint is taken over path, size and mtime of
+// every source, the lock file and this script. So "is it fresh?" is one directory walk, and two processes
+// may build at once.
+//
+// Invariants:
+//   B1  A build directory appears complete or not at all (built aside, then renamed).
+//   B2  A published build never changes; processes that run from an older one keep it while they live.
+//   B3  Nothing outside `.antiphon/build` is written (`--outdir` excepted, for images).
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const SOURCE_ROOTS = ["contracts", "runtime", "services", "cli"];
+const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
+const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"];
+const KEPT_BUILDS = 3;
+
+/** One line per source file; the hash of all lines names the build. */
+export function fingerprint(root) {
+  const lines = [];
+  const walk = (dir) => {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+      const path = join(dir, entry.name);
+      if (entry.isDirectory()) walk(path);
+      else if (/\.(ts|mjs|json)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
+        lines.push(stamp(root, path));
+    }
+  };
+  for (const dir of SOURCE_ROOTS) if (existsSync(join(root, dir))) walk(join(root, dir));
+  for (const file of SINGLE_SOURCES)
+    if (existsSync(join(root, file))) lines.push(stamp(root, join(root, file)));
+  return createHash("sha256").update(lines.sort().join("\n")).digest("hex").slice(0, 16);
+}
+
+function stamp(root, path) {
+  const { mtimeMs, size } = statSync(path);
+  return `${relative(root, path)} ${size} ${mtimeMs}`;
+}
+
+function entryPoints(root) {
+  const entries = { cli: join(root, "cli/src/main.ts"), serve: join(root, "cli/src/serve-process.ts") };
+  for (const role of ROLES) {
+    const main = join(root, "services", role, "src/main.ts");
+    if (existsSync(main)) entries[`role-${role}`] = main;
+  }
+  return entries;
+}
+
+async function bundle(root, outdir) {
+  const { build } = await import("esbuild");
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  await build({
+    absWorkingDir: root,
+    entryPoints: entryPoints(root),
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    chunkNames: "chunks/[name]-[hash]",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    logLevel: "silent",
+    // Optional native parts of dockerode's ssh transport; it runs without them.
+    external: ["cpu-features", "*.node"],
+    define: { __ANTIPHON_VERSION__: JSON.stringify(version) },
+    // Bundled CommonJS packages still reach Node's own modules through require().
+    banner: {
+      js: [
+        'import{createRequire as __createRequire}from"node:module";',
+        'import{dirname as __dirnameOf}from"node:path";',
+        'import{fileURLToPath as __toPath}from"node:url";',
+        "const require=__createRequire(import.meta.url),__filename=__toPath(import.meta.url),__dirname=__dirnameOf(__filename);",
+      ].join(""),
+    },
+  });
+  writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
+}
+
+/** Returns the directory of a bundle that matches the sources, building it when there is none. */
+export async function ensureBuilt(root, { onBuild = () => undefined } = {}) {
+  const builds = join(root, ".antiphon/build");
+  const target = join(builds, fingerprint(root));
+  if (existsSync(join(target, "cli.js"))) return target;
+  onBuild();
+  mkdirSync(builds, { recursive: true });
+  const aside = join(builds, `.tmp-${process.pid}-${Date.now().toString(36)}`);
+  try {
+    await bundle(root, aside);
+    publish(aside, target); // B1
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+  writeFileSync(join(builds, "latest"), `${target.slice(builds.length + 1)}\n`);
+  prune(builds, target);
+  return target;
+}
+
+function publish(aside, target) {
+  try {
+    renameSync(aside, target);
+  } catch (error) {
+    // Another process published the same fingerprint first: its build is as good as ours.
+    if (!existsSync(join(target, "cli.js"))) throw error;
+  }
+}
+
+/** B2: a build is dropped only when it is not among the newest and no living process holds a lease on it. */
+function prune(builds, current) {
+  const old = readdirSync(builds)
+    .filter((name) => /^[0-9a-f]{16}$/.test(name) && join(builds, name) !== current)
+    .map((name) => ({ path: join(builds, name), at: statSync(join(builds, name)).mtimeMs }))
+    .sort((a, b) => b.at - a.at)
+    .slice(KEPT_BUILDS - 1);
+  for (const { path } of old) if (!isLeased(path)) rmSync(path, { recursive: true, force: true });
+  for (const name of readdirSync(builds)) {
+    const pid = /^\.tmp-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid)))
+      rmSync(join(builds, name), { recursive: true, force: true });
+  }
+}
+
+function isLeased(dir) {
+  const pids = readdirSync(dir).flatMap((name) => /^lease-(\d+)$/.exec(name)?.[1] ?? []);
+  return pids.some((pid) => isAlive(Number(pid)));
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+const here = fileURLToPath(import.meta.url);
+if (process.argv[1] !== undefined && pathToFileURL(resolve(process.argv[1])).href === import.meta.url) {
+  const root = dirname(dirname(here));
+  const flag = process.argv.indexOf("--outdir");
+  const started = performance.now();
+  try {
+    const outdir = flag === -1 ? await ensureBuilt(root) : resolve(process.argv[flag + 1] ?? "dist");
+    if (flag !== -1) {
+      rmSync(outdir, { recursive: true, force: true });
+      await bundle(root, outdir);
+    }
+    console.log(
+      `built ${relative(process.cwd(), outdir) || "."} in ${Math.round(performance.now() - started)} ms`,
+    );
+  } catch (error) {
+    console.error(`error ANT_BUILD_FAILED: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,67 @@
+// Who may speak to the gateway. Pure.
+//
+// A browser on this machine can be made to call loopback by any page it shows. Two things give such a call away:
+// its Host is not a name of ours (DNS rebinding), or its Origin is another site (CSRF).
+import { createHash, timingSafeEqual } from "node:crypto";
+
+export interface CallerHeaders {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly secFetchSite: string | undefined;
+  readonly authorization: string | undefined;
+}
+
+export interface GuardPolicy {
+  /** Names besides the loopback ones under which this gateway may be called. */
+  readonly allowedHosts: readonly string[];
+  readonly token: string | null;
+}
+
+export type GuardVerdict =
+  { kind: "pass"; principal: string } | { kind: "refuse"; code: string; detail: string };
+
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host) || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+export function judgeCaller(headers: CallerHeaders, policy: GuardPolicy): GuardVerdict {
+  const name = hostName(headers.host);
+  if (name === null || !(isLoopback(name) || policy.allowedHosts.includes(name))) {
+    return refuse(
+      "ANT_HTTP_HOST_REFUSED",
+      `the Host header ${JSON.stringify(headers.host ?? "")} is not a name of this gateway`,
+    );
+  }
+  if (headers.origin !== undefined && !isSameOrigin(headers.origin, headers.host ?? "")) {
+    return refuse("ANT_HTTP_ORIGIN_REFUSED", `a page of ${headers.origin} may not call this gateway`);
+  }
+  if (headers.secFetchSite !== undefined && !["same-origin", "none"].includes(headers.secFetchSite)) {
+    return refuse("ANT_HTTP_ORIGIN_REFUSED", "a page of another site may not call this gateway");
+  }
+  if (policy.token === null) return { kind: "pass", principal: "local" };
+  if (headers.authorization === undefined) return refuse("ANT_HTTP_UNAUTHORIZED", "no bearer token was sent");
+  const sent = /^Bearer (.+)$/i.exec(headers.authorization)?.[1];
+  if (sent === undefined || !sameSecret(sent, policy.token))
+    return refuse("ANT_HTTP_UNAUTHORIZED", "the bearer token is not the right one");
+  return { kind: "pass", principal: "token" };
+}
+
+function refuse(code: string, detail: string): GuardVerdict {
+  return { kind: "refuse", code, detail };
+}
+
+function hostName(host: string | undefined): string | null {
+  return /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d{1,5})?$/i.exec(host ?? "")?.[1]?.toLowerCase() ?? null;
+}
+
+function isSameOrigin(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Hashing first makes the lengths equal, so the comparison's time tells nothing. */
+function sameSecret(a: string, b: string): boolean {
+  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}

@@ -1,0 +1,25 @@
+// Server-sent events, writing side. Pure.
+import type { StoredRecord } from "@antiphon/contracts";
+
+/** One journal record: its type is the event, its stream sequence the id, so a client resumes with Last-Event-ID. */
+export function recordFrame(record: StoredRecord): string {
+  return `id: ${record.seq}\nevent: ${record.type}\ndata: ${JSON.stringify(recordJson(record))}\n\n`;
+}
+
+/** Live output has no id: it is a picture, not a fact, and is not resumed. */
+export function logFrame(log: { taskId: string; stream: string; epoch: number; text: string }): string {
+  return `event: log\ndata: ${JSON.stringify(log)}\n\n`;
+}
+
+export const BEAT = ": beat\n\n";
+
+/** What a record looks like over HTTP. `at` is JetStream's timestamp. */
+export function recordJson(record: StoredRecord): Record<string, unknown> {
+  const { seq, type, runId, taskId, epoch, at, digest, cause, body } = record;
+  return { seq, type, runId, taskId, epoch, at: at.toISOString(), digest, cause, body };
+}
+
+/** Where to go on: behind the last event the client saw. Anything but a sequence number means from the start. */
+export function resumeFrom(lastEventId: string | undefined): number {
+  return lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) + 1 : 1;
+}

@@ -1,0 +1,292 @@
+import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { BlobRef } from "@antiphon/contracts";
+import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
+import type { Bus } from "./bus.ts";
+import type { ObjectMeta } from "./core/object-layout.ts";
+import {
+  chunkBytes,
+  chunkSubject,
+  digestFromMeta,
+  digestToMeta,
+  metaDocument,
+  metaSubject,
+  parseMeta,
+} from "./core/object-layout.ts";
+import { uniqueId } from "./ids.ts";
+
+/**
+ * Blobs: content-addressed bytes in a standard NATS object store bucket.
+ *
+ * An object is written once: chunks first (pipelined), then the meta message that makes it visible, by
+ * compare-and-set. It is read by batched direct get; no consumer is ever created.
+ *
+ * Invariants:
+ *   O1 A name means the same bytes for ever. The same bytes again are a no-op; others are refused.
+ *   O2 What is returned has the digest it was stored under (and the one the reference names), or it throws.
+ *   O3 Every call ends within its deadline, also when chunks are gone.
+ *   O4 Nothing is left behind: no consumer; chunks of a write that failed are purged.
+ *   O5 A link is never followed.
+ */
+export type BlobSource = Buffer | Uint8Array;
+
+export interface BlobOptions {
+  signal?: AbortSignal;
+  /** Default limits.blobDeadlineMs. */
+  deadlineMs?: number;
+}
+
+export interface Blobs {
+  readonly bucket: string;
+  /** `name` null: the content's own address, `sha256-<base64url>`. */
+  put(name: string | null, bytes: BlobSource, options?: BlobOptions): Promise<BlobRef>;
+  /**
+   * Writes what the source yields, never holding more than a few chunks. A function can be asked again after a
+   * lost connection; a plain iterable cannot, and then the write fails with ANT_NATS_UNREACHABLE.
+   */
+  putStream(
+    name: string,
+    source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
+    options?: BlobOptions,
+  ): Promise<BlobRef>;
+  get(nameOrRef: string | BlobRef, options?: BlobOptions): Promise<Buffer>;
+  /** As `get`, chunk by chunk. The digest is known at the end: a corrupt object throws after its last chunk. */
+  stream(nameOrRef: string | BlobRef, options?: BlobOptions): AsyncIterable<Buffer>;
+  has(name: string): Promise<boolean>;
+}
+
+/** Chunks in flight per write: enough to keep the disk busy, few enough to bound memory (1.5 MiB). */
+const windowChunks = 12;
+const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
+
+export function openBlobs(bus: Bus, bucket: string): Blobs {
+  const stream = `OBJ_${bucket}`;
+
+  async function readMeta(name: string, deadlineMs: number): Promise<(ObjectMeta & { seq: number }) | null> {
+    const message = await bus.reader.last(stream, metaSubject(bucket, name), deadlineMs);
+    if (message === null) return null;
+    return { ...parseMeta(bucket, name, Buffer.from(message.data).toString("utf8")), seq: message.seq }; // O5
+  }
+
+  const refOf = (name: string, digest: string, bytes: number): BlobRef => ({ bucket, name, digest, bytes });
+
+  /** The object if it is there with this digest; null if the name is free; throws when it means other bytes. */
+  function settled(meta: ObjectMeta | null, name: string, digest: string): BlobRef | null {
+    if (meta === null || meta.deleted) return null;
+    if (digestFromMeta(meta.digest) === digest) return refOf(name, digest, meta.size); // O1
+    throw new AntiphonError("ANT_BLOB_CONFLICT", `${bucket}/${name} already holds other bytes`); // O1
+  }
+
+  async function write(
+    name: string | null,
+    knownDigest: string | null,
+    open: () => AsyncIterable<Uint8Array>,
+    repeatable: boolean,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const signal = deadlineSignal(options);
+    if (name !== null && knownDigest !== null) {
+      const there = settled(await readMeta(name, deadlineOf(options)), name, knownDigest);
+      if (there !== null) return there;
+    }
+    for (let attempt = 0; ; attempt += 1) {
+      const upload = await uploadChunks(bus, stream, bucket, open(), signal);
+      if (upload.kind === "stored") {
+        const final = name ?? `sha256-${upload.digest.slice("sha256-".length)}`;
+        return publishMeta(final, upload, signal, options);
+      }
+      await purgeChunks(bus, stream, bucket, upload.nuid); // O4
+      if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
+      if (signal.aborted) throw late(bucket, name ?? "(unnamed)"); // O3
+      if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${bucket}: ${upload.reason}`);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
+    }
+  }
+
+  async function publishMeta(
+    name: string,
+    upload: Upload & { kind: "stored" },
+    signal: AbortSignal,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const { nuid, size, chunks, digest } = upload;
+    const meta = { name, nuid, size, chunks, digest: digestToMeta(digest) };
+    let previous = 0;
+    for (;;) {
+      const result = await bus.publish(
+        {
+          stream,
+          subject: metaSubject(bucket, name),
+          payload: Buffer.from(metaDocument(bucket, meta, new Date())),
+          headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
+          expectLastSubjectSequence: previous, // O1
+          group: false,
+        },
+        signal,
+      );
+      if (result.kind === "ok") return refOf(name, digest, size);
+      if (result.kind === "unknown") throw late(bucket, name);
+      if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
+      const existing = result.refusal === "expectation" ? await readMeta(name, deadlineOf(options)) : null;
+      if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+      if (existing.nuid === nuid) return refOf(name, digest, size); // our own first attempt was stored
+      if (existing.deleted && existing.seq !== previous) {
+        previous = existing.seq; // removed by an operator: the name is free again
+        continue;
+      }
+      await purgeChunks(bus, stream, bucket, nuid); // O4: somebody else's copy stands
+      const there = settled(existing, name, digest);
+      if (there !== null) return there;
+      throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+    }
+  }
+
+  async function* read(nameOrRef: string | BlobRef, options: BlobOptions): AsyncGenerator<Buffer> {
+    const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
+    const signal = deadlineSignal(options);
+    const meta = await readMeta(name, deadlineOf(options));
+    if (meta === null || meta.deleted)
+      throw new AntiphonError("ANT_BLOB_MISSING", `${bucket}/${name} is not there`);
+    const expected = digestFromMeta(meta.digest);
+    if (typeof nameOrRef !== "string" && nameOrRef.digest !== expected) {
+      throw new AntiphonError("ANT_BLOB_CORRUPT", `${bucket}/${name} is not what the reference names`); // O2
+    }
+    const hash = createHash("sha256");
+    let size = 0;
+    for (let seq = 1; size < meta.size;) {
+      if (signal.aborted) throw late(bucket, name); // O3
+      const query = { filter: chunkSubject(bucket, meta.nuid), seq, ...readBatch };
+      const page = await bus.reader.next(stream, query, deadlineOf(options));
+      const last = page.messages.at(-1);
+      if (last === undefined) {
+        throw new AntiphonError(
+          "ANT_BLOB_MISSING",
+          `${bucket}/${name}: ${size} of ${meta.size} bytes are there`,
+        ); // O3
+      }
+      seq = last.seq + 1;
+      for (const message of page.messages) {
+        size += message.data.length;
+        hash.update(message.data);
+        yield Buffer.from(message.data.buffer, message.data.byteOffset, message.data.byteLength);
+      }
+    }
+    const actual = `sha256-${hash.digest("base64url")}`;
+    if (actual !== expected || size !== meta.size) {
+      throw new AntiphonError("ANT_BLOB_CORRUPT", `${bucket}/${name}: digest is ${actual}, not ${expected}`); // O2
+    }
+  }
+
+  return {
+    bucket,
+    put(name, bytes, options = {}) {
+      const digest = digestOf(bytes);
+      return write(name ?? digest, digest, () => pieces(bytes), true, options);
+    },
+    putStream(name, source, options = {}) {
+      const repeatable = typeof source === "function";
+      return write(name, null, repeatable ? source : () => source, repeatable, options);
+    },
+    async get(nameOrRef, options = {}) {
+      const parts: Buffer[] = [];
+      for await (const part of read(nameOrRef, options)) parts.push(part);
+      return parts.length === 1 && parts[0] !== undefined ? Buffer.from(parts[0]) : Buffer.concat(parts);
+    },
+    stream: (nameOrRef, options = {}) => read(nameOrRef, options),
+    async has(name) {
+      const meta = await readMeta(name, limits.blobDeadlineMs);
+      return meta !== null && !meta.deleted;
+    },
+  };
+}
+
+type Upload =
+  | { kind: "stored"; nuid: string; size: number; chunks: number; digest: string }
+  | { kind: "full" | "failed"; nuid: string; reason: string };
+
+async function uploadChunks(
+  bus: Bus,
+  stream: string,
+  bucket: string,
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const nuid = uniqueId();
+  const subject = chunkSubject(bucket, nuid);
+  const hash = createHash("sha256");
+  const inFlight: Promise<void>[] = [];
+  const problem: { found: { full: boolean; reason: string } | null } = { found: null };
+  let size = 0;
+  let chunks = 0;
+  for await (const chunk of rechunk(source)) {
+    if (problem.found !== null || signal.aborted) break;
+    hash.update(chunk);
+    size += chunk.length;
+    chunks += 1;
+    // One attempt each: a chunk sent again could land behind its successors.
+    const out = { stream, subject, payload: chunk, headers: {}, group: false, once: true };
+    const sent = bus.publish(out, signal).then((result) => {
+      if (result.kind === "ok") return;
+      const full = result.kind === "failed" && result.refusal === "full";
+      problem.found ??= { full, reason: result.kind === "failed" ? result.description : result.reason };
+    });
+    inFlight.push(sent);
+    if (inFlight.length >= windowChunks) await inFlight.shift();
+  }
+  await Promise.all(inFlight);
+  if (problem.found !== null) {
+    return { kind: problem.found.full ? "full" : "failed", nuid, reason: problem.found.reason };
+  }
+  if (signal.aborted) return { kind: "failed", nuid, reason: "deadline" };
+  return { kind: "stored", nuid, size, chunks, digest: `sha256-${hash.digest("base64url")}` };
+}
+
+async function purgeChunks(bus: Bus, stream: string, bucket: string, nuid: string): Promise<void> {
+  try {
+    await bus.jsm.streams.purge(stream, { filter: chunkSubject(bucket, nuid) });
+  } catch {
+    // Best effort: unreferenced chunks waste space, they cannot be read by anybody.
+  }
+}
+
+/** Cuts a stream into chunks of exactly `chunkBytes` (the last one shorter). */
+async function* rechunk(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pending: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of source) {
+    let rest = piece;
+    while (length + rest.length >= chunkBytes) {
+      const take = chunkBytes - length;
+      yield pending.length === 0
+        ? rest.subarray(0, take)
+        : Buffer.concat([...pending, rest.subarray(0, take)]);
+      rest = rest.subarray(take);
+      pending = [];
+      length = 0;
+    }
+    if (rest.length > 0) {
+      pending.push(rest);
+      length += rest.length;
+    }
+  }
+  if (length > 0) yield Buffer.concat(pending);
+}
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.length; from += chunkBytes) {
+    yield await Promise.resolve(bytes.subarray(from, from + chunkBytes));
+  }
+}
+
+const deadlineOf = (options: BlobOptions): number => options.deadlineMs ?? limits.blobDeadlineMs;
+
+function deadlineSignal(options: BlobOptions): AbortSignal {
+  const timeout = AbortSignal.timeout(deadlineOf(options));
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
+  setMaxListeners(2 * windowChunks, signal); // one listener per chunk in flight is no leak
+  return signal;
+}
+
+function late(bucket: string, name: string): AntiphonError {
+  return new AntiphonError("ANT_BLOB_DEADLINE", `${bucket}/${name}: not done in time`);
+}

@@ -1,0 +1,224 @@
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/nats-core";
+import { AntiphonError } from "@antiphon/contracts";
+import type { NodeConnectionOptions } from "nats";
+import { connect } from "nats";
+import { backoffMs } from "./backoff.ts";
+import { Deadlines } from "./deadlines.ts";
+import { DirectReader } from "./direct-reader.ts";
+import { requireDurability } from "./durability.ts";
+import type { Logger } from "./logger.ts";
+import type { Outgoing, PublisherLimits, PublisherStats } from "./publisher.ts";
+import { Publisher, publisherDefaults } from "./publisher.ts";
+import type { PublishResult } from "./core/publish-result.ts";
+import { ReplyInbox } from "./reply-inbox.ts";
+import { Endpoints } from "./service-endpoints.ts";
+import { wireHeaders } from "./wire-headers.ts";
+
+/**
+ * Bus: a process's one connection to NATS and everything that hangs on it.
+ *
+ * Lifecycle: connecting -> up <-> down -> closed. A first connection that fails is an error with a remedy;
+ * once up, the bus reconnects for ever with backoff, and its publisher, tails and pull loops go on by
+ * themselves.
+ *
+ * Invariants:
+ *   B1 A bus exists only for a server >= 2.15 that fsyncs before it acknowledges (or whose lack of it was
+ *      waived explicitly).
+ *   B2 Connectivity listeners hear every down and up, in order; after `close` they hear nothing.
+ *   B3 `close` settles every pending publish and read; it never hangs on a server that is gone.
+ */
+export interface BusOptions {
+  /** One URL or several, comma separated: `nats://127.0.0.1:4222`. */
+  servers: string;
+  /** Shown by `nats server report connections`. */
+  name: string;
+  log?: Logger;
+  /** Monitoring endpoint(s) of the server(s), comma separated, to learn its sync mode from. */
+  monitorUrl?: string;
+  /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
+  unsafeDurability?: boolean;
+  token?: string;
+  /** Gives the first connection this long. Default 5,000. */
+  connectTimeoutMs?: number;
+  publisher?: Partial<PublisherLimits>;
+}
+
+export interface Bus {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  readonly name: string;
+  readonly connected: boolean;
+  readonly durability: "confirmed" | "waived";
+  readonly reader: DirectReader;
+  publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
+  publisherStats(): PublisherStats;
+  /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
+  onConnectivity(listener: (up: boolean) => void): () => void;
+  /** What this process answers to; shown by `nats micro info`. */
+  readonly endpoints: Endpoints;
+  /** Registers work that has to be finished before the bus closes; returns how to withdraw it. */
+  onDrain(finish: () => Promise<void>): () => void;
+  /** Runs everything registered by `onDrain`. New work stops, held work is finished or handed back. */
+  drain(): Promise<void>;
+  /** Flushes, closes, settles what is pending. */
+  close(): Promise<void>;
+  /** Resolves when the connection has ended for good. */
+  readonly closed: Promise<void>;
+}
+
+const reconnectPolicy = { baseMs: 50, capMs: 2000 };
+const oldestServer = [2, 15] as const;
+
+export async function connectBus(options: BusOptions): Promise<Bus> {
+  const nc = await dial(options);
+  try {
+    requireVersion(nc);
+    const durability = await requireDurability(nc, {
+      ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
+      unsafe: options.unsafeDurability === true,
+    });
+    const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000 });
+    return openBus(nc, jsm, durability, options);
+  } catch (error) {
+    await nc.close();
+    throw error;
+  }
+}
+
+async function dial(options: BusOptions): Promise<NatsConnection> {
+  let attempt = 0;
+  const settings: NodeConnectionOptions = {
+    servers: options.servers.split(","),
+    name: options.name,
+    noAsyncTraces: true,
+    timeout: options.connectTimeoutMs ?? 5000,
+    maxReconnectAttempts: -1,
+    pingInterval: 10_000,
+    maxPingOut: 2,
+    reconnectDelayHandler: () => backoffMs(attempt++, reconnectPolicy, Math.random()),
+    ...(options.token === undefined ? {} : { token: options.token }),
+  };
+  try {
+    const nc = await connect(settings);
+    void (async () => {
+      for await (const status of nc.status()) if (status.type === "reconnect") attempt = 0;
+    })();
+    return nc;
+  } catch (error) {
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", `no NATS server answers at ${options.servers}`, {
+      data: { servers: options.servers },
+      cause: error,
+    });
+  }
+}
+
+function requireVersion(nc: NatsConnection): void {
+  const version = nc.info?.version ?? "0.0.0";
+  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  const old = major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]);
+  if (old) {
+    throw new AntiphonError("ANT_NATS_TOO_OLD", `nats-server ${version} is too old; 2.15 is needed`, {
+      data: { version },
+    });
+  }
+}
+
+function openBus(
+  nc: NatsConnection,
+  jsm: JetStreamManager,
+  durability: "confirmed" | "waived",
+  options: BusOptions,
+): Bus {
+  let connected = true;
+  const listeners = new Set<(up: boolean) => void>();
+  const drains = new Set<() => Promise<void>>();
+  const inbox = new ReplyInbox(nc);
+  const deadlines = new Deadlines(() => performance.now());
+  const publisher = new Publisher({
+    send: (subject, payload, headers, reply) =>
+      nc.publish(subject, payload, {
+        headers: wireHeaders(headers),
+        ...(reply === null ? {} : { reply }),
+      }),
+    expect: (waiter) => inbox.expect(waiter),
+    replySubject: (token) => inbox.subjectOf(token),
+    forget: (token) => inbox.forget(token),
+    deadlines,
+    connected: () => connected,
+    limits: { ...publisherDefaults, ...options.publisher },
+  });
+  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected });
+
+  const turn = (up: boolean): void => {
+    if (connected === up) return;
+    connected = up;
+    if (up) publisher.resume();
+    else {
+      publisher.suspend();
+      reader.suspend();
+    }
+    for (const listener of [...listeners]) listener(up); // B2
+  };
+
+  void (async () => {
+    for await (const status of nc.status()) {
+      if (status.type === "disconnect") {
+        if (connected) options.log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
+        turn(false);
+      } else if (status.type === "reconnect") {
+        options.log?.info({ server: status.server }, "NATS connection is back");
+        turn(true);
+      } else if (status.type === "error") {
+        options.log?.warn({ err: status.error }, "NATS reported an error");
+      }
+    }
+  })();
+
+  const end = (): void => {
+    connected = false;
+    listeners.clear();
+    publisher.close(); // B3
+    reader.close(); // B3
+  };
+  const closed = nc.closed().then(end);
+
+  return {
+    nc,
+    js: jetstream(nc, { timeout: 5000 }),
+    jsm,
+    name: options.name,
+    durability,
+    reader,
+    get connected() {
+      return connected;
+    },
+    publish: (out, signal) => publisher.publish(out, signal),
+    publisherStats: () => publisher.stats(),
+    onConnectivity(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    endpoints: new Endpoints(),
+    onDrain(finish) {
+      drains.add(finish);
+      return () => drains.delete(finish);
+    },
+    async drain() {
+      await Promise.allSettled([...drains].map((finish) => finish()));
+    },
+    async close() {
+      if (connected) await Promise.race([nc.flush().catch(() => undefined), closed, pause(1000)]);
+      inbox.close();
+      await nc.close();
+      await closed;
+    },
+    closed,
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,195 @@
+import type { Msg, NatsConnection } from "@nats-io/nats-core";
+import { AntiphonError } from "@antiphon/contracts";
+import { backoffMs } from "./backoff.ts";
+import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { ReplyInbox } from "./reply-inbox.ts";
+
+/**
+ * DirectReader: reads of stored messages by JetStream's direct get (ADR-31), without a consumer.
+ *
+ * One record is one request; all last records of a wildcard ("multi last") are one request as well, and
+ * since every subject of the journal holds exactly one record that is a whole run.
+ *
+ * Invariants:
+ *   D1 Every read ends: each request has a deadline on silence, each call one on its whole duration.
+ *   D2 A read leaves nothing on the server: no consumer, no subscription of its own.
+ *   D3 A multi read is complete or fails; it is never silently cut short.
+ */
+export interface StoredMessage {
+  subject: string;
+  seq: number;
+  at: Date;
+  data: Uint8Array;
+  header(name: string): string;
+}
+
+export interface Batch {
+  messages: StoredMessage[];
+  /** Messages that match and were not sent. */
+  pending: number;
+}
+
+interface ReaderPort {
+  nc: NatsConnection;
+  inbox: ReplyInbox;
+  deadlines: Deadlines;
+  connected: () => boolean;
+}
+
+/** Silence of this length fails one attempt. */
+const silenceMs = 3000;
+/** A read that cannot be had within this time is an error of the caller. Default of every call. */
+const readDeadlineMs = 15_000;
+const retryPolicy = { baseMs: 20, capMs: 1000 };
+
+type Attempt =
+  | { kind: "done"; messages: StoredMessage[]; pending: number }
+  | { kind: "none" }
+  | { kind: "too-many" }
+  | { kind: "later"; reason: string };
+
+export class TooManyResults extends Error {}
+
+export class DirectReader {
+  private readonly port: ReaderPort;
+  private readonly pending = new Set<(reason: string) => void>();
+  private closed = false;
+
+  constructor(port: ReaderPort) {
+    this.port = port;
+  }
+
+  /** The last message on one subject, or null. */
+  async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", false, deadlineMs);
+    return result?.messages[0] ?? null;
+  }
+
+  /** The last message of every subject that matches, in stream order, from `fromSeq` on. */
+  async multiLast(
+    stream: string,
+    filters: readonly string[],
+    fromSeq = 0,
+    deadlineMs = readDeadlineMs,
+  ): Promise<StoredMessage[]> {
+    const found: StoredMessage[] = [];
+    for (let seq = fromSeq; ;) {
+      const body = JSON.stringify({ multi_last: filters, ...(seq > 0 ? { seq } : {}) });
+      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, true, deadlineMs);
+      found.push(...(result?.messages ?? []));
+      const last = result?.messages.at(-1);
+      // D3: the server stops after 64 MiB and says how many are left.
+      if (result === null || result.pending === 0 || last === undefined) return found;
+      seq = last.seq + 1;
+    }
+  }
+
+  /** The next `batch` messages that match, from `seq` on; bounded by `maxBytes`. */
+  async next(
+    stream: string,
+    query: { filter: string; seq: number; batch: number; maxBytes?: number },
+    deadlineMs = readDeadlineMs,
+  ): Promise<Batch> {
+    const body = JSON.stringify({
+      next_by_subj: query.filter,
+      seq: Math.max(1, query.seq),
+      batch: query.batch,
+      ...(query.maxBytes === undefined ? {} : { max_bytes: query.maxBytes }),
+    });
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, true, deadlineMs);
+    return result ?? { messages: [], pending: 0 };
+  }
+
+  /** The connection is gone; answers that were under way will not come. */
+  suspend(): void {
+    for (const fail of [...this.pending]) fail("connection lost");
+  }
+
+  close(): void {
+    this.closed = true;
+    this.suspend();
+  }
+
+  private async ask(
+    subject: string,
+    body: string,
+    many: boolean,
+    deadlineMs: number,
+  ): Promise<{ messages: StoredMessage[]; pending: number } | null> {
+    const until = performance.now() + deadlineMs;
+    let reason = "not connected";
+    for (let attempt = 0; ; attempt += 1) {
+      if (this.closed) break;
+      if (this.port.connected()) {
+        const result = await this.attempt(subject, body, many);
+        if (result.kind === "done") return result;
+        if (result.kind === "none") return null;
+        if (result.kind === "too-many") throw new TooManyResults(subject); // D3
+        reason = result.reason;
+      }
+      const delay = backoffMs(attempt, retryPolicy, Math.random());
+      if (performance.now() + delay > until) break; // D1
+      await new Promise<void>((resolve) => setTimeout(resolve, delay));
+    }
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
+  }
+
+  private attempt(subject: string, body: string, many: boolean): Promise<Attempt> {
+    return new Promise((resolve) => {
+      const { inbox, deadlines, nc } = this.port;
+      const messages: StoredMessage[] = [];
+      const settle = (attempt: Attempt): void => {
+        if (!this.pending.delete(fail)) return;
+        inbox.forget(token); // D2
+        deadlines.cancel(deadline);
+        resolve(attempt);
+      };
+      const fail = (reason: string): void => settle({ kind: "later", reason });
+      let heard = 0;
+      let heardBefore = 0;
+      const arm = (): Deadline =>
+        deadlines.add(silenceMs, () => {
+          if (heard === heardBefore) return fail("no answer in time");
+          heardBefore = heard;
+          deadline = arm();
+        });
+      let deadline = arm();
+      const token = inbox.expect((message) => {
+        const code = message.headers?.code ?? 0;
+        heard += 1;
+        if (code === 0) {
+          messages.push(stored(message));
+          if (!many) settle({ kind: "done", messages, pending: 0 });
+          return;
+        }
+        settle(endOf(message, code, messages));
+      });
+      this.pending.add(fail);
+      try {
+        nc.publish(subject, body, { reply: inbox.subjectOf(token) });
+      } catch (error) {
+        fail(String(error));
+      }
+    });
+  }
+}
+
+function endOf(message: Msg, code: number, messages: StoredMessage[]): Attempt {
+  if (code === 204) {
+    return { kind: "done", messages, pending: Number(message.headers?.get("Nats-Num-Pending") ?? "0") };
+  }
+  if (code === 404) return { kind: "none" };
+  if (code === 413) return { kind: "too-many" };
+  return { kind: "later", reason: `status ${code} ${message.headers?.description ?? ""}` };
+}
+
+function stored(message: Msg): StoredMessage {
+  const header = (name: string): string => message.headers?.get(name) ?? "";
+  return {
+    subject: header("Nats-Subject"),
+    seq: Number(header("Nats-Sequence")),
+    at: new Date(header("Nats-Time-Stamp")),
+    data: message.data,
+    header,
+  };
+}

@@ -1,0 +1,28 @@
+/** The actor runtime: services import from here, and NATS packages are imported nowhere else. */
+export { backoffMs } from "./backoff.ts";
+export type { BackoffPolicy } from "./backoff.ts";
+export { openBlobs } from "./blobs.ts";
+export type { BlobOptions, BlobSource, Blobs } from "./blobs.ts";
+export { connectBus } from "./bus.ts";
+export type { Bus, BusOptions } from "./bus.ts";
+export { systemClock } from "./clock.ts";
+export type { Clock } from "./clock.ts";
+export { readRuntimeConfig } from "./config.ts";
+export type { RuntimeConfig } from "./config.ts";
+export { nodeId, uniqueId } from "./ids.ts";
+export { openJournal } from "./journal.ts";
+export type { AppendOptions, AppendResult, Journal, TailOptions } from "./journal.ts";
+export { openKv } from "./kv.ts";
+export type { Kv, KvEntry } from "./kv.ts";
+export { createLogger } from "./logger.ts";
+export type { Logger } from "./logger.ts";
+export { openMetrics } from "./metrics.ts";
+export type { Outcome } from "./outcome.ts";
+export { provision } from "./provision.ts";
+export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc.ts";
+export { sandboxClient } from "./sandbox-client.ts";
+export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
+export { runService, startService } from "./service.ts";
+export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service.ts";
+export { consume } from "./work.ts";
+export type { ConsumeOptions, Consumption, Delivery } from "./work.ts";

@@ -1,0 +1,233 @@
+import type { JournalAddress, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  HEADERS,
+  JOURNAL_PARTITIONS,
+  MSGPACK,
+  decode,
+  digestOf,
+  encode,
+  journalStream,
+  parseJournalSubject,
+  partitionOf,
+  subjects,
+} from "@antiphon/contracts";
+import type { Bus } from "./bus.ts";
+import type { Clock } from "./clock.ts";
+import { systemClock } from "./clock.ts";
+import type { StoredMessage } from "./direct-reader.ts";
+import { TooManyResults } from "./direct-reader.ts";
+import { tailRun } from "./journal-tail.ts";
+import type { Logger } from "./logger.ts";
+
+/**
+ * Journal: the log that is the truth about every run (J1).
+ *
+ * Each subject is a register that is written once. `append` publishes with "expected last subject sequence
+ * 0"; a refusal is read back and compared by digest, so that saying the same thing twice is a success and
+ * saying another thing is a conflict that names who was first.
+ *
+ * Invariants (ids as in ARCHITECTURE.md):
+ *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
+ *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
+ *      or the bus closes, and then it throws.
+ *   J9 What is read is checked: payload against its digest header, envelope against its subject.
+ */
+export type AppendResult =
+  { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
+
+export interface AppendOptions {
+  signal?: AbortSignal;
+  /** W3C trace context of the work that writes. */
+  traceparent?: string;
+}
+
+export interface TailOptions {
+  /** First sequence wanted; 0 or absent: from the run's beginning. */
+  fromSeq?: number;
+  signal: AbortSignal;
+}
+
+export interface Journal {
+  /** `at` of an appended record is this process's clock; read it back for JetStream's. */
+  append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
+  /** All records of a run in stream order; one request for up to 1,024 of them. */
+  read(runId: string): Promise<StoredRecord[]>;
+  find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
+  /** Past records, then new ones as they are stored, until the signal aborts. */
+  tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
+  /** Ids of all runs the journal holds, in no particular order. */
+  runIds(): Promise<string[]>;
+}
+
+/** How often a refused append looks for the record that refused it, before it tries again. */
+const refusedReads = 5;
+
+export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } = {}): Journal {
+  const clock = options.clock ?? systemClock;
+
+  async function append(
+    record: NewRecord,
+    { signal, traceparent }: AppendOptions = {},
+  ): Promise<AppendResult> {
+    const subject = subjects.journal(record);
+    const stream = journalStream(partitionOf(record.runId));
+    const full = { v: 1 as const, ...record } as Omit<StoredRecord, "seq" | "digest" | "at" | "subject">;
+    const payload = encode(full);
+    const digest = digestOf(payload);
+    for (let attempt = 0; ; attempt += 1) {
+      const result = await bus.publish(
+        {
+          stream,
+          subject,
+          payload,
+          headers: headersOf(record, digest, traceparent),
+          expectLastSubjectSequence: 0, // J3
+          group: true,
+        },
+        signal,
+      );
+      if (result.kind === "ok") {
+        const stored = {
+          ...full,
+          seq: result.seq,
+          digest,
+          at: new Date(clock.now()),
+          subject,
+        } as StoredRecord;
+        return { kind: "appended", record: stored };
+      }
+      if (result.kind === "unknown") {
+        throw new AntiphonError(
+          "ANT_NATS_UNREACHABLE",
+          `not known whether ${subject} is stored: ${result.reason}`,
+        );
+      }
+      if (result.refusal !== "expectation") throw rejected(subject, result);
+      const existing = await readBack(stream, subject);
+      if (existing !== null) {
+        if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
+        options.log?.info(
+          { subject, existing: existing.digest, ours: digest },
+          "journal register already taken",
+        );
+        return { kind: "conflict", existing }; // J3
+      }
+      // Refused, yet nothing there: it was purged in between, or a replica lags. Ask the stream again.
+      if (attempt >= refusedReads) {
+        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses a record but holds none`);
+      }
+      await clock.sleep(20 * 2 ** attempt, signal);
+    }
+  }
+
+  async function readBack(stream: string, subject: string): Promise<StoredRecord | null> {
+    const message = await bus.reader.last(stream, subject);
+    return message === null ? null : toRecord(message);
+  }
+
+  async function readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {
+    const stream = journalStream(partitionOf(runId));
+    const filter = subjects.runInPartition(runId);
+    try {
+      return (await bus.reader.multiLast(stream, [filter], fromSeq)).map(toRecord);
+    } catch (error) {
+      if (!(error instanceof TooManyResults)) throw error;
+    }
+    // More than the server resolves at once (1,024): page through the run in stream order.
+    const records: StoredRecord[] = [];
+    for (let seq = Math.max(1, fromSeq); ;) {
+      const page = await bus.reader.next(stream, { filter, seq, batch: 512 });
+      records.push(...page.messages.map(toRecord));
+      const last = page.messages.at(-1);
+      if (last === undefined || page.pending === 0) return records;
+      seq = last.seq + 1;
+    }
+  }
+
+  return {
+    append,
+    read: (runId) => readFrom(runId, 0),
+    find: (type, runId, taskId, epoch) =>
+      readBack(journalStream(partitionOf(runId)), subjects.journal({ type, runId, taskId, epoch })),
+    tail: (runId, tailOptions) => tailRun(bus, runId, readFrom, tailOptions),
+    async runIds() {
+      const ids = new Set<string>();
+      for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
+        const filter = subjects.partitionType(partition, "intent");
+        const info = await bus.jsm.streams.info(journalStream(partition), { subjects_filter: filter });
+        for (const subject of Object.keys(info.state.subjects ?? {})) {
+          const address = parseJournalSubject(subject);
+          if (address !== null) ids.add(address.runId);
+        }
+      }
+      return [...ids];
+    },
+  };
+}
+
+function headersOf(
+  record: NewRecord,
+  digest: string,
+  traceparent: string | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    [HEADERS.contentType]: MSGPACK,
+    [HEADERS.schema]: `journal.${record.type}.v1`,
+    [HEADERS.run]: record.runId,
+    [HEADERS.task]: record.taskId ?? "-",
+    [HEADERS.epoch]: String(record.epoch),
+    [HEADERS.digest]: digest,
+  };
+  if (record.cause !== null) headers[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
+  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent;
+  return headers;
+}
+
+/** A stored message as a record; throws ANT_JOURNAL_CORRUPT when it is not what its subject says (J9). */
+export function toRecord(
+  message: Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">,
+): StoredRecord {
+  const { subject, seq, at } = message;
+  const digest = digestOf(message.data);
+  const claimed = message.header(HEADERS.digest);
+  if (claimed !== "" && claimed !== digest) throw corrupt(subject, seq, "payload does not match its digest");
+  const address = parseJournalSubject(subject);
+  if (address === null) throw corrupt(subject, seq, "not a journal subject");
+  let record: StoredRecord;
+  try {
+    record = decode(message.data) as StoredRecord;
+  } catch (error) {
+    throw corrupt(subject, seq, `payload cannot be decoded: ${String(error)}`);
+  }
+  if (record === null || typeof record !== "object" || !fits(record, address)) {
+    throw corrupt(subject, seq, "envelope does not match its subject");
+  }
+  return { ...record, seq, digest, at, subject };
+}
+
+function fits(record: StoredRecord, address: JournalAddress): boolean {
+  return (
+    record.v === 1 &&
+    record.type === address.type &&
+    record.runId === address.runId &&
+    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
+    record.epoch === address.epoch
+  );
+}
+
+function corrupt(subject: string, seq: number, detail: string): AntiphonError {
+  return new AntiphonError("ANT_JOURNAL_CORRUPT", `${subject} (seq ${seq}): ${detail}`, {
+    data: { subject, seq },
+  });
+}
+
+function rejected(
+  subject: string,
+  result: { code: number; description: string; refusal: string },
+): AntiphonError {
+  const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+  return new AntiphonError(code, `${subject}: ${result.description} (${result.code})`, {
+    data: { subject, natsCode: result.code },
+  });
+}

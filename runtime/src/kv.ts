@@ -1,0 +1,107 @@
+import { AntiphonError } from "@antiphon/contracts";
+import type { Bus } from "./bus.ts";
+import type { PublishResult } from "./core/publish-result.ts";
+import { uniqueId } from "./ids.ts";
+
+/**
+ * Kv: JSON documents in a standard NATS key-value bucket; `nats kv get` reads them.
+ *
+ * Invariants:
+ *   K1 `create` and `update` decide by compare-and-set on the server, never by a read before.
+ *   K2 A write whose first acknowledgement was lost is recognised as our own by its write id.
+ *   K3 No consumer is ever created.
+ */
+export interface KvEntry<T = unknown> {
+  value: T;
+  /** Pass it to `update`. */
+  revision: number;
+}
+
+export interface Kv {
+  readonly bucket: string;
+  get<T = unknown>(key: string): Promise<KvEntry<T> | null>;
+  /** Last writer wins. For projections. Returns the revision. */
+  put(key: string, document: unknown): Promise<number>;
+  /** False: the key exists. */
+  create(key: string, document: unknown): Promise<boolean>;
+  /** The new revision, or null: the key has moved on from `revision`. */
+  update(key: string, document: unknown, revision: number): Promise<number | null>;
+  /** Keys that have a value, in no particular order. `prefix` is a whole dotted prefix: `run_x`. */
+  keys(prefix?: string): Promise<string[]>;
+  /** Removes key and history. */
+  delete(key: string): Promise<void>;
+}
+
+const keyForm = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
+const writeId = "Antiphon-Write";
+
+export function openKv(bus: Bus, bucket: string): Kv {
+  const stream = `KV_${bucket}`;
+
+  function subjectOf(key: string): string {
+    if (!keyForm.test(key))
+      throw new AntiphonError("ANT_CONTRACT_INVALID", `not a key: ${JSON.stringify(key)}`);
+    return `$KV.${bucket}.${key}`;
+  }
+
+  async function last(key: string) {
+    const message = await bus.reader.last(stream, subjectOf(key));
+    if (message === null) return null;
+    const gone = message.header("KV-Operation") !== "";
+    return { message, gone };
+  }
+
+  /** The revision; null: refused, because the key is not at `expected` (K1). */
+  async function write(key: string, document: unknown, expected: number | undefined): Promise<number | null> {
+    const id = uniqueId();
+    const result = await bus.publish({
+      stream,
+      subject: subjectOf(key),
+      payload: Buffer.from(JSON.stringify(document)),
+      headers: { "Content-Type": "application/json", [writeId]: id },
+      ...(expected === undefined ? {} : { expectLastSubjectSequence: expected }),
+      group: false,
+    });
+    if (result.kind === "ok") return result.seq;
+    if (result.kind === "failed" && result.refusal === "expectation") {
+      const now = await last(key);
+      return now !== null && now.message.header(writeId) === id ? now.message.seq : null; // K2
+    }
+    throw failure(`${bucket}/${key}`, result);
+  }
+
+  return {
+    bucket,
+    async get<T>(key: string) {
+      const found = await last(key);
+      if (found === null || found.gone) return null;
+      const text = Buffer.from(found.message.data).toString("utf8");
+      return { value: JSON.parse(text) as T, revision: found.message.seq };
+    },
+    async put(key, document) {
+      return (await write(key, document, undefined)) ?? 0;
+    },
+    async create(key, document) {
+      if ((await write(key, document, 0)) !== null) return true;
+      const now = await last(key);
+      // A delete marker of another tool stands for "not there"; put ours right behind it.
+      return now !== null && now.gone && (await write(key, document, now.message.seq)) !== null;
+    },
+    update: (key, document, revision) => write(key, document, revision),
+    async keys(prefix) {
+      const filter = prefix === undefined ? `$KV.${bucket}.>` : `${subjectOf(prefix)}.>`;
+      const info = await bus.jsm.streams.info(stream, { subjects_filter: filter });
+      return Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(`$KV.${bucket}.`.length));
+    },
+    async delete(key) {
+      await bus.jsm.streams.purge(stream, { filter: subjectOf(key) });
+    },
+  };
+}
+
+function failure(what: string, result: Exclude<PublishResult, { kind: "ok" }>): AntiphonError {
+  if (result.kind === "unknown")
+    return new AntiphonError("ANT_NATS_UNREACHABLE", `${what}: ${result.reason}`);
+  const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+  return new AntiphonError(code, `${what}: ${result.description} (${result.code})`);
+}

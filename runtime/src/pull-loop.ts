@@ -1,0 +1,185 @@
+import type { Msg } from "@nats-io/nats-core";
+import { backoffMs } from "./backoff.ts";
+import type { Bus } from "./bus.ts";
+import type { Logger } from "./logger.ts";
+
+/**
+ * PullLoop: keeps as many messages requested from one durable consumer as there are free slots, and not one
+ * more: what is delivered is worked on at once, so nothing waits in this process while another one idles.
+ *
+ * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat
+ * stopped or the connection was lost. A stale pull no longer counts, but its reply subject stays open until
+ * the server must have forgotten it: what still comes is taken if a slot is free and handed back if not.
+ *
+ * Invariants:
+ *   W1 Live requests plus busy slots never exceed `slots`.
+ *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
+ *   W3 A delivery that cannot be worked on (stopped, no slot) is handed back at once, not left to time out.
+ */
+export interface PullLoopOptions {
+  stream: string;
+  consumer: string;
+  slots: number;
+  log: Logger;
+  /** Takes a message; the slot is free again when the promise settles. It must not reject. */
+  onMessage(message: Msg): Promise<void>;
+}
+
+interface Pull {
+  subscription: { unsubscribe(): void };
+  wanted: number;
+  live: boolean;
+  heardAt: number;
+}
+
+const expiresMs = 30_000;
+const heartbeatMs = 3000;
+const watchMs = 1000;
+const nanos = 1_000_000;
+const retryPolicy = { baseMs: 50, capMs: 2000 };
+
+export class PullLoop {
+  private readonly bus: Bus;
+  private readonly options: PullLoopOptions;
+  private readonly pulls = new Set<Pull>();
+  private readonly idle: (() => void)[] = [];
+  private readonly offConnectivity: () => void;
+  private readonly watch: NodeJS.Timeout;
+  private readonly inbox: string;
+  private retryTimer: NodeJS.Timeout | null = null;
+  private failures = 0;
+  private busy = 0;
+  private pullCount = 0;
+  private stopped = false;
+  private scheduled = false;
+
+  constructor(bus: Bus, options: PullLoopOptions, inbox: string) {
+    this.bus = bus;
+    this.options = options;
+    this.inbox = inbox;
+    this.offConnectivity = bus.onConnectivity((up) => {
+      if (up) this.schedule();
+      else for (const pull of this.pulls) pull.live = false;
+    });
+    this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
+    this.schedule();
+  }
+
+  get busySlots(): number {
+    return this.busy;
+  }
+
+  /** No new work; what still arrives is handed back. */
+  stop(): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.offConnectivity();
+    clearInterval(this.watch);
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+  }
+
+  /** Resolves when no slot is busy. */
+  async idleSlots(): Promise<void> {
+    if (this.busy > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  /** Drops the reply subjects. Only after `stop`. */
+  close(): void {
+    for (const pull of [...this.pulls]) this.end(pull);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.stopped) return;
+    this.scheduled = true;
+    // In a macrotask, so that slots freed by one burst of acknowledgements become one pull.
+    setImmediate(() => {
+      this.scheduled = false;
+      this.pull();
+    });
+  }
+
+  private pull(): void {
+    if (this.stopped || !this.bus.connected || this.retryTimer !== null) return;
+    let covered = this.busy;
+    for (const pull of this.pulls) if (pull.live) covered += pull.wanted;
+    const wanted = this.options.slots - covered; // W1
+    if (wanted <= 0) return;
+    this.pullCount += 1;
+    const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
+    const pull: Pull = {
+      subscription: this.bus.nc.subscribe(reply, {
+        callback: (error, message) => {
+          if (error === null) this.receive(pull, message);
+        },
+      }),
+      wanted,
+      live: true,
+      heardAt: performance.now(),
+    };
+    this.pulls.add(pull);
+    const body = `{"batch":${wanted},"expires":${expiresMs * nanos},"idle_heartbeat":${heartbeatMs * nanos}}`;
+    const { stream, consumer } = this.options;
+    this.bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, body, { reply });
+  }
+
+  private receive(pull: Pull, message: Msg): void {
+    pull.heardAt = performance.now();
+    const status = message.headers?.code ?? 0;
+    if (status === 100) return;
+    if (status !== 0 || message.reply === undefined || message.reply === "") {
+      this.refused(pull, status, message.headers?.description ?? "");
+      return;
+    }
+    this.failures = 0;
+    pull.wanted -= 1;
+    if (pull.wanted <= 0) this.end(pull);
+    if (this.stopped || this.busy >= this.options.slots) {
+      message.respond("-NAK"); // W3
+      return;
+    }
+    this.busy += 1;
+    void this.options.onMessage(message).finally(() => {
+      this.busy -= 1;
+      if (this.busy === 0) for (const resolve of this.idle.splice(0)) resolve();
+      this.schedule(); // W2
+    });
+  }
+
+  private refused(pull: Pull, status: number, description: string): void {
+    this.end(pull);
+    // 404 and 408: nothing there in time. The rest means that the server is not ready for us.
+    if (status === 404 || status === 408) {
+      this.schedule();
+      return;
+    }
+    this.failures += 1;
+    const level = this.failures % 20 === 5 ? "warn" : "debug";
+    const { stream, consumer } = this.options;
+    this.options.log[level]({ stream, consumer, status, description }, "pull refused; trying again");
+    this.retryLater();
+  }
+
+  private retryLater(): void {
+    if (this.stopped || this.retryTimer !== null) return;
+    const delay = backoffMs(this.failures, retryPolicy, Math.random());
+    this.retryTimer = setTimeout(() => {
+      this.retryTimer = null;
+      this.schedule();
+    }, delay);
+  }
+
+  private checkHeartbeats(): void {
+    const now = performance.now();
+    for (const pull of [...this.pulls]) {
+      const silent = now - pull.heardAt;
+      if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
+      if (!pull.live && silent > expiresMs + 2 * heartbeatMs) this.end(pull);
+    }
+    this.schedule(); // W2: also the net under everything above
+  }
+
+  private end(pull: Pull): void {
+    if (!this.pulls.delete(pull)) return;
+    if (!this.bus.nc.isClosed()) pull.subscription.unsubscribe();
+  }
+}

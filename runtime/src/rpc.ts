@@ -1,0 +1,157 @@
+import type { Msg } from "@nats-io/nats-core";
+import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
+import { backoffMs } from "./backoff.ts";
+import type { Bus } from "./bus.ts";
+import type { Logger } from "./logger.ts";
+import { wireHeaders } from "./wire-headers.ts";
+
+/**
+ * Questions and hints over core NATS: nothing here is kept by the server, so nothing here is a fact.
+ *
+ * Invariants:
+ *   Q1 Every request gets an answer while the service lives: what a handler throws is answered as
+ *      `{ok: false, code, message, remedy}`.
+ *   Q2 A stopping service leaves the queue group first and then finishes what it has.
+ */
+export interface RpcOptions {
+  log?: Logger;
+  /** Shown by `nats micro info`. Default: last token of the subject. */
+  name?: string;
+}
+
+/** Answers `{ok: true, ...result}`. Stops with the bus's drain, or by the function it returns. */
+export function serveRpc<Request, Reply extends object>(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  handler: (request: Request) => Promise<Reply>,
+  options: RpcOptions = {},
+): () => Promise<void> {
+  return serve(bus, subject, queue, options, async (message) => {
+    const reply = await handler(decode(message.data) as Request);
+    respond(message, { ok: true, ...reply });
+  });
+}
+
+/** Answers with any number of messages; the handler says which one is the last. */
+export function serveRpcStream<Request, Event extends object>(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  handler: (request: Request, emit: (event: Event) => void) => Promise<void>,
+  options: RpcOptions = {},
+): () => Promise<void> {
+  return serve(bus, subject, queue, options, (message) =>
+    handler(decode(message.data) as Request, (event) => {
+      if (!bus.nc.isClosed()) respond(message, event);
+    }),
+  );
+}
+
+function serve(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  options: RpcOptions,
+  answer: (message: Msg) => Promise<void>,
+): () => Promise<void> {
+  const endpoint = bus.endpoints.add(options.name ?? subject.split(".").at(-1) ?? subject, subject, queue);
+  const running = new Set<Promise<void>>();
+  const subscription = bus.nc.subscribe(subject, {
+    queue,
+    callback: (error, message) => {
+      if (error !== null) return;
+      const startedAt = performance.now();
+      const work = answer(message)
+        .then(() => endpoint.served(performance.now() - startedAt, null))
+        .catch((thrown: unknown) => {
+          const failure = AntiphonError.from(thrown);
+          endpoint.served(performance.now() - startedAt, failure.detail);
+          options.log?.warn({ subject, code: failure.code, err: thrown }, "request failed");
+          const { code, detail, remedy } = failure;
+          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // Q1
+        })
+        .finally(() => running.delete(work));
+      running.add(work);
+    },
+  });
+  const stop = async (): Promise<void> => {
+    offDrain();
+    if (!subscription.isClosed()) subscription.unsubscribe(); // Q2
+    await Promise.all(running);
+  };
+  const offDrain = bus.onDrain(stop);
+  return stop;
+}
+
+function respond(message: Msg, value: object): void {
+  message.respond(encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
+}
+
+/** Asks and waits for one answer. Throws the AntiphonError that was answered, or ANT_RPC_TIMEOUT. */
+export async function callRpc<Reply extends object>(
+  bus: Bus,
+  subject: string,
+  request: object,
+  options: { timeoutMs?: number } = {},
+): Promise<Reply & { ok: true }> {
+  const until = performance.now() + (options.timeoutMs ?? limits.rpcTimeoutMs);
+  const payload = encode(request);
+  let reason = "no answer in time";
+  for (let attempt = 0; ; attempt += 1) {
+    const timeout = until - performance.now();
+    if (timeout <= 0)
+      throw new AntiphonError("ANT_RPC_TIMEOUT", `${subject}: ${reason}`, { data: { subject } });
+    try {
+      const headers = wireHeaders({ [HEADERS.contentType]: MSGPACK });
+      const message = await bus.nc.request(subject, payload, { timeout: Math.ceil(timeout), headers });
+      return opened<Reply>(decode(message.data));
+    } catch (error) {
+      if (error instanceof AntiphonError) throw error;
+      if (bus.nc.isClosed())
+        throw new AntiphonError("ANT_NATS_UNREACHABLE", "the bus is closed", { cause: error });
+      // Nobody listens (yet), or the connection was lost before an answer: ask again while there is time.
+      reason = isNoResponders(error) ? "nobody serves it" : String(error);
+      await new Promise((resolve) =>
+        setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
+      );
+    }
+  }
+}
+
+function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
+  const reply = value as { ok?: boolean; code?: string; message?: string };
+  if (reply.ok === true) return value as Reply & { ok: true };
+  const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
+  throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
+}
+
+export function isNoResponders(error: unknown): boolean {
+  const cause = (error as { cause?: unknown }).cause;
+  return [error, cause].some((one) => (one as { name?: string } | undefined)?.name === "NoRespondersError");
+}
+
+/** Says something to whoever listens. May be lost. */
+export function tell(bus: Bus, subject: string, value: object): void {
+  if (bus.nc.isClosed()) return;
+  bus.nc.publish(subject, encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
+}
+
+/** Hears what others `tell`. What cannot be decoded is dropped. Returns how to stop. */
+export function listen<T>(bus: Bus, subject: string, hear: (value: T, subject: string) => void): () => void {
+  const subscription = bus.nc.subscribe(subject, {
+    callback: (error, message) => {
+      if (error !== null) return;
+      let value: T;
+      try {
+        value = decode(message.data) as T;
+      } catch {
+        return; // a hint that is no hint
+      }
+      hear(value, message.subject);
+    },
+  });
+  return () => {
+    if (!subscription.isClosed()) subscription.unsubscribe();
+  };
+}

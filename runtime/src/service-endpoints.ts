@@ -1,0 +1,95 @@
+import type { NatsConnection } from "@nats-io/nats-core";
+
+/** What `nats micro ls|info|stats` shows of one request subject. */
+export class EndpointStats {
+  readonly name: string;
+  readonly subject: string;
+  readonly queue: string;
+  requests = 0;
+  errors = 0;
+  lastError = "";
+  processingNs = 0;
+
+  constructor(name: string, subject: string, queue: string) {
+    this.name = name;
+    this.subject = subject;
+    this.queue = queue;
+  }
+
+  served(durationMs: number, error: string | null): void {
+    this.requests += 1;
+    this.processingNs += Math.round(durationMs * 1_000_000);
+    if (error === null) return;
+    this.errors += 1;
+    this.lastError = error;
+  }
+}
+
+export class Endpoints {
+  readonly all: EndpointStats[] = [];
+
+  add(name: string, subject: string, queue: string): EndpointStats {
+    const endpoint = new EndpointStats(name, subject, queue);
+    this.all.push(endpoint);
+    return endpoint;
+  }
+}
+
+export interface ServiceIdentity {
+  name: string;
+  id: string;
+  version: string;
+  description: string;
+  startedAt: Date;
+}
+
+/** Answers `$SRV.PING|INFO|STATS` (ADR-32), so that the stock tools see every service. Returns how to stop. */
+export function answerServiceRequests(
+  nc: NatsConnection,
+  identity: ServiceIdentity,
+  endpoints: Endpoints,
+): () => void {
+  const { name, id, version } = identity;
+  const who = { name, id, version, metadata: {} };
+  const answers = {
+    PING: () => ({ type: "io.nats.micro.v1.ping_response", ...who }),
+    INFO: () => ({
+      type: "io.nats.micro.v1.info_response",
+      ...who,
+      description: identity.description,
+      endpoints: endpoints.all.map((one) => ({
+        name: one.name,
+        subject: one.subject,
+        queue_group: one.queue,
+        metadata: {},
+      })),
+    }),
+    STATS: () => ({
+      type: "io.nats.micro.v1.stats_response",
+      ...who,
+      started: identity.startedAt.toISOString(),
+      endpoints: endpoints.all.map((one) => ({
+        name: one.name,
+        subject: one.subject,
+        queue_group: one.queue,
+        num_requests: one.requests,
+        num_errors: one.errors,
+        last_error: one.lastError,
+        processing_time: one.processingNs,
+        average_processing_time: one.requests === 0 ? 0 : Math.round(one.processingNs / one.requests),
+      })),
+    }),
+  };
+  const subscriptions = Object.entries(answers).flatMap(([verb, answer]) =>
+    ["", `.${name}`, `.${name}.${id}`].map((scope) =>
+      nc.subscribe(`$SRV.${verb}${scope}`, {
+        callback: (error, message) => {
+          if (error === null) message.respond(JSON.stringify(answer()));
+        },
+      }),
+    ),
+  );
+  return () => {
+    for (const subscription of subscriptions) if (!subscription.isClosed()) subscription.unsubscribe();
+  };
+}

@@ -1,0 +1,171 @@
+import { AntiphonError } from "@antiphon/contracts";
+import type { Bus } from "./bus.ts";
+import { connectBus } from "./bus.ts";
+import type { RuntimeConfig } from "./config.ts";
+import { readRuntimeConfig } from "./config.ts";
+import { nodeId } from "./ids.ts";
+import type { Logger } from "./logger.ts";
+import { createLogger } from "./logger.ts";
+import { openMetrics, serveMetrics } from "./metrics.ts";
+import { provision } from "./provision.ts";
+import { answerServiceRequests } from "./service-endpoints.ts";
+
+/**
+ * The life of a service process, the same for every role.
+ *
+ * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, the role's own start.
+ * Ready: answers $SRV requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is
+ * finished, at most `drainMs`; then `signal` aborts and what is left is handed back. A second signal ends the
+ * process at once.
+ *
+ * Invariants:
+ *   S1 Ready means: durable server, topology in place, the role's start has returned.
+ *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
+ *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
+ */
+export interface ServiceContext {
+  bus: Bus;
+  log: Logger;
+  /** Aborts at the hard stop, after the drain. */
+  signal: AbortSignal;
+  config: RuntimeConfig;
+  /** This process's own name: `<service>_…`. */
+  node: string;
+}
+
+/** What a role hands back. Consumptions and rpc endpoints drain by themselves; this is for everything else. */
+export interface Role {
+  drain?(): Promise<void>;
+}
+
+export interface ServiceDefinition {
+  /** `router`, `director`, ...: shown by `nats micro ls`. */
+  name: string;
+  version?: string;
+  description?: string;
+  start(context: ServiceContext): Promise<Role | void>;
+}
+
+export interface RunningService {
+  bus: Bus;
+  node: string;
+  /** Drains and closes. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Starts a service without touching the process: no signal handlers, no exit. For tests and for `runService`. */
+export async function startService(
+  definition: ServiceDefinition,
+  config: RuntimeConfig,
+  log: Logger,
+): Promise<RunningService> {
+  const node = nodeId(definition.name);
+  const bus = await connectBus({
+    servers: config.natsUrl,
+    name: node,
+    log,
+    unsafeDurability: config.unsafeDurability,
+    ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
+    ...(config.natsToken === null ? {} : { token: config.natsToken }),
+  });
+  const hard = new AbortController();
+  const closers: (() => void)[] = [];
+  let role: Role | void;
+  try {
+    if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
+    const report = await provision(bus);
+    if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
+    role = await definition.start({ bus, log, signal: hard.signal, config, node });
+    const identity = {
+      name: definition.name,
+      id: node,
+      version: definition.version ?? "0.0.0",
+      description: definition.description ?? `Antiphon ${definition.name}`,
+      startedAt: new Date(),
+    };
+    closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // S1
+    if (config.metricsPort !== null) {
+      const metrics = await serveMetrics(await openMetrics(definition.name, bus), config.metricsPort);
+      closers.push(() => metrics.close());
+      log.info({ port: metrics.port }, "serving metrics");
+    }
+  } catch (error) {
+    hard.abort();
+    await bus.close();
+    throw error;
+  }
+
+  let stopped: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    stopped ??= (async () => {
+      for (const close of closers) close();
+      const drained = Promise.all([bus.drain(), role?.drain?.() ?? Promise.resolve()]);
+      await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
+      hard.abort();
+      await within(2000, bus.drain(), () => log.warn("some handlers did not stop"));
+      await bus.close();
+    })();
+    return stopped;
+  };
+  return { bus, node, stop };
+}
+
+/** The body of every service's `main.ts`. Returns when the service has stopped; the process then exits. */
+export async function runService(
+  definition: ServiceDefinition,
+  overrides: { config?: RuntimeConfig; log?: Logger } = {},
+): Promise<void> {
+  process.on("uncaughtException", (error) => die(definition.name, error));
+  process.on("unhandledRejection", (reason) => die(definition.name, reason));
+  try {
+    const config = overrides.config ?? readRuntimeConfig();
+    const log = overrides.log ?? createLogger(definition.name, { level: config.logLevel });
+    const service = await startService(definition, config, log);
+    log.info({ node: service.node, pid: process.pid, ready: true }, "ready");
+    process.send?.({ kind: "ready", service: definition.name });
+    const why = await Promise.race([firstSignal(log), service.bus.closed.then(() => "closed" as const)]);
+    if (why === "closed")
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // S2
+    log.info({ signal: why }, "draining");
+    await service.stop();
+    log.info("stopped");
+    process.exit(0);
+  } catch (error) {
+    die(definition.name, error); // S3
+  }
+}
+
+function firstSignal(log: Logger): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let seen = false;
+    const hear = (signal: NodeJS.Signals): void => {
+      if (seen) {
+        log.warn({ signal }, "second signal: leaving at once");
+        process.exit(signal === "SIGINT" ? 130 : 143);
+      }
+      seen = true;
+      resolve(signal);
+    };
+    process.on("SIGTERM", hear);
+    process.on("SIGINT", hear);
+  });
+}
+
+/** One coded line, then the end. */
+function die(service: string, thrown: unknown): never {
+  const error = AntiphonError.from(thrown);
+  const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
+  const stack = error.code === "ANT_INTERNAL" && thrown instanceof Error ? { stack: thrown.stack } : {};
+  process.stderr.write(`${JSON.stringify({ ...line, ...stack })}\n`);
+  process.exit(error.exitCode === 0 ? 1 : error.exitCode);
+}
+
+async function within(ms: number, work: Promise<unknown>, onLate: () => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), ms);
+  });
+  const first = await Promise.race([work.then(() => "done" as const), late]);
+  clearTimeout(timer);
+  if (first === "late") onLate();
+}

@@ -1,0 +1,238 @@
+import type { Msg } from "@nats-io/nats-core";
+import { createInbox } from "@nats-io/nats-core";
+import type { ConsumerName, StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  HEADERS,
+  MSGPACK,
+  encode,
+  limits,
+  parseJournalSubject,
+  subjects,
+  topology,
+} from "@antiphon/contracts";
+import { backoffMs } from "./backoff.ts";
+import type { Bus } from "./bus.ts";
+import type { DeliveryInfo } from "./core/ack-subject.ts";
+import { parseAckSubject } from "./core/ack-subject.ts";
+import { toRecord } from "./journal.ts";
+import type { Logger } from "./logger.ts";
+import type { Outcome } from "./outcome.ts";
+import { ackVerb } from "./outcome.ts";
+import { PullLoop } from "./pull-loop.ts";
+
+/**
+ * Consuming the journal: each record that a durable consumer delivers is handled in a slot, and what the
+ * handler decided is told to the server by the one table in outcome.ts.
+ *
+ * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (what did not finish is handed
+ * back).
+ *
+ * Invariants (ids as in ARCHITECTURE.md):
+ *   J4 A delivery is acknowledged only after its handler returned, so after all its outputs are stored.
+ *   J7 Poison ends: what keeps throwing, or keeps ending the process, becomes a dead letter.
+ *   C1 While a handler works, the server is told so three times per ack wait: no redelivery of live work.
+ *   C2 A dead letter is stored before its delivery is terminated.
+ */
+export interface Delivery {
+  record: StoredRecord;
+  /** 1 on the first delivery. More: somebody had it before and did not finish. */
+  deliveries: number;
+  /** Aborts when the process has to stop before the handler is done. */
+  signal: AbortSignal;
+}
+
+export interface ConsumeOptions {
+  consumer: ConsumerName;
+  /** Records handled at the same time. Slow work: 1 per worker. */
+  slots: number;
+  log: Logger;
+  /** Hard stop: handlers are aborted, unfinished deliveries handed back. */
+  signal: AbortSignal;
+  handle(delivery: Delivery): Promise<Outcome>;
+  /** An unexpected error thrown on this many deliveries of one record makes it a dead letter. Default 10. */
+  poisonAfter?: number;
+}
+
+export interface Consumption {
+  /** Records being handled now. */
+  readonly busy: number;
+  /** Stops pulling and waits for the handlers, at most `deadlineMs` (default limits.drainMs less 5 s). */
+  drain(deadlineMs?: number): Promise<void>;
+}
+
+const retryPolicy = { baseMs: 500, capMs: 30_000 };
+/** Deliveries of a record that never got as far as throwing: it ends the process. */
+const killerDeliveries = 100;
+
+export function consume(bus: Bus, options: ConsumeOptions): Consumption {
+  const specs = topology.consumers.filter((spec) => spec.name === options.consumer);
+  const abort = new AbortController();
+  const slots = Math.max(1, Math.ceil(options.slots / specs.length));
+  const loops = specs.map((spec) => {
+    const onMessage = (message: Msg): Promise<void> =>
+      deliver(bus, options, spec.ackWaitMs, abort.signal, message);
+    const { stream } = spec;
+    return new PullLoop(
+      bus,
+      { stream, consumer: spec.name, slots, log: options.log, onMessage },
+      createInbox(),
+    );
+  });
+
+  let drained: Promise<void> | null = null;
+  const drain = (deadlineMs: number): Promise<void> => {
+    drained ??= (async () => {
+      for (const loop of loops) loop.stop();
+      const deadline = setTimeout(() => abort.abort(), deadlineMs);
+      await Promise.all(loops.map((loop) => loop.idleSlots()));
+      clearTimeout(deadline);
+      for (const loop of loops) loop.close();
+      options.signal.removeEventListener("abort", onAbort);
+      offDrain();
+    })();
+    return drained;
+  };
+  const onAbort = (): void => {
+    abort.abort();
+    void drain(0);
+  };
+  const offDrain = bus.onDrain(() => drain(limits.drainMs - 5000));
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+
+  return {
+    get busy() {
+      return loops.reduce((sum, loop) => sum + loop.busySlots, 0);
+    },
+    drain: (deadlineMs = limits.drainMs - 5000) => drain(deadlineMs),
+  };
+}
+
+async function deliver(
+  bus: Bus,
+  options: ConsumeOptions,
+  ackWaitMs: number,
+  signal: AbortSignal,
+  message: Msg,
+): Promise<void> {
+  const info = parseAckSubject(message.reply ?? "");
+  if (info === null) return;
+  const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
+  try {
+    const outcome = await decide(options, info, signal, message);
+    const { verb, ...rest } = ackVerb(outcome);
+    if (
+      verb === "term" &&
+      "deadLetter" in rest &&
+      !(await bury(bus, options, info, message, rest.deadLetter))
+    ) {
+      const delayMs = backoffMs(info.deliveries, retryPolicy, Math.random());
+      say(bus, message, ackVerb({ kind: "retry", delayMs }).payload); // C2
+      return;
+    }
+    say(bus, message, rest.payload);
+  } finally {
+    clearInterval(working);
+  }
+}
+
+async function decide(
+  options: ConsumeOptions,
+  info: DeliveryInfo,
+  signal: AbortSignal,
+  message: Msg,
+): Promise<Outcome> {
+  const { log } = options;
+  const header = (name: string): string => message.headers?.get(name) ?? "";
+  const { deliveries, seq } = info;
+  let record: StoredRecord;
+  try {
+    record = toRecord({ subject: message.subject, seq, at: new Date(info.atMs), data: message.data, header });
+  } catch (error) {
+    const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
+    log.error({ subject: message.subject, seq, code, detail }, "unreadable record");
+    return { kind: "terminal", code, detail };
+  }
+  const at = {
+    run: record.runId,
+    task: record.taskId,
+    epoch: record.epoch,
+    type: record.type,
+    seq,
+    deliveries,
+  };
+  if (deliveries > killerDeliveries) {
+    log.error(at, "record ends every process that works on it");
+    return {
+      kind: "terminal",
+      code: "ANT_TASK_POISON",
+      detail: `delivered ${deliveries} times, never finished`,
+    }; // J7
+  }
+  try {
+    const outcome = await options.handle({ record, deliveries, signal });
+    if (outcome.kind === "retry")
+      log.info({ ...at, code: outcome.code, delayMs: outcome.delayMs }, "will retry");
+    if (outcome.kind === "terminal")
+      log.error({ ...at, code: outcome.code, detail: outcome.detail }, "terminal");
+    return outcome;
+  } catch (thrown) {
+    return thrownOutcome(options, at, thrown, signal);
+  }
+}
+
+function thrownOutcome(
+  options: ConsumeOptions,
+  at: { deliveries: number },
+  thrown: unknown,
+  signal: AbortSignal,
+): Outcome {
+  const error = AntiphonError.from(thrown);
+  if (signal.aborted) return { kind: "retry", delayMs: 0, code: error.code }; // stopping: hand it back
+  const delayMs = backoffMs(at.deliveries - 1, retryPolicy, Math.random());
+  if (error.disposition !== "retry" && at.deliveries >= (options.poisonAfter ?? 10)) {
+    options.log.error({ ...at, err: thrown, code: error.code }, "handler keeps failing; giving up");
+    return { kind: "terminal", code: error.code, detail: error.detail }; // J7
+  }
+  options.log.warn({ ...at, err: thrown, code: error.code, delayMs }, "handler failed; will retry");
+  return { kind: "retry", delayMs, code: error.code };
+}
+
+/** Stores the dead letter. True: it is stored, now or before. */
+async function bury(
+  bus: Bus,
+  options: ConsumeOptions,
+  info: DeliveryInfo,
+  message: Msg,
+  letter: { code: string; detail: string },
+): Promise<boolean> {
+  const address = parseJournalSubject(message.subject);
+  const subject =
+    address === null
+      ? `antiphon.v1.dlq.${options.consumer}.malformed.${info.stream.toLowerCase()}.-.${info.seq}`
+      : subjects.deadLetter(options.consumer, address);
+  const { deliveries, seq } = info;
+  const result = await bus.publish({
+    stream: "ANT_DLQ",
+    subject,
+    payload: encode({
+      v: 1,
+      consumer: options.consumer,
+      ...letter,
+      deliveries,
+      origin: { subject: message.subject, seq },
+      payload: message.data,
+    }),
+    headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: "DeadLetter.v1" },
+    expectLastSubjectSequence: 0,
+    group: false,
+  });
+  if (result.kind === "ok" || (result.kind === "failed" && result.refusal === "expectation")) return true;
+  options.log.error({ subject, result }, "dead letter could not be stored");
+  return false;
+}
+
+function say(bus: Bus, message: Msg, verb: string): void {
+  if (message.reply !== undefined && !bus.nc.isClosed()) bus.nc.publish(message.reply, verb);
+}

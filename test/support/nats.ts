@@ -1,0 +1,198 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, connect as dial } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Bus, BusOptions } from "../../runtime/src/index.ts";
+import { connectBus, createLogger } from "../../runtime/src/index.ts";
+
+/**
+ * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each
+ * acknowledgement. `close` fails the test when something was left behind on the server.
+ */
+export interface NatsServer {
+  url: string;
+  monitorUrl: string;
+  port: number;
+  dir: string;
+  pid(): number;
+  /** `kill -9`. The store stays. */
+  kill(): Promise<void>;
+  /** SIGTERM and wait. The store stays. */
+  stop(): Promise<void>;
+  /** Starts it again on the same ports and store. */
+  restart(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  connect(options?: Partial<BusOptions>): Promise<Bus>;
+  /** Consumers that are neither durable nor expected: what a leak looks like. */
+  leakedConsumers(): Promise<string[]>;
+  close(options?: { checkLeaks?: boolean }): Promise<void>;
+}
+
+export interface NatsServerOptions {
+  /** `always` (default) or `lazy`, the server's own default that acknowledges before it fsyncs. */
+  sync?: "always" | "lazy";
+  /** Lets clients ask for the sync mode over NATS. Default true. */
+  tellsDurability?: boolean;
+  maxFileStore?: string;
+}
+
+export function natsServerBinary(): string {
+  const local = fileURLToPath(new URL("../../.antiphon/tools/nats-server", import.meta.url));
+  const binary = process.env["NATS_SERVER_BIN"] ?? (existsSync(local) ? local : "nats-server");
+  return binary;
+}
+
+export async function startNats(options: NatsServerOptions = {}): Promise<NatsServer> {
+  const dir = mkdtempSync(join(tmpdir(), "antiphon-nats-"));
+  const [port, monitorPort] = await freePorts();
+  const configFile = join(dir, "nats.conf");
+  writeFileSync(configFile, serverConfig(dir, port, monitorPort, options));
+
+  let child = await launch(configFile, port);
+  const buses = new Set<Bus>();
+  const ended = (process: ChildProcess): Promise<void> =>
+    process.exitCode !== null || process.signalCode !== null
+      ? Promise.resolve()
+      : new Promise((resolve) => process.once("exit", () => resolve()));
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill("SIGCONT");
+    child.kill(signal);
+    await ended(child);
+  };
+
+  const monitorUrl = `http://127.0.0.1:${monitorPort}`;
+  const server: NatsServer = {
+    url: `nats://127.0.0.1:${port}`,
+    monitorUrl,
+    port,
+    dir,
+    pid: () => child.pid ?? 0,
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGTERM"),
+    async restart() {
+      child = await launch(configFile, port);
+    },
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    async connect(overrides = {}) {
+      const bus = await connectBus({
+        servers: `nats://127.0.0.1:${port}`,
+        name: "test",
+        log: createLogger("test", { level: "silent" }),
+        ...overrides,
+      });
+      buses.add(bus);
+      return bus;
+    },
+    leakedConsumers: () => leakedConsumers(monitorUrl),
+    async close({ checkLeaks = true } = {}) {
+      await Promise.all([...buses].map((bus) => bus.close()));
+      const running = child.exitCode === null && child.signalCode === null;
+      const leaked = checkLeaks && running ? await leakedConsumers(monitorUrl) : [];
+      await end("SIGKILL");
+      rmSync(dir, { recursive: true, force: true });
+      if (leaked.length > 0) throw new Error(`consumers left on the server: ${leaked.join(", ")}`);
+    },
+  };
+  return server;
+}
+
+function serverConfig(dir: string, port: number, monitorPort: number, options: NatsServerOptions): string {
+  const sync = options.sync === "lazy" ? "2m" : "always";
+  const jsz = "$SYS.REQ.SERVER.PING.JSZ";
+  const tells = options.tellsDurability !== false;
+  return `
+listen: "127.0.0.1:${port}"
+http: "127.0.0.1:${monitorPort}"
+server_name: test
+max_payload: 8MB
+jetstream { store_dir: "${dir}/store", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }
+accounts {
+  SYS: { users: [ { user: sys, password: sys } ]${tells ? `, exports: [ { service: "${jsz}" } ]` : ""} }
+  ANT: { jetstream: enabled, users: [ { user: ant, password: ant } ]${tells ? `, imports: [ { service: { account: SYS, subject: "${jsz}" } } ]` : ""} }
+}
+system_account: SYS
+no_auth_user: ant
+`;
+}
+
+async function launch(configFile: string, port: number): Promise<ChildProcess> {
+  const child = spawn(natsServerBinary(), ["-c", configFile], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (data: Buffer) => {
+    said = (said + data.toString()).slice(-4000);
+  });
+  let failure: Error | null = null;
+  child.once("error", (error) => (failure = error));
+  const until = Date.now() + 15_000;
+  while (Date.now() < until) {
+    if (failure !== null) throw new Error(`nats-server cannot be started: ${String(failure)}`);
+    if (child.exitCode !== null) throw new Error(`nats-server ended at once:\n${said}`);
+    if (said.includes("Server is ready") && (await answers(port))) return child;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  child.kill("SIGKILL");
+  throw new Error(`nats-server did not get ready:\n${said}`);
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = dial(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const open = () =>
+    new Promise<{ port: number; close: () => Promise<void> }>((resolve, reject) => {
+      const server = createServer();
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address();
+        const port = typeof address === "object" && address !== null ? address.port : 0;
+        resolve({ port, close: () => new Promise((done) => server.close(() => done())) });
+      });
+    });
+  const [first, second] = [await open(), await open()];
+  await Promise.all([first.close(), second.close()]);
+  return [first.port, second.port];
+}
+
+interface JszConsumer {
+  name: string;
+  config?: { durable_name?: string };
+}
+
+async function leakedConsumers(monitorUrl: string): Promise<string[]> {
+  const answer = await fetch(`${monitorUrl}/jsz?accounts=true&streams=true&consumers=true&config=true`);
+  const jsz = (await answer.json()) as {
+    account_details?: { stream_detail?: { name: string; consumer_detail?: JszConsumer[] }[] }[];
+  };
+  const streams = (jsz.account_details ?? []).flatMap((account) => account.stream_detail ?? []);
+  return streams.flatMap((stream) =>
+    (stream.consumer_detail ?? [])
+      .filter((consumer) => consumer.config?.durable_name === undefined)
+      .map((consumer) => `${stream.name} > ${consumer.name}`),
+  );
+}
+
+/** Polls a condition until it holds; throws with its name at the deadline. */
+export async function eventually(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 20_000,
+): Promise<void> {
+  const until = Date.now() + deadlineMs;
+  while (!(await condition())) {
+    if (Date.now() > until) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,6 +1,5 @@
 /** Says in words what is wrong with a value: where, what was expected, what was found, what was probably meant. */
 import type { ErrorObject } from "ajv/dist/2020.js";
-import type { TSchema } from "typebox";
 
 export type Problem = {
   /** JSON pointer; empty for the document itself. */
@@ -8,7 +7,10 @@ export type Problem = {
   message: string;
   expected: string;
   found: string;
+  /** What was probably meant. */
   hint?: string;
+  /** Id of the rule that does not hold, when it is not the shape. */
+  rule?: string;
 };
 
 /** A value as it is quoted in an error: short, one line. */
@@ -89,7 +91,16 @@ function one(error: ErrorObject): Problem {
     }
     case "required": {
       const key = String(params.missingProperty);
-      return { path: under(path, key), message: `\`${key}\` is missing`, expected: `\`${key}\``, found };
+      const known = Object.keys(parent?.properties ?? {});
+      const strangers = Object.keys(error.data as object).filter((name) => !known.includes(name));
+      const meant = nearest(key, strangers);
+      return {
+        path: under(path, key),
+        message: `\`${key}\` is missing`,
+        expected: `\`${key}\``,
+        found,
+        ...(meant === null ? {} : { hint: `is \`${meant.slice(0, 64)}\` a misspelt \`${key}\`?` }),
+      };
     }
     case "enum": {
       const allowed = Array.isArray(params.allowedValues) ? params.allowedValues : [];
@@ -127,7 +138,7 @@ const depthOf = (error: ErrorObject): number => error.instancePath.split("/").le
  * The problems of one check, the most telling first. A union reports one error per branch: the branches whose
  * `kind` (or other constant) does not fit say nothing, the deepest error of the others says most.
  */
-export function describe(errors: readonly ErrorObject[], _schema: TSchema, _value: unknown): Problem[] {
+export function describe(errors: readonly ErrorObject[]): Problem[] {
   const concrete = errors.filter((error) => error.keyword !== "anyOf" && error.keyword !== "oneOf");
   const telling = concrete.filter((error) => error.keyword !== "const" && !isNullBranch(error));
   const pool = telling.length > 0 ? telling : concrete.length > 0 ? concrete : [...errors];

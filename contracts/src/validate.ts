@@ -8,12 +8,12 @@
  *  V2 The value given is never written to: defaults go into the copy that comes back.
  *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { TSchema } from "typebox";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { describe, type Problem } from "./problem.ts";
 import { AntiphonError } from "./errors.ts";
 import { intake } from "./intake.ts";
 import { registry, schemaNameOf, type ContractType, type SchemaName } from "./registry.ts";
+import type { Rule } from "./rules/rule.ts";
 
 export type { Problem } from "./problem.ts";
 
@@ -21,9 +21,10 @@ export type Reader = "strict" | "tolerant";
 
 export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Problem[] };
 
-type Compiled = { check: ValidateFunction; schema: TSchema };
-
-const compiled: Record<Reader, Map<SchemaName, Compiled>> = { strict: new Map(), tolerant: new Map() };
+const compiled: Record<Reader, Map<SchemaName, ValidateFunction>> = {
+  strict: new Map(),
+  tolerant: new Map(),
+};
 
 let engine: Ajv2020 | undefined;
 
@@ -51,12 +52,11 @@ export function loosen<T>(schema: T): T {
   return out as T;
 }
 
-function validatorOf(name: SchemaName, reader: Reader): Compiled {
+function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
   const known = compiled[reader].get(name);
   if (known) return known;
   const { schema } = registry[name];
-  const used = reader === "strict" ? schema : loosen(schema);
-  const fresh = { check: ajv().compile(used), schema: used }; // V1
+  const fresh = ajv().compile(reader === "strict" ? schema : loosen(schema)); // V1
   compiled[reader].set(name, fresh);
   return fresh;
 }
@@ -72,10 +72,25 @@ export function validate<N extends SchemaName>(
     throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${String(name)}`);
   const taken = intake(value); // V2
   if (!taken.ok) return { ok: false, errors: [taken.unfit] };
-  const { check, schema } = validatorOf(known, options.reader ?? "strict");
-  if (check(taken.value)) return { ok: true, value: taken.value as ContractType<N> };
-  const errors: ErrorObject[] = check.errors ?? [];
-  return { ok: false, errors: describe(errors, schema, taken.value) }; // V3
+  const { rules } = registry[known];
+  const raw = broken(rules, taken.value, true);
+  if (raw !== null) return { ok: false, errors: [raw] };
+  const check = validatorOf(known, options.reader ?? "strict");
+  if (!check(taken.value)) return { ok: false, errors: describe(check.errors ?? []) }; // V3
+  const problem = broken(rules, taken.value, false);
+  return problem === null
+    ? { ok: true, value: taken.value as ContractType<N> }
+    : { ok: false, errors: [problem] };
+}
+
+/** The first rule that does not hold. `raw` rules look before the shape is known to fit. */
+function broken(rules: readonly Rule[], value: unknown, raw: boolean): Problem | null {
+  for (const rule of rules) {
+    if ((rule.raw === true) !== raw) continue;
+    const problem = rule.check(value);
+    if (problem !== null) return { ...problem, rule: rule.id };
+  }
+  return null;
 }
 
 /** As `validate`, but a refusal is thrown as `code` with the first problem in words. */

@@ -1,0 +1,40 @@
+/** Antiphon's own contracts: what its services say to each other. */
+import { DeadLetter } from "../dead-letter.ts";
+import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import { JournalEnvelope } from "../journal/record.ts";
+import { ControlHint, LogLine } from "../live.ts";
+import { Provenance } from "../provenance.ts";
+import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
+import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
+import { runOptionsRules, runRequestRules, sandboxRequestRules } from "../rules/own.ts";
+import { AgentSpec, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
+import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
+import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
+import { contract } from "./contract.ts";
+
+export const OWN_CONTRACTS = {
+  AgentSpec: contract("AgentSpec.v1", "antiphon", AgentSpec),
+  RunOptions: contract("RunOptions.v1", "antiphon", RunOptions, runOptionsRules),
+  RunRequest: contract("RunRequest.v1", "antiphon", RunRequest, runRequestRules),
+  TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
+  RunStep: contract("RunStep.v1", "antiphon", RunStep),
+  RunArtifact: contract("RunArtifact.v1", "antiphon", RunArtifact),
+  BlobRef: contract("BlobRef.v1", "antiphon", BlobRef),
+  EvidenceRef: contract("EvidenceRef.v1", "antiphon", EvidenceRef),
+  RepoBase: contract("RepoBase.v1", "antiphon", RepoBase),
+  TreeRef: contract("TreeRef.v1", "antiphon", TreeRef),
+  CheckOutcome: contract("CheckOutcome.v1", "antiphon", CheckOutcome),
+  Feedback: contract("Feedback.v1", "antiphon", Feedback),
+  Provenance: contract("Provenance.v1", "antiphon", Provenance),
+  DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
+  JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
+  ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),
+  LogLine: contract("LogLine.v1", "antiphon", LogLine),
+  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
+  RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  RpcFailure: contract("RpcFailure.v1", "antiphon", RpcFailure),
+  SandboxRequest: contract("SandboxRequest.v1", "antiphon", SandboxRequest, sandboxRequestRules),
+  SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),
+  SandboxOutcome: contract("SandboxOutcome.v1", "antiphon", SandboxOutcome),
+  SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
+};

@@ -1,0 +1,71 @@
+/** Rules of seed 004: commands, task plans, policies. */
+import { COMMANDS, RESERVED_COMMANDS } from "../seeds/v13-commands.ts";
+import type { PolicyConfig } from "../seeds/v13-policy.ts";
+import type { TaskPlan } from "../seeds/v13-plan.ts";
+import { graphRules } from "./graph.ts";
+import { pathRules } from "./paths.ts";
+import { member, within, type Rule } from "./rule.ts";
+
+const isReserved = (name: unknown): name is string =>
+  (RESERVED_COMMANDS as readonly unknown[]).includes(name);
+
+const commandRules: readonly Rule[] = [
+  {
+    id: "command/not-reserved",
+    says: "SpawnSession and LinkPlanNode are reserved for the future and refused.",
+    raw: true,
+    check: (value) => {
+      const command = member(value, "command");
+      if (!isReserved(command)) return null;
+      return {
+        path: "/command",
+        message: `\`${command}\` is reserved for the future and has no meaning yet (ANT_CONTRACT_RESERVED)`,
+        expected: `one of: ${Object.keys(COMMANDS).join(", ")}`,
+        found: command,
+      };
+    },
+  },
+];
+
+export const commitRules: readonly Rule[] = pathRules({
+  name: "commit",
+  git: true,
+  paths: (value) =>
+    ((member(value, "includePaths") as string[] | undefined) ?? []).map((path, i) => ({
+      at: `/includePaths/${i}`,
+      path,
+    })),
+});
+
+export const commandEnvelopeRules: readonly Rule[] = [
+  ...commandRules,
+  ...within("/payload", commitRules, (value) =>
+    member(value, "command") === "Commit" ? member(value, "payload") : null,
+  ),
+];
+
+export const taskPlanRules: readonly Rule[] = graphRules({
+  name: "task-plan",
+  path: "/nodes",
+  idKey: "id",
+  depsKey: "dependsOn",
+  nodes: (value) => (value as TaskPlan).nodes.map(({ id, dependsOn }) => ({ id, deps: dependsOn })),
+});
+
+export const policyConfigRules: readonly Rule[] = [
+  {
+    id: "policy-config/default-exists",
+    says: "`defaultProfile` is the name of one of the profiles.",
+    check: (value) => {
+      const { profiles, defaultProfile } = value as PolicyConfig;
+      if (Object.hasOwn(profiles, defaultProfile)) return null;
+      const expected = `one of: ${Object.keys(profiles).join(", ")}`;
+      return {
+        path: "/defaultProfile",
+        message: "there is no such profile",
+        expected,
+        found: defaultProfile,
+      };
+    },
+  },
+];

@@ -1,0 +1,167 @@
+/** Rules of the remaining documents: plans and patches of seed 002, task contracts, evidence, sandboxes, the journal. */
+import type { JournalRecord } from "../journal/record.ts";
+import type { RunOptions } from "../run-options.ts";
+import type { SandboxRequest } from "../sandbox-rpc.ts";
+import type { EvidenceManifest } from "../seeds/evidence-manifest.ts";
+import type { Patch } from "../seeds/patch.ts";
+import type { Plan } from "../seeds/plan.ts";
+import type { TaskContract } from "../seeds/task-contract.ts";
+import { associateResultRules, directorTaskRules } from "./director-associate.ts";
+import { graphRules } from "./graph.ts";
+import { pathRules } from "./paths.ts";
+import { finalRules, initialRules } from "./router-contract.ts";
+import { member, within, type Rule } from "./rule.ts";
+
+export const planRules: readonly Rule[] = graphRules({
+  name: "plan",
+  path: "/nodes",
+  idKey: "id",
+  depsKey: "deps",
+  nodes: (value) => (value as Plan).nodes,
+});
+
+export const patchRules: readonly Rule[] = pathRules({
+  name: "patch",
+  git: true,
+  paths: (value) => (value as Patch).files.map(({ path }, i) => ({ at: `/files/${i}/path`, path })),
+});
+
+/** Files given as a map from path to content (SandboxJob, SandboxResult). */
+export const fileMapRules: readonly Rule[] = pathRules({
+  name: "sandbox-job",
+  repeats: true, // a map has each key once
+  paths: (value) =>
+    Object.keys((value as { files: object }).files).map((path) => ({
+      at: `/files/${path.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      path,
+    })),
+});
+
+export const sandboxRequestRules: readonly Rule[] = pathRules({
+  name: "sandbox-request",
+  paths: (value) => {
+    const { files, deletions } = (value as SandboxRequest).workspace;
+    return [
+      ...deletions.map((path, i) => ({ at: `/workspace/deletions/${i}`, path })),
+      ...files.map(({ path }, i) => ({ at: `/workspace/files/${i}/path`, path })),
+    ];
+  },
+  repeats: true, // deleted and then written anew is a change of type, and allowed
+});
+
+export const evidenceRules: readonly Rule[] = pathRules({
+  name: "evidence-manifest",
+  paths: (value) =>
+    (value as EvidenceManifest).files.map(({ path }, i) => ({ at: `/files/${i}/path`, path })),
+});
+
+export const taskContractRules: readonly Rule[] = [
+  {
+    id: "task-contract/not-its-own-dependency",
+    says: "A task does not depend on itself, nor twice on another.",
+    check: (value) => {
+      const { id, depends_on = [] } = value as TaskContract;
+      const at = depends_on.findIndex((dep, i) => dep === id || depends_on.indexOf(dep) !== i);
+      if (at < 0) return null;
+      const found = depends_on[at] ?? "";
+      return {
+        path: `/depends_on/${at}`,
+        message: "a task cannot wait for itself, or twice",
+        expected: "another task",
+        found,
+      };
+    },
+  },
+];
+
+const taskSpecGraph = graphRules({
+  name: "run-options",
+  path: "/tasks",
+  idKey: "id",
+  depsKey: "dependencies",
+  nodes: (value) =>
+    ((value as RunOptions).tasks ?? []).map(({ id, dependencies }) => ({
+      id: String(id),
+      deps: dependencies.map(String),
+    })),
+});
+
+const agentPatch = (value: unknown): unknown => member(value, "agent", "patch");
+
+export const runOptionsRules: readonly Rule[] = [
+  ...taskSpecGraph,
+  ...within("/agent/patch", patchRules, agentPatch),
+];
+
+export const runRequestRules: readonly Rule[] = within("/options", runOptionsRules, (value) =>
+  member(value, "options"),
+);
+
+/** Records about the run as a whole, and records about an attempt. `cancel` and `input` may be either. */
+const RUN_LEVEL = ["intent", "routed", "closed"];
+const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing"];
+
+export const journalRules: readonly Rule[] = [
+  {
+    id: "journal/level",
+    says: "Run-level records carry no task and epoch 0; records of an attempt carry a task and an epoch from 1.",
+    check: (value) => {
+      const { type, taskId, epoch } = value as JournalRecord;
+      if (RUN_LEVEL.includes(type) && (taskId !== null || epoch !== 0)) {
+        const found = `task ${String(taskId)}, epoch ${epoch}`;
+        return {
+          path: "/taskId",
+          message: `\`${type}\` is about the whole run`,
+          expected: "task null, epoch 0",
+          found,
+        };
+      }
+      if (ATTEMPT_LEVEL.includes(type) && (taskId === null || epoch === 0)) {
+        const found = `task ${String(taskId)}, epoch ${epoch}`;
+        return {
+          path: "/taskId",
+          message: `\`${type}\` is about an attempt`,
+          expected: "a task, an epoch from 1",
+          found,
+        };
+      }
+      return null;
+    },
+  },
+];
+
+export const intentRecordRules: readonly Rule[] = [
+  ...journalRules,
+  ...within("/body/options", runOptionsRules, (value) => member(value, "body", "options")),
+];
+
+export const routedRecordRules: readonly Rule[] = [
+  ...journalRules,
+  ...graphRules({
+    name: "routed",
+    path: "/body/tasks",
+    idKey: "task/task_id",
+    depsKey: "deps",
+    nodes: (value) =>
+      (value as JournalRecord & { type: "routed" }).body.tasks.map(({ task, deps }) => ({
+        id: task.task_id,
+        deps,
+      })),
+  }),
+  ...within("/body/contract", initialRules, (value) => member(value, "body", "contract")),
+];
+
+export const dispatchRecordRules: readonly Rule[] = [
+  ...journalRules,
+  ...within("/body/task", directorTaskRules, (value) => member(value, "body", "task")),
+];
+
+export const resultRecordRules: readonly Rule[] = [
+  ...journalRules,
+  ...within("/body/result", associateResultRules, (value) => member(value, "body", "result")),
+];
+
+export const closedRecordRules: readonly Rule[] = [
+  ...journalRules,
+  ...within("/body/contract", finalRules, (value) => member(value, "body", "contract")),
+];

@@ -1,0 +1,74 @@
+/** Paths in patches, sandbox files and evidence: relative, forward, inside. */
+import type { Problem } from "../problem.ts";
+import type { Rule } from "./rule.ts";
+
+/** Invisible characters that file systems or git drop or fold, so that `.g\u200cit` becomes `.git`. */
+const INVISIBLE = /[\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
+
+/** Why a path is not safe to use below a root, or null when it is. Pure text: no file system is asked. */
+export function unsafePath(path: string, options: { git?: boolean } = {}): string | null {
+  if (path === "") return "is empty";
+  if (path.length > 1024) return "is longer than 1024 characters";
+  if (INVISIBLE.test(path)) return "has a control or invisible character";
+  if (path.includes("\\")) return "has a backslash; use forward slashes";
+  if (path.startsWith("/")) return "is absolute";
+  if (/^[A-Za-z]:/.test(path)) return "starts with a drive letter";
+  for (const segment of path.split("/")) {
+    if (segment === "") return "has an empty segment";
+    if (segment === "." || segment === "..") return `has a \`${segment}\` segment`;
+    if (segment.length > 255) return "has a segment longer than 255 characters";
+    if (options.git === true && isGitDir(segment)) return "goes into .git";
+  }
+  return null;
+}
+
+/** `.git` under any name a file system may take for it: case, trailing dots and spaces, the 8.3 short name. */
+function isGitDir(segment: string): boolean {
+  const name = segment
+    .toLowerCase()
+    .replace(/[. ]+$/, "")
+    .replace(/:.*$/, "");
+  return name === ".git" || /^git~\d+$/.test(name);
+}
+
+export type PathView = {
+  name: string;
+  git?: boolean;
+  /** Every path of the document, with where it stands. */
+  paths: (value: unknown) => readonly { at: string; path: string }[];
+  /** Whether one path may stand there twice. */
+  repeats?: boolean;
+};
+
+export function pathRules({ name, git, paths, repeats }: PathView): Rule[] {
+  const safe: Rule = {
+    id: `${name}/paths-safe`,
+    says: `Paths are relative, use forward slashes and stay inside${git === true ? ", and never enter .git" : ""}.`,
+    check: (value) => {
+      for (const { at, path } of paths(value)) {
+        const reason = unsafePath(path, git === undefined ? {} : { git });
+        if (reason !== null) return refusal(at, path, reason);
+      }
+      return null;
+    },
+  };
+  if (repeats === true) return [safe];
+  const unique: Rule = {
+    id: `${name}/paths-unique`,
+    says: "No path is there twice.",
+    check: (value) => {
+      const seen = new Set<string>();
+      for (const { at, path } of paths(value)) {
+        if (seen.has(path)) return refusal(at, path, "is there twice");
+        seen.add(path);
+      }
+      return null;
+    },
+  };
+  return [safe, unique];
+}
+
+function refusal(at: string, path: string, reason: string): Problem {
+  const found = JSON.stringify(path.length > 80 ? `${path.slice(0, 77)}...` : path);
+  return { path: at, message: `the path ${reason}`, expected: "a relative path inside the root", found };
+}

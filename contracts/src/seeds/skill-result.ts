@@ -1,0 +1,62 @@
+/** Skill results, `skills/results/{run_id}/`, and per-skill `skills/{skill_name}/io_schema.json` (seed 001). */
+import { Type, type Static, type TSchema } from "typebox";
+import { anyObject, closed, oneOf } from "../shape.ts";
+
+export const SkillName = Type.String({
+  pattern: "^[a-z0-9][a-z0-9-]{0,63}$",
+  description: "Lower-case name of the skill; a folder under skills/.",
+});
+
+export const SkillResult = closed(
+  {
+    skill: SkillName,
+    run_id: Type.String({ minLength: 1 }),
+    pairs: Type.Array(
+      closed({
+        input: Type.Unknown({ description: "Adheres to the io_schema's `input`." }),
+        output: Type.Unknown({ description: "Adheres to the io_schema's `output`." }),
+      }),
+      { minItems: 1, maxItems: 1000 },
+    ),
+  },
+  { description: "Manifest of a skill's structured output: input/output pairs (seed 001)." },
+);
+export type SkillResult = Static<typeof SkillResult>;
+
+export const SkillIoSchema = closed(
+  {
+    skill: SkillName,
+    input: anyObject({ description: "JSON Schema 2020-12 of one input." }),
+    output: anyObject({ description: "JSON Schema 2020-12 of one output." }),
+  },
+  { description: "`skills/{skill_name}/io_schema.json` (seed 001)." },
+);
+export type SkillIoSchema = Static<typeof SkillIoSchema>;
+
+const finding = closed({
+  severity: oneOf(["info", "warning", "error"]),
+  path: Type.Optional(Type.String({ minLength: 1 })),
+  line: Type.Optional(Type.Integer({ minimum: 1 })),
+  message: Type.String({ minLength: 1 }),
+});
+
+/** A TypeBox schema is a JSON Schema document already; this forgets the static type. */
+const ioSchema = (skill: string, input: TSchema, output: TSchema): SkillIoSchema => ({
+  skill,
+  input: { ...input },
+  output: { ...output },
+});
+
+/** The skills Antiphon itself names (seed 001 gives Reviewer and QA as examples). */
+export const SKILLS: { readonly [S in "reviewer" | "qa"]: SkillIoSchema } = {
+  reviewer: ioSchema(
+    "reviewer",
+    closed({ task_id: Type.String({ minLength: 1 }), diff: Type.String() }),
+    closed({ decision: oneOf(["accept", "reject"]), findings: Type.Array(finding) }),
+  ),
+  qa: ioSchema(
+    "qa",
+    closed({ task_id: Type.String({ minLength: 1 }), commands: Type.Array(Type.String({ minLength: 1 })) }),
+    closed({ result: oneOf(["PASS", "FAIL"]), details: Type.String() }),
+  ),
+};

@@ -28,5 +28,16 @@ jetstream {
   max_memory_store: 256MB
   max_file_store: 16GB
 }
+# Lets every client ask over NATS itself whether the server fsyncs before it acknowledges.
+accounts {
+  SYS: { users: [ { user: sys, password: sys } ], exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }
+  ANTIPHON: {
+    jetstream: enabled
+    users: [ { user: antiphon, password: antiphon } ]
+    imports: [ { service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.JSZ" } } ]
+  }
+}
+system_account: SYS
+no_auth_user: antiphon
 `;
 }

@@ -1,0 +1,120 @@
+/**
+ * The fastest obvious check of a repository (seed 000: "else run the fastest obvious check if discoverable").
+ * Pure: a listing and a way to read. What the repository itself says in `antiphon.yaml` wins.
+ */
+import { parse } from "yaml";
+
+export type ReadText = (path: string) => Promise<string | null> | string | null;
+
+/** What `npm init` writes; it always fails and checks nothing. */
+const PLACEHOLDER = /no test specified/;
+
+/** @returns a shell command, or null when nothing is obvious */
+export async function discoverCheck(listing: readonly string[], read: ReadText): Promise<string | null> {
+  const files = new Set(listing);
+  const own = await declaredCheck(files, read);
+  if (own !== null) return own;
+  for (const probe of PROBES) {
+    const command = await probe(files, read);
+    if (command !== null) return command;
+  }
+  return null;
+}
+
+async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  for (const name of ["antiphon.yaml", "antiphon.yml"]) {
+    if (!files.has(name)) continue;
+    const document = asRecord(parsed(await read(name)));
+    const check = document?.["check"] ?? document?.["checks"];
+    const commands = (Array.isArray(check) ? check : [check]).filter(
+      (item) => typeof item === "string" && item.trim() !== "",
+    );
+    if (commands.length > 0) return commands.join(" && ");
+  }
+  return null;
+}
+
+type Probe = (files: ReadonlySet<string>, read: ReadText) => Promise<string | null>;
+
+const PROBES: readonly Probe[] = [packageJson, makefile, python, cargo, goModule, perl, script];
+
+async function packageJson(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  if (!files.has("package.json")) return null;
+  const test = asRecord(asRecord(parsed(await read("package.json")))?.["scripts"])?.["test"];
+  if (typeof test !== "string" || test.trim() === "" || PLACEHOLDER.test(test)) return null;
+  if (files.has("pnpm-lock.yaml")) return "pnpm test";
+  return files.has("yarn.lock") ? "yarn test" : "npm test";
+}
+
+async function makefile(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  for (const name of MAKEFILES) {
+    if (!files.has(name)) continue;
+    const text = (await read(name)) ?? "";
+    const target = ["test", "check"].find((goal) => new RegExp(`^${goal}[ \\t]*::?(?!=)`, "m").test(text));
+    if (target !== undefined) return `make ${target}`;
+  }
+  return null;
+}
+
+/** In the order GNU make looks for them. */
+export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"] as const;
+
+async function python(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  const tests = [...files].filter((path) => /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path));
+  const configured =
+    files.has("pytest.ini") ||
+    files.has("conftest.py") ||
+    /^\[tool\.pytest/m.test((files.has("pyproject.toml") ? await read("pyproject.toml") : null) ?? "") ||
+    /^\[tool:pytest\]/m.test((files.has("setup.cfg") ? await read("setup.cfg") : null) ?? "");
+  if (configured) return "python3 -m pytest -q";
+  if (tests.length === 0) return null;
+  const texts = await Promise.all(tests.slice(0, 20).map(async (path) => (await read(path)) ?? ""));
+  // Tests that name neither run under the one that is always there.
+  return texts.some((text) => /^\s*(import pytest|from pytest)\b/m.test(text)) ||
+    !texts.some((text) => /\bunittest\b/.test(text))
+    ? "python3 -m pytest -q"
+    : "python3 -m unittest discover -q";
+}
+
+async function cargo(files: ReadonlySet<string>): Promise<string | null> {
+  return files.has("Cargo.toml") ? "cargo test --offline" : null;
+}
+
+async function goModule(files: ReadonlySet<string>): Promise<string | null> {
+  return files.has("go.mod") && [...files].some((path) => path.endsWith("_test.go")) ? "go test ./..." : null;
+}
+
+async function perl(files: ReadonlySet<string>): Promise<string | null> {
+  return [...files].some((path) => /^t\/[^/]+\.t$/.test(path)) ? "prove -lr t" : null;
+}
+
+async function script(files: ReadonlySet<string>): Promise<string | null> {
+  const names = [
+    "test.sh",
+    "run-tests.sh",
+    "run_tests.sh",
+    "scripts/test.sh",
+    "scripts/test",
+    "script/test",
+    "bin/test",
+  ];
+  const found = names.find((name) => files.has(name));
+  if (found === undefined) return null;
+  return found.endsWith(".sh") ? `sh ./${found}` : `./${found}`;
+}
+
+/** JSON is YAML, so one reader does for both; what does not parse says nothing. */
+function parsed(text: string | null): unknown {
+  if (text === null || text.length > 1024 * 1024) return null;
+  try {
+    return parse(text, { maxAliasCount: 10 }) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}

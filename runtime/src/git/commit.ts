@@ -1,0 +1,102 @@
+/**
+ * The commit a landing is made of: built by us from a tree that was verified, never by `git commit`, so no hook,
+ * filter, template or config has a say (L2). The same arguments give the same bytes and so the same id, which is
+ * what makes a retried landing land once (J8).
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import { gitObject, formatOf, type GitObject } from "./git-object.ts";
+import { git } from "./git-process.ts";
+import { writePack } from "./pack.ts";
+import { objectStore, openRepo, type RepoLike } from "./repo.ts";
+import { requireId, withScratch } from "./scratch.ts";
+
+export interface CommitPlan {
+  parent: string;
+  tree: string;
+  message: string;
+  /** As `Antiphon-Run: run_x`; the keys are used as they are, in their order. */
+  trailers: Readonly<Record<string, string>>;
+  /** Author's and committer's time, to the second. */
+  at: Date;
+}
+
+export interface NewCommit extends CommitPlan {
+  /** What `applyPatch`, `diffOverlay` or `rebaseOnto` answered as `objects`; nothing for the parent's own tree. */
+  objects?: readonly GitObject[];
+}
+
+const IDENTITY = "Antiphon <antiphon@localhost>";
+const MAX_MESSAGE = 16 * 1024;
+/** As git's own transfer.unpackLimit: below it loose objects, from it a pack. */
+const UNPACK_LIMIT = 100;
+
+/** Landed work must survive a power cut: objects and the ref are flushed before the ref moves. */
+export const DURABLE = [
+  ["core.fsync", "loose-object,pack,pack-metadata,reference"],
+  ["core.fsyncMethod", "fsync"],
+] as const;
+
+/** The commit as an object. Pure. */
+export function commitObject(plan: CommitPlan): GitObject {
+  requireId(plan.parent);
+  requireId(plan.tree);
+  const seconds = Math.floor(plan.at.getTime() / 1000);
+  const trailers = Object.entries(plan.trailers).map(([key, value]) => trailerLine(key, value));
+  const text = [
+    `tree ${plan.tree}`,
+    `parent ${plan.parent}`,
+    `author ${IDENTITY} ${seconds} +0000`,
+    `committer ${IDENTITY} ${seconds} +0000`,
+    "",
+    plainMessage(plan.message),
+    ...(trailers.length === 0 ? [] : ["", ...trailers]),
+    "",
+  ].join("\n");
+  return gitObject(formatOf(plan.tree), "commit", Buffer.from(text, "utf8"));
+}
+
+function trailerLine(key: string, value: string): string {
+  if (!/^[A-Za-z][A-Za-z0-9-]*$/.test(key) || !/^[\x20-\x7e]{1,1024}$/.test(value)) {
+    throw new AntiphonError(
+      "ANT_GIT_ARGUMENT",
+      `not a trailer: ${JSON.stringify(`${key}: ${value}`).slice(0, 200)}`,
+    );
+  }
+  return `${key}: ${value}`;
+}
+
+/** A message comes from an agent: bounded, without control characters, and no line of it can pass for a trailer. */
+function plainMessage(message: string): string {
+  const plain = message
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
+    .replace(/^([ \t]*)(antiphon-[a-z-]+[ \t]*:)/gim, "> $2")
+    .slice(0, MAX_MESSAGE)
+    .trim();
+  return plain === "" ? "Antiphon change" : plain;
+}
+
+/**
+ * Puts the commit and its new objects into the repository's object store, and moves no ref: a crash after it
+ * leaves unreachable objects, which a retry finds and git's own gc removes. One process (two for the first
+ * commit of a repository value given as a path).
+ *
+ * `--strict` makes git check every new object, and that every object they refer to is there.
+ * @returns the commit's id
+ */
+export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<string> {
+  const opened = await openRepo(repo);
+  const made = commitObject(commit);
+  const objects = [...(commit.objects ?? []), made];
+  await withScratch(objectStore(opened), async (scratch) => {
+    const large = objects.length >= UNPACK_LIMIT;
+    await git({
+      gitDir: scratch.gitDir,
+      objectsDir: opened.objectsDir,
+      args: large ? ["index-pack", "--stdin", "--strict"] : ["unpack-objects", "-q", "--strict"],
+      stdin: writePack(opened.format, objects, large ? "deflated" : "stored"),
+      settings: DURABLE,
+    });
+  });
+  return made.id;
+}

@@ -1,0 +1,131 @@
+/**
+ * The one place that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output,
+ * a deadline, and a typed failure. A start costs about 3 ms, so callers count their calls.
+ *
+ * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_OUTPUT_LIMIT, and from
+ * `git()` also ANT_GIT_FAILED (a non-zero exit).
+ */
+import { spawn } from "node:child_process";
+import { AntiphonError } from "@antiphon/contracts";
+import { gitEnvironment, type GitSettings } from "./git-environment.ts";
+
+export interface GitCall {
+  args: readonly string[];
+  /** GIT_DIR. Without it git looks for a repository from `cwd` upwards. */
+  gitDir?: string;
+  workTree?: string;
+  indexFile?: string;
+  /** GIT_OBJECT_DIRECTORY: where new objects go. */
+  objectsDir?: string;
+  cwd?: string;
+  stdin?: Buffer | string;
+  settings?: GitSettings;
+  /** Default 256 MiB; one more byte kills the process. */
+  maxOutputBytes?: number;
+  /** Default 60 s. */
+  deadlineMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface GitResult {
+  exitCode: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+const MAX_STDERR_BYTES = 64 * 1024;
+const DEADLINE_MS = 60_000;
+
+function variables(call: GitCall): Record<string, string> {
+  const extra: Record<string, string> = {};
+  if (call.gitDir !== undefined) extra["GIT_DIR"] = call.gitDir;
+  if (call.workTree !== undefined) extra["GIT_WORK_TREE"] = call.workTree;
+  if (call.indexFile !== undefined) extra["GIT_INDEX_FILE"] = call.indexFile;
+  if (call.objectsDir !== undefined) extra["GIT_OBJECT_DIRECTORY"] = call.objectsDir;
+  return extra;
+}
+
+/** Runs git and answers whatever its exit code is. */
+export function runGit(call: GitCall): Promise<GitResult> {
+  const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+  const verb = call.args[0] ?? "";
+  return new Promise((resolve, reject) => {
+    const child = spawn("git", call.args, {
+      cwd: call.cwd ?? call.gitDir ?? "/",
+      env: gitEnvironment(variables(call), call.settings ?? []),
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let outBytes = 0;
+    let errBytes = 0;
+    let failure: AntiphonError | null = null;
+    const stop = (reason: AntiphonError): void => {
+      failure ??= reason;
+      child.kill("SIGKILL");
+    };
+    const deadlineMs = call.deadlineMs ?? DEADLINE_MS;
+    const timer = setTimeout(() => {
+      stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} took longer than ${deadlineMs} ms`));
+    }, deadlineMs);
+    const onAbort = (): void => stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} was aborted`));
+    call.signal?.addEventListener("abort", onAbort, { once: true });
+    if (call.signal?.aborted === true) onAbort();
+    const settle = (): void => {
+      clearTimeout(timer);
+      call.signal?.removeEventListener("abort", onAbort);
+    };
+
+    child.stdout.on("data", (chunk: Buffer) => {
+      outBytes += chunk.length;
+      if (outBytes <= limit) out.push(chunk);
+      else stop(new AntiphonError("ANT_GIT_OUTPUT_LIMIT", `git ${verb} wrote more than ${limit} bytes`));
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      errBytes += chunk.length;
+      if (errBytes - chunk.length < MAX_STDERR_BYTES) err.push(chunk);
+    });
+    // A git that ends before it has read all of its input breaks the pipe; its exit code says why.
+    child.stdin.on("error", () => child.stdin.destroy());
+    child.stdin.end(call.stdin ?? "");
+    child.on("error", (cause) => {
+      settle();
+      reject(new AntiphonError("ANT_GIT_MISSING", `git could not be started: ${cause.message}`, { cause }));
+    });
+    child.on("close", (code, signal) => {
+      settle();
+      if (failure !== null) return reject(failure);
+      const stderr = Buffer.concat(err).toString("utf8").slice(0, MAX_STDERR_BYTES);
+      if (code === null) {
+        const detail = `git ${verb} was ended by ${signal ?? "a signal"}: ${firstLine(stderr)}`;
+        return reject(new AntiphonError("ANT_GIT_FAILED", detail));
+      }
+      resolve({ exitCode: code, stdout: Buffer.concat(out), stderr });
+    });
+  });
+}
+
+/** Runs git and answers its stdout; a non-zero exit is ANT_GIT_FAILED. */
+export async function git(call: GitCall): Promise<Buffer> {
+  const result = await runGit(call);
+  if (result.exitCode !== 0) throw gitFailure(call, result);
+  return result.stdout;
+}
+
+export function gitFailure(call: GitCall, result: GitResult): AntiphonError {
+  const detail = `git ${call.args[0] ?? ""} ended with ${result.exitCode}: ${firstLine(result.stderr)}`;
+  return new AntiphonError("ANT_GIT_FAILED", detail, {
+    data: { exitCode: result.exitCode, stderr: result.stderr },
+  });
+}
+
+export function firstLine(text: string): string {
+  return (
+    text
+      .split("\n")
+      .find((line) => line.trim() !== "")
+      ?.trim() ?? "(no message)"
+  );
+}

@@ -1,0 +1,43 @@
+/**
+ * Git without a work tree: reading a user's repository, trees as archives, diffs, patches and their policy,
+ * commits and landings. Everything runs plain `git` in a hermetic environment (git-environment.ts).
+ */
+export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./apply-patch.ts";
+export { overlayTar, type ChangedTree, type OverlayFile } from "./change.ts";
+export { discoverCheck, type ReadText } from "./checks.ts";
+export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./commit.ts";
+export { exportTree, type ExportBounds, type ExportedTree } from "./export-tree.ts";
+export type { GitObject, ObjectFormat, TreeEntry } from "./git-object.ts";
+export { literalGlob, pathMatcher, type PathMatcher } from "./glob.ts";
+export { inspectRepo, type InspectOptions, type RepoInspection } from "./inspect-repo.ts";
+export {
+  findLanded,
+  isAncestor,
+  landRef,
+  type FindBounds,
+  type LandedCommit,
+  type LandingOutcome,
+} from "./landing.ts";
+export { diffOverlay, type Overlay, type OverlayDiff } from "./overlay-diff.ts";
+export { patchText } from "./patch-document.ts";
+export { checkPatch, type CheckedFile, type PatchCheck, type PatchRules } from "./patch-policy.ts";
+export type { PatchCode, Refusal } from "./patch-refusal.ts";
+export { protectedPaths } from "./protected-paths.ts";
+export {
+  rebaseOnto,
+  replayCommits,
+  type RebaseOutcome,
+  type ReplayOutcome,
+  type TreeMerge,
+} from "./rebase.ts";
+export { branchRef, openRepo, repoSource, tipOf, treeOf, type Repo, type RepoLike } from "./repo.ts";
+export type { ObjectSource, ObjectStore } from "./scratch.ts";
+export { readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./tar.ts";
+export { TreeCache, type TreeCacheBounds } from "./tree-cache.ts";
+export {
+  checkedOutAt,
+  dirtyPaths,
+  updateWorktree,
+  type WorkTreeOutcome,
+  type WorkTreeUpdate,
+} from "./work-tree.ts";

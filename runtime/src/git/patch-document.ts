@@ -1,0 +1,68 @@
+/**
+ * A Patch.v0 document, one unified diff per file as people and models write them, brought into the one form the
+ * parser reads: `diff --git`, mode lines, `a/` and `b/`. Nothing about hunks is mended.
+ */
+import { AntiphonError, type Patch } from "@antiphon/contracts";
+import { quotePath } from "./git-path.ts";
+
+/** @throws AntiphonError ANT_PATCH_HEADER when a diff is not about the path it stands under */
+export function patchText(patch: Patch): string {
+  return patch.files.map((file) => fileDiff(file.path, file.diff)).join("");
+}
+
+function fileDiff(path: string, diff: string): string {
+  const lines = withoutMail(
+    diff.replace(/\r\n(?=(diff --git|---|\+\+\+|@@|index|new file|deleted file) ?)/g, "\n").split("\n"),
+  );
+  const text = lines.join("\n");
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  if (whole.startsWith("diff --git ")) return whole;
+  if (!whole.startsWith("--- ")) {
+    throw new AntiphonError("ANT_PATCH_MALFORMED", `the diff of ${path} is no unified diff`, {
+      data: { path },
+    });
+  }
+  return plainDiff(path, whole);
+}
+
+/** `git format-patch` puts a letter around a diff: what stands before it, and a signature after it. */
+function withoutMail(lines: readonly string[]): string[] {
+  const start = lines.findIndex((line, index) => {
+    return (
+      line.startsWith("diff --git ") ||
+      (line.startsWith("--- ") && lines[index + 1]?.startsWith("+++ ") === true)
+    );
+  });
+  const rest = start === -1 ? [...lines] : lines.slice(start);
+  while (rest.at(-1) === "") rest.pop();
+  if (/^\d+\.\d+/.test(rest.at(-1) ?? "") && rest.at(-2) === "-- ") rest.splice(-2);
+  return rest;
+}
+
+/** Only `---` and `+++`: the header git would have written. */
+function plainDiff(path: string, text: string): string {
+  const [oldLine = "", newLine = "", ...hunks] = text.split("\n");
+  const [from, to] = [sideName(oldLine), sideName(newLine)];
+  const names = [from, to].filter((name) => name !== null).map((name) => name.replace(/^[ab]\//, ""));
+  if (names.length === 0 || names.some((name) => name !== path)) {
+    throw new AntiphonError("ANT_PATCH_HEADER", `the diff under ${path} is about ${names.join(" and ")}`, {
+      data: { path },
+    });
+  }
+  const quoted = (prefix: string): string => quotePath(`${prefix}${path}`);
+  const tab = path.includes(" ") ? "\t" : "";
+  const mode = from === null ? ["new file mode 100644"] : to === null ? ["deleted file mode 100644"] : [];
+  return [
+    `diff --git ${quoted("a/")} ${quoted("b/")}`,
+    ...mode,
+    from === null ? "--- /dev/null" : `--- ${quoted("a/")}${tab}`,
+    to === null ? "+++ /dev/null" : `+++ ${quoted("b/")}${tab}`,
+    ...hunks,
+  ].join("\n");
+}
+
+/** Without a timestamp; null for /dev/null. */
+function sideName(line: string): string | null {
+  const name = line.slice(4).split("\t")[0]?.trimEnd() ?? "";
+  return name === "/dev/null" ? null : name;
+}

@@ -1,0 +1,74 @@
+/**
+ * Which paths a patch may name at all, whatever its scope (L1). Stricter than git on one platform needs: a
+ * repository made here may be checked out on a file system that folds case, drops trailing dots or ignores
+ * invisible characters, and `.git` must not come into being on any of them.
+ */
+import { isUtf8Path } from "./git-path.ts";
+import { refuse } from "./patch-refusal.ts";
+
+const MAX_PATH_BYTES = 1024;
+const MAX_NAME_BYTES = 255;
+const MAX_DEPTH = 64;
+
+/** C0, DEL, C1, and every character that shows as nothing or turns the direction of what follows. */
+const HIDDEN = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f" +
+    "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\uffff]" +
+    "|[\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]",
+  "u",
+);
+
+/** Names that are devices on Windows, with any extension. */
+const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i;
+
+export function checkPath(path: string, line: number): void {
+  const where = { path, line };
+  if (path === "") refuse("ANT_PATCH_PATH", "path.empty", "an empty path", where);
+  if (!isUtf8Path(path)) refuse("ANT_PATCH_NAME", "name.not-utf8", "a name that is not UTF-8", where);
+  if (HIDDEN.test(path)) refuse("ANT_PATCH_NAME", "name.hidden", "control or invisible characters", where);
+  if (path.includes("\\")) refuse("ANT_PATCH_NAME", "name.backslash", "a backslash", where);
+  if (path.startsWith("/") || /^[a-z]:/i.test(path)) {
+    refuse("ANT_PATCH_PATH", "path.absolute", "an absolute path", where);
+  }
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) refuse("ANT_PATCH_PATH", "path.too-long", "too long", where);
+  const names = path.split("/");
+  if (names.length > MAX_DEPTH) refuse("ANT_PATCH_PATH", "path.too-deep", "too deep", where);
+  for (const name of names) checkName(name, where);
+}
+
+function checkName(name: string, where: { path: string; line: number }): void {
+  if (name === "") refuse("ANT_PATCH_PATH", "path.empty-name", "an empty name in the path", where);
+  if (name === "." || name === "..")
+    refuse("ANT_PATCH_PATH", "path.traversal", `a \`${name}\` in the path`, where);
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+    refuse("ANT_PATCH_PATH", "path.too-long", "a name too long", where);
+  const folded = folding(name);
+  if (folded === ".git" || /^git~[0-9]+$/.test(folded)) {
+    refuse("ANT_PATCH_PATH", "path.dot-git", "a name that is .git on some file system", where);
+  }
+  if (folded === ".gitmodules" || /^(gitmod~[0-9]+|gi7eba~[0-9]+)$/.test(folded)) {
+    refuse("ANT_PATCH_GITLINK", "path.gitmodules", "submodules cannot be changed", where);
+  }
+  if (name.includes(":")) refuse("ANT_PATCH_PATH", "path.stream", "a colon: a stream on NTFS", where);
+  if (/[. ]$/.test(name))
+    refuse("ANT_PATCH_PATH", "path.trailing", "a name that ends in a dot or space", where);
+  if (name.startsWith(" "))
+    refuse("ANT_PATCH_PATH", "path.leading", "a name that starts with a space", where);
+  if (DEVICE.test(name)) refuse("ANT_PATCH_PATH", "path.device", "a device on Windows", where);
+}
+
+/** The name as the loosest file system sees it: no stream, no trailing dots or spaces, compatible, lower case. */
+function folding(name: string): string {
+  const stream = name.indexOf(":");
+  const plain = stream === -1 ? name : name.slice(0, stream);
+  return plain
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[. ]+$/, "")
+    .trimStart();
+}
+
+/** For telling two spellings of one path on a folding file system. */
+export function foldedPath(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}

@@ -55,8 +55,8 @@ export function createReport({ json, write = console.log, now = () => performanc
       const failed = steps.filter((step) => step.outcome === "failed");
       const ms = Math.round(now() - started);
       if (json) write(JSON.stringify({ ok: failed.length === 0, ms, steps }, null, 2));
-      else if (failed.length === 0) say(`set up in ${seconds(ms).trim()}`);
-      else say(`set-up is not complete: ${failed.map((step) => step.name).join(", ")}`);
+      else if (failed.length === 0) say(`done in ${seconds(ms).trim()}`);
+      else say(`not complete: ${failed.map((step) => step.name).join(", ")}`);
       return failed.length === 0 ? 0 : 1;
     },
   };

@@ -97,6 +97,7 @@ async function configure(tree) {
   await writeFile(at("etc/group"), `root:x:0:\nsandbox:x:${SANDBOX_UID}:\nnogroup:x:65534:\n`);
   await writeFile(at("etc/nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files dns\n");
   for (const [name, target] of Object.entries(ALTERNATIVES)) {
+    if (!(await exists(at(`usr/bin/${target}`)))) continue;
     await rm(at(`usr/bin/${name}`), { force: true });
     await symlink(target, at(`usr/bin/${name}`));
   }

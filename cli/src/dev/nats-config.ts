@@ -6,16 +6,16 @@ export interface NatsOptions {
   readonly port: number;
   readonly portsDir: string;
   readonly pidFile: string;
-  /** 0 as above. Loopback only; services read the durability setting there. */
-  readonly monitorPort: number;
 }
+
+/** Whoever connects without credentials is this user. Its seed was never kept: nobody can be it any other way. */
+const NOBODY = "UB64YLL34PCHCINGFW2GKURHXRHD37F3QZ53ASS67CXQAMK335QGU4FP";
 
 export function natsConfig(options: NatsOptions): string {
   const address = (port: number): string => `"127.0.0.1:${port === 0 ? -1 : port}"`;
   return `# Written by "antiphon dev" at each start; changes here are lost.
 server_name: antiphon-dev
 listen: ${address(options.port)}
-http: ${address(options.monitorPort)}
 pid_file: ${JSON.stringify(options.pidFile)}
 ports_file_dir: ${JSON.stringify(options.portsDir)}
 max_payload: 8MB
@@ -28,6 +28,17 @@ jetstream {
   max_memory_store: 256MB
   max_file_store: 16GB
 }
+# Services ask here whether the server fsyncs before it acknowledges; they may ask the system account nothing else.
+accounts {
+  SYS { exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }
+  ANTIPHON {
+    jetstream: enabled
+    users: [ { nkey: ${NOBODY} } ]
+    imports: [ { service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.JSZ" } } ]
+  }
+}
+system_account: SYS
+no_auth_user: ${NOBODY}
 # Lets every client ask over NATS itself whether the server fsyncs before it acknowledges.
 accounts {
   SYS: { users: [ { user: sys, password: sys } ], exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }

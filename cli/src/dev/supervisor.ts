@@ -135,7 +135,7 @@ export class Supervisor {
     }
     rmSync(this.#run(""), { recursive: true, force: true });
     mkdirSync(this.#run(""), { recursive: true });
-    const writeConfig = (port: number, monitorPort: number): void =>
+    const writeConfig = (port: number): void =>
       writeFileSync(
         this.#run("nats.conf"),
         natsConfig({
@@ -143,10 +143,9 @@ export class Supervisor {
           port,
           portsDir: this.#run(""),
           pidFile: this.#run("nats.pid"),
-          monitorPort,
         }),
       );
-    writeConfig(this.#options.natsPort, 0);
+    writeConfig(this.#options.natsPort);
     const child = this.#child({
       name: "nats-server",
       command: "/bin/sh",
@@ -156,24 +155,23 @@ export class Supervisor {
       graceMs: STOP_GRACE_MS,
     });
     child.start();
-    const ports = await this.#until(began, "nats-server", () => this.#natsPorts());
+    const port = await this.#until(began, "nats-server", () => this.#natsPortInUse());
     // From here on a restarted server comes back where the services look for it.
-    writeConfig(ports.nats, ports.monitor);
+    writeConfig(port);
     await this.#until(began, "nats-server", async () =>
-      (await greeting(ports.nats, 500))?.startsWith("INFO ") ? true : null,
+      (await greeting(port, 500))?.startsWith("INFO ") ? true : null,
     );
-    return `nats://127.0.0.1:${ports.nats}`;
+    return `nats://127.0.0.1:${port}`;
   }
 
   /** The server writes the ports it got into `<binary>_<pid>.ports`. */
-  #natsPorts(): { nats: number; monitor: number } | null {
+  #natsPortInUse(): number | null {
     const file = readdirSync(this.#run("")).find((name) => name.endsWith(".ports"));
     if (file === undefined || !existsSync(this.#run("nats.pid"))) return null;
     const text = readFileSync(this.#run(file), "utf8");
-    if (!text.trimEnd().endsWith("}")) return null;
-    const urls = JSON.parse(text) as { nats?: string[]; monitoring?: string[] };
-    const port = (list: string[] | undefined): number => Number(/:(\d+)$/.exec(list?.[0] ?? "")?.[1] ?? 0);
-    return { nats: port(urls.nats), monitor: port(urls.monitoring) };
+    if (!text.trimEnd().endsWith("}")) return null; // Half written.
+    const { nats } = JSON.parse(text) as { nats?: string[] };
+    return Number(/:(\d+)$/.exec(nats?.[0] ?? "")?.[1] ?? 0);
   }
 
   #startServices(nats: string): void {

@@ -3,6 +3,7 @@
 // A browser on this machine can be made to call loopback by any page it shows. Two things give such a call away:
 // its Host is not a name of ours (DNS rebinding), or its Origin is another site (CSRF).
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { ErrorCode } from "@antiphon/contracts";
 
 export interface CallerHeaders {
   readonly host: string | undefined;
@@ -18,7 +19,7 @@ export interface GuardPolicy {
 }
 
 export type GuardVerdict =
-  { kind: "pass"; principal: string } | { kind: "refuse"; code: string; detail: string };
+  { kind: "pass"; principal: string } | { kind: "refuse"; code: ErrorCode; detail: string };
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -30,25 +31,26 @@ export function judgeCaller(headers: CallerHeaders, policy: GuardPolicy): GuardV
   const name = hostName(headers.host);
   if (name === null || !(isLoopback(name) || policy.allowedHosts.includes(name))) {
     return refuse(
-      "ANT_HTTP_HOST_REFUSED",
+      "ANT_GATEWAY_HOST",
       `the Host header ${JSON.stringify(headers.host ?? "")} is not a name of this gateway`,
     );
   }
   if (headers.origin !== undefined && !isSameOrigin(headers.origin, headers.host ?? "")) {
-    return refuse("ANT_HTTP_ORIGIN_REFUSED", `a page of ${headers.origin} may not call this gateway`);
+    return refuse("ANT_GATEWAY_ORIGIN", `a page of ${headers.origin} may not call this gateway`);
   }
   if (headers.secFetchSite !== undefined && !["same-origin", "none"].includes(headers.secFetchSite)) {
-    return refuse("ANT_HTTP_ORIGIN_REFUSED", "a page of another site may not call this gateway");
+    return refuse("ANT_GATEWAY_ORIGIN", "a page of another site may not call this gateway");
   }
   if (policy.token === null) return { kind: "pass", principal: "local" };
-  if (headers.authorization === undefined) return refuse("ANT_HTTP_UNAUTHORIZED", "no bearer token was sent");
+  if (headers.authorization === undefined)
+    return refuse("ANT_GATEWAY_TOKEN_REQUIRED", "no bearer token was sent");
   const sent = /^Bearer (.+)$/i.exec(headers.authorization)?.[1];
   if (sent === undefined || !sameSecret(sent, policy.token))
-    return refuse("ANT_HTTP_UNAUTHORIZED", "the bearer token is not the right one");
+    return refuse("ANT_GATEWAY_TOKEN_REQUIRED", "the bearer token is not the right one");
   return { kind: "pass", principal: "token" };
 }
 
-function refuse(code: string, detail: string): GuardVerdict {
+function refuse(code: ErrorCode, detail: string): GuardVerdict {
   return { kind: "refuse", code, detail };
 }
 

@@ -7,7 +7,12 @@ export function recordFrame(record: StoredRecord): string {
 }
 
 /** Live output has no id: it is a picture, not a fact, and is not resumed. */
-export function logFrame(log: { taskId: string; stream: string; epoch: number; text: string }): string {
+export function logFrame(log: {
+  taskId: string | null;
+  stream: string;
+  epoch: number;
+  text: string;
+}): string {
   return `event: log\ndata: ${JSON.stringify(log)}\n\n`;
 }
 

@@ -1,0 +1,90 @@
+// Server-sent events: a run's journal as it grows.
+//
+// Lifecycle of a stream: admitted -> following -> ended (by `closed`, by the client, by a slow client, by drain).
+//
+// Invariants:
+//   E1 At most limits.sseClients streams are open; the next one is refused with 429.
+//   E2 A client that does not read is let go after 10 s; what it misses it gets by resuming. Live output is dropped
+//      for it at once.
+//   E3 Whatever ends a stream, its tail, its log subscription and its timer are gone.
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { BEAT, logFrame, recordFrame, resumeFrom } from "../core/sse-frame.ts";
+import type { Backend } from "../ports.ts";
+
+const BEAT_MS = 10_000;
+const SLOW_CLIENT_MS = 10_000;
+const LIVE_BACKLOG_BYTES = 256 * 1024;
+
+export class EventStreams {
+  readonly #backend: Backend;
+  readonly #open = new Set<AbortController>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: boolean): Promise<void> {
+    if (this.#open.size >= limits.sseClients)
+      throw new AntiphonError("ANT_GATEWAY_BUSY", `${limits.sseClients} event streams are open already`); // E1
+    const lastSeen = request.headers["last-event-id"];
+    const from = resumeFrom(typeof lastSeen === "string" ? lastSeen : undefined);
+    const abort = new AbortController();
+    this.#open.add(abort);
+    reply.hijack();
+    const out = reply.raw;
+    out.once("close", () => abort.abort());
+    out.writeHead(200, {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-accel-buffering": "no",
+    });
+    out.write(BEAT);
+    const beat = setInterval(() => out.write(BEAT), BEAT_MS);
+    const mute = logs
+      ? this.#backend.onOutput(runId, (output) => {
+          if (out.writableLength < LIVE_BACKLOG_BYTES) out.write(logFrame(output)); // E2
+        })
+      : () => undefined;
+    try {
+      for await (const record of this.#backend.tail(runId, from, abort.signal)) {
+        if (!out.write(recordFrame(record)) && !(await drained(reply, abort.signal))) break; // E2
+        if (record.type === "closed") break;
+      }
+    } catch {
+      // NATS went away: the client resumes behind its last event and is told 503 until NATS is back.
+    } finally {
+      clearInterval(beat); // E3
+      mute();
+      abort.abort();
+      this.#open.delete(abort);
+      out.end();
+    }
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Ends every stream; clients come back to another gateway. */
+  close(): void {
+    for (const abort of this.#open) abort.abort();
+  }
+}
+
+function drained(reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (ok: boolean) => (): void => {
+      clearTimeout(timer);
+      reply.raw.removeListener("drain", onDrain);
+      signal.removeEventListener("abort", onAbort);
+      resolve(ok);
+    };
+    const onDrain = settle(true);
+    const onAbort = settle(false);
+    const timer = setTimeout(onAbort, SLOW_CLIENT_MS);
+    reply.raw.once("drain", onDrain);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,96 @@
+// Fastify, its guards and its one error mapper. Routes are in routes.ts and event-stream.ts.
+//
+// Invariants:
+//   H1 Every request passes the caller guard before anything reads its body.
+//   H2 Every failure leaves through `errorReply`: coded JSON, never a stack.
+//   H3 Without NATS a request that needs it is answered 503 at once.
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { Logger } from "@antiphon/runtime";
+import fastify from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { judgeCaller } from "../core/caller-guard.ts";
+import type { GuardPolicy } from "../core/caller-guard.ts";
+import { errorReply } from "../core/error-reply.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    principal: string;
+  }
+}
+
+/** Answered even without NATS and without a token: they tell a supervisor how things are. */
+const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
+const LOCAL_PATHS = new Set(["/metrics", "/openapi.json"]);
+
+export interface HttpPolicy extends GuardPolicy {
+  connected(): boolean;
+}
+
+export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance {
+  const server = fastify({
+    bodyLimit: limits.requestBodyBytes,
+    logger: false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 5_000,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 512 },
+  });
+  server.decorateRequest("principal", "");
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    done(null, parseJson(String(body)));
+  });
+  server.addHook("onRequest", async (request, reply) => {
+    void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
+    request.principal = admit(request, policy); // H1
+    const path = request.url.split("?")[0] ?? "";
+    const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
+    if (needsNats && !policy.connected())
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
+  });
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // H2
+  server.setNotFoundHandler((request, reply) => {
+    const error = new AntiphonError(
+      "ANT_GATEWAY_ROUTE",
+      `there is no ${request.method} ${request.url.split("?")[0] ?? ""}`,
+    );
+    sendError(error, request, reply, log);
+  });
+  return server;
+}
+
+function admit(request: FastifyRequest, policy: GuardPolicy): string {
+  const { host, origin, authorization } = request.headers;
+  const site = request.headers["sec-fetch-site"];
+  const isProbe = OPEN_PATHS.has(request.url);
+  const verdict = judgeCaller(
+    { host, origin, authorization, secFetchSite: typeof site === "string" ? site : undefined },
+    isProbe ? { ...policy, token: null } : policy,
+  );
+  if (verdict.kind === "pass") return verdict.principal;
+  throw new AntiphonError(verdict.code, verdict.detail);
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  const { status, body, retryAfterS } = errorReply(error);
+  if (status >= 500)
+    log.warn(
+      { err: error, method: request.method, url: request.url, code: body.error.code },
+      "request failed",
+    );
+  if (retryAfterS !== null) void reply.header("retry-after", String(retryAfterS));
+  if (status === 401) void reply.header("www-authenticate", "Bearer");
+  void reply.code(status).send(body);
+}
+
+/** An empty body is no body: `curl -X POST` with a JSON content type is not a mistake. */
+function parseJson(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AntiphonError("ANT_GATEWAY_BODY", `the body is not JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,106 @@
+// The gateway's backend over the runtime's bus.
+//
+// Every call ends within `deadlineMs`: an answer that cannot be had is ANT_NATS_UNREACHABLE, not a wait.
+import { AntiphonError, BUCKETS, canonicalJson, keys, subjects } from "@antiphon/contracts";
+import type { LogLine, RepoInspectReply, RepoInspectRequest } from "@antiphon/contracts";
+import { callRpc, listen, openBlobs, openJournal, openKv, tell } from "@antiphon/runtime";
+import type { Bus, Logger } from "@antiphon/runtime";
+import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+
+const DEADLINE_MS = 2_500;
+const INSPECT_MS = 15_000; // A large repository takes git a while.
+const ROLL_CALL_MS = 300;
+
+export function natsBackend(bus: Bus, log: Logger): Backend {
+  const journal = openJournal(bus, { log });
+  const intents = openKv(bus, BUCKETS.intents);
+  const manifests = openKv(bus, BUCKETS.evidence);
+  const contracts = openKv(bus, BUCKETS.contracts);
+  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const recordings = openBlobs(bus, BUCKETS.recordings);
+  const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
+
+  async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
+    return (await soon(kv.get<T>(key)))?.value ?? null;
+  }
+
+  return {
+    get connected() {
+      return bus.connected;
+    },
+    createIntent: (intentId, content) => soon(intents.create(intentId, content)),
+    intent: (intentId) => document(intents, intentId),
+    append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),
+    read: (runId) => soon(journal.read(runId)),
+    intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
+    tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
+    runIds: () => soon(journal.runIds()),
+    inspect: (request) => inspect(bus, request),
+    hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+    onOutput: (runId, hear) =>
+      listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => hear(output(line, subject))),
+    manifest: (key) => document(manifests, key),
+    taskContract: (runId, taskId) => document(contracts, keys.taskContract(runId, taskId)),
+    routerContract: (runId) => document(contracts, keys.routerContract(runId)),
+    file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
+    async storeRecording(name, content) {
+      await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
+    },
+    rollCall: (expect) => rollCall(bus, expect),
+  };
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new AntiphonError("ANT_NATS_UNREACHABLE", `no answer from NATS within ${ms / 1000} s`)),
+      ms,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function inspect(
+  bus: Bus,
+  request: RepoInspectRequest,
+): Promise<Extract<RepoInspectReply, { ok: true }>> {
+  try {
+    return await callRpc(bus, subjects.repoInspect, request, { timeoutMs: INSPECT_MS });
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
+    if (!bus.connected)
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while the repository was looked at", {
+        cause: error,
+      });
+    throw new AntiphonError("ANT_DIRECTOR_UNAVAILABLE", "no Director answered the look at the repository", {
+      cause: error,
+    });
+  }
+}
+
+/** `antiphon.v1.log.<runId>.<task>.<stream>` */
+function output({ text, epoch }: LogLine, subject: string): LiveOutput {
+  const [, , , , task = "-", stream = ""] = subject.split(".");
+  return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
+}
+
+/** Every service answers `$SRV.PING`; the call ends when `expect` of them did, or after 300 ms. */
+async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
+  const present: PresentService[] = [];
+  const replies = await bus.nc.requestMany("$SRV.PING", "", {
+    strategy: "count",
+    maxMessages: expect,
+    maxWait: ROLL_CALL_MS,
+  });
+  for await (const reply of replies) {
+    if (reply.data.length === 0) break; // No responders.
+    const { name, id, version } = reply.json<PresentService>();
+    present.push({ name, id, version });
+  }
+  return present;
+}

@@ -1,0 +1,141 @@
+// The routes: what is taken from a request, and what is answered.
+import { AntiphonError } from "@antiphon/contracts";
+import type { FastifyInstance } from "fastify";
+import { recordJson } from "../core/sse-frame.ts";
+import type { Backend } from "../ports.ts";
+import type { EvidenceAddress, Gateway } from "../service.ts";
+import type { EventStreams } from "./event-stream.ts";
+
+type Params<K extends string> = { Params: Record<K, string> };
+type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: string } };
+
+export interface RouteParts {
+  readonly gateway: Gateway;
+  readonly backend: Backend;
+  readonly streams: EventStreams;
+  metrics(): Promise<{ type: string; text: string }>;
+}
+
+export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
+  addIntents(server, parts.gateway);
+  addRuns(server, parts);
+  addEvidence(server, parts.gateway);
+  addHealth(server, parts);
+}
+
+function addIntents(server: FastifyInstance, gateway: Gateway): void {
+  server.post("/intents", async (request, reply) => {
+    const { intentId, created } = await gateway.createIntent(request.body, request.principal);
+    return reply
+      .code(created ? 201 : 200)
+      .header("location", `/intents/${intentId}`)
+      .send({ intentId });
+  });
+  server.get<Params<"id">>("/intents/:id", async (request) => gateway.intent(id(request.params.id, "it")));
+  server.post<Params<"id">>("/intents/:id/run", async (request, reply) => {
+    const key = idempotencyKey(request.headers["idempotency-key"]);
+    const { principal, body } = request;
+    const { runId, replayed } = await gateway.run(id(request.params.id, "it"), { key, principal, body });
+    if (replayed) void reply.header("idempotency-replayed", "true");
+    return reply
+      .code(202)
+      .header("location", `/runs/${runId}`)
+      .send({ runId, intentId: request.params.id, status: "queued" });
+  });
+  server.post("/recordings", async (request, reply) =>
+    reply.code(201).send(await gateway.record(request.body)),
+  );
+}
+
+function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {
+  server.get<{ Querystring: { limit?: string } }>("/runs", async (request) => {
+    const limit = request.query.limit ?? "20";
+    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
+      throw invalid("limit", "must be a number from 1 to 1000");
+    return { runs: await gateway.runs(Number(limit)) };
+  });
+  server.get<Params<"id">>("/runs/:id", async (request) => gateway.view(id(request.params.id, "run")));
+  server.get<Params<"id"> & { Querystring: { logs?: string } }>(
+    "/runs/:id/events",
+    async (request, reply) => {
+      const runId = id(request.params.id, "run");
+      const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.
+      const wantsStream = request.headers.accept?.includes("text/event-stream") ?? false;
+      if (!wantsStream && request.headers.accept?.includes("application/json") === true)
+        return { records: records.map(recordJson) };
+      await streams.serve(request, reply, runId, request.query.logs === "1");
+      return reply;
+    },
+  );
+  server.post<Params<"id">>("/runs/:id/events", async (request, reply) =>
+    reply.code(202).send(await gateway.say(id(request.params.id, "run"), request.body, request.principal)),
+  );
+}
+
+function addEvidence(server: FastifyInstance, gateway: Gateway): void {
+  server.get<Params<"id">>("/runs/:id/evidence", async (request) =>
+    gateway.evidence(id(request.params.id, "run")),
+  );
+  server.get<AtEvidence>("/runs/:id/evidence/:task/:epoch", async (request) =>
+    gateway.bundle(id(request.params.id, "run"), addressOf(request)),
+  );
+  server.get<AtEvidence & Params<"*">>("/runs/:id/evidence/:task/:epoch/files/*", async (request, reply) => {
+    const bytes = await gateway.file(id(request.params.id, "run"), addressOf(request), request.params["*"]);
+    // What an agent wrote is shown as text or saved, never run in the gateway's origin.
+    return reply
+      .type("text/plain; charset=utf-8")
+      .header("content-security-policy", "sandbox; default-src 'none'")
+      .send(bytes);
+  });
+}
+
+function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {
+  server.get("/healthz", async () => ({ status: "ok" }));
+  server.get("/readyz", async () => {
+    if (!backend.connected) throw new AntiphonError("ANT_NATS_UNREACHABLE", "not connected to NATS");
+    return { status: "ready" };
+  });
+  server.get<{ Querystring: { expect?: string } }>("/services", async (request) => {
+    const expect = Number(request.query.expect ?? 1000);
+    return {
+      services: await backend.rollCall(
+        Number.isInteger(expect) && expect > 0 ? Math.min(expect, 1000) : 1000,
+      ),
+    };
+  });
+  server.get("/metrics", async (_request, reply) => {
+    const { type, text } = await metrics();
+    return reply.type(type).send(text);
+  });
+}
+
+function invalid(path: string, message: string): AntiphonError {
+  return new AntiphonError("ANT_CONTRACT_INVALID", `${path}: ${message}`, { data: { path } });
+}
+
+function id(text: string, prefix: "it" | "run"): string {
+  if (new RegExp(`^${prefix}_[a-z0-9]{1,32}$`).test(text)) return text;
+  const code = prefix === "it" ? "ANT_INTENT_NOT_FOUND" : "ANT_RUN_NOT_FOUND";
+  throw new AntiphonError(
+    code,
+    `${JSON.stringify(text.slice(0, 80))} is not ${prefix === "it" ? "an intent" : "a run"} id (${prefix}_...)`,
+  );
+}
+
+function idempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && /^[\x21-\x7e]{1,128}$/.test(header)) return header;
+  throw invalid("Idempotency-Key", "must be 1 to 128 printable characters without spaces");
+}
+
+function addressOf(request: {
+  params: Record<"task" | "epoch", string>;
+  query: { kind?: string };
+}): EvidenceAddress {
+  const { task, epoch } = request.params;
+  if (!/^\d{1,7}$/.test(epoch))
+    throw invalid("epoch", `must be a number, found ${JSON.stringify(epoch.slice(0, 80))}`);
+  const kind = request.query.kind ?? "attempt";
+  if (kind !== "attempt" && kind !== "verdict") throw invalid("kind", "must be attempt or verdict");
+  return { task, epoch: Number(epoch), kind };
+}

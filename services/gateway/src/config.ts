@@ -1,0 +1,34 @@
+// The only place in the gateway that reads the environment.
+import { AntiphonError } from "@antiphon/contracts";
+import { isLoopback } from "./core/caller-guard.ts";
+
+export interface GatewayConfig {
+  /** ANTIPHON_LISTEN: host:port. Default 127.0.0.1:3001; port 0 takes a free one. */
+  readonly host: string;
+  readonly port: number;
+  /** ANTIPHON_TOKEN: the bearer token callers must send. Needed to listen beyond loopback. */
+  readonly token: string | null;
+  /** ANTIPHON_GATEWAY_HOSTS: names besides loopback under which it may be called, comma separated. */
+  readonly allowedHosts: readonly string[];
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function readGatewayConfig(env: Env = process.env): GatewayConfig {
+  const listen = env.ANTIPHON_LISTEN || "127.0.0.1:3001";
+  const parts = /^(\[[0-9a-f:]+\]|[^:]+):(\d{1,5})$/i.exec(listen);
+  const port = Number(parts?.[2]);
+  if (parts === null || port > 65_535) {
+    throw new AntiphonError(
+      "ANT_CONFIG_INVALID",
+      `ANTIPHON_LISTEN=${JSON.stringify(listen)} is not host:port`,
+    );
+  }
+  const host = (parts[1] ?? "").replace(/^\[|\]$/g, "");
+  const token = env.ANTIPHON_TOKEN || null;
+  if (token === null && !isLoopback(host)) {
+    throw new AntiphonError("ANT_GATEWAY_UNSAFE_BIND", `will not listen on ${host} without a token`);
+  }
+  const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== "") };
+}

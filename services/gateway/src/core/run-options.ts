@@ -1,0 +1,155 @@
+// Reads how a run is to be carried out from an intent's free-form `inputs` and `constraints`. Pure.
+//
+// Invariants:
+//   R1 A known key has its type, or the refusal names its path in the intent.
+//   R2 An unknown key in `inputs` is a fact for the goal and is left alone; one in `constraints` is a limit that
+//      nobody would keep, so it is refused.
+import { AntiphonError, RunOptions, validate } from "@antiphon/contracts";
+import type { AgentSpec, Intent, RepoRef } from "@antiphon/contracts";
+import { checkPatchSyntax } from "./patch-syntax.ts";
+
+type Options = RunOptions;
+
+const IN_INPUTS = [
+  "repo",
+  "agent",
+  "base_ref",
+  "land_on",
+  "checks",
+  "workflow",
+  "tasks",
+  "scope",
+  "grants",
+  "image",
+  "priority",
+];
+const IN_CONSTRAINTS = ["max_attempts", "time_budget_s", "allow_unverified", "allow_unproven", "allow_dirty"];
+export const AGENT_KINDS = ["scripted", "command", "replay"];
+
+export function runOptionsOf(intent: Intent): Options {
+  const { inputs, constraints } = intent;
+  refuseUnknownConstraint(constraints);
+  const candidate = {
+    ...pick(inputs, IN_INPUTS),
+    ...pick(constraints, IN_CONSTRAINTS),
+    repo: repoOf(inputs.repo),
+    agent: knownAgent(inputs.agent, "/inputs/agent"),
+  };
+  if (Array.isArray(inputs.tasks)) inputs.tasks.forEach(checkTaskAgent);
+  const outcome = validate("RunOptions", candidate);
+  if (!outcome.ok) {
+    const [problem] = outcome.errors;
+    const path = intentPath(problem?.path ?? "");
+    const hint = problem?.hint === undefined ? "" : `; ${problem.hint}`;
+    throw invalid(
+      path,
+      `${path}: ${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}${hint}`,
+    );
+  }
+  checkPatches(outcome.value);
+  return outcome.value;
+}
+
+function invalid(path: string, message: string): AntiphonError {
+  return new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path } });
+}
+
+function pick(from: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
+}
+
+/** The validator sees one flat object; its paths are put back to where the caller wrote the value. */
+function intentPath(path: string): string {
+  const [, key = ""] = path.split("/");
+  return `/${IN_CONSTRAINTS.includes(key) ? "constraints" : "inputs"}${path}`;
+}
+
+function refuseUnknownConstraint(constraints: Record<string, unknown>): void {
+  const unknown = Object.keys(constraints).find((key) => !IN_CONSTRAINTS.includes(key)); // R2
+  if (unknown === undefined) return;
+  const path = `/constraints/${unknown}`;
+  throw invalid(
+    path,
+    `${path}: no such constraint, so nobody would keep it; there are ${IN_CONSTRAINTS.join(", ")}`,
+  );
+}
+
+function repoOf(repo: unknown): RepoRef {
+  if (repo === undefined || repo === null || repo === "") {
+    throw new AntiphonError("ANT_INTENT_NO_REPO", "the intent names no repository", {
+      data: { path: "/inputs/repo" },
+    });
+  }
+  if (typeof repo === "string") return { name: nameOf(repo), path: absolute(repo, "/inputs/repo") };
+  const { name, path } = repo as { name?: unknown; path?: unknown };
+  if (typeof repo !== "object" || typeof path !== "string") {
+    throw invalid("/inputs/repo", "/inputs/repo: must be an absolute path, or {name, path}");
+  }
+  if (name !== undefined && typeof name !== "string")
+    throw invalid("/inputs/repo/name", "/inputs/repo/name: must be a string");
+  return { name: name ?? nameOf(path), path: absolute(path, "/inputs/repo/path") };
+}
+
+function nameOf(path: string): string {
+  return (
+    path
+      .split("/")
+      .filter((part) => part !== "")
+      .at(-1) ?? path
+  );
+}
+
+/** A relative path would mean one thing to the caller and another to the Director. */
+function absolute(path: string, where: string): string {
+  if (path.startsWith("/") && !path.includes("\0")) return path;
+  throw invalid(
+    where,
+    `${where}: must be an absolute path on the Director's machine, found ${JSON.stringify(path)}`,
+  );
+}
+
+function checkTaskAgent(task: unknown, index: number): void {
+  const agent = (task as { agent?: unknown } | null)?.agent;
+  if (agent !== undefined) knownAgent(agent, `/inputs/tasks/${index}/agent`);
+}
+
+function knownAgent(agent: unknown, path: string): unknown {
+  if (agent === undefined || agent === null) {
+    throw new AntiphonError(
+      "ANT_AGENT_MISSING",
+      `${path}: there is none; known kinds: ${AGENT_KINDS.join(", ")}`,
+      { data: { path, known: AGENT_KINDS } },
+    );
+  }
+  const kind = typeof agent === "string" ? agent : (agent as { kind?: unknown }).kind;
+  if (typeof kind === "string" && AGENT_KINDS.includes(kind)) return agent;
+  const found = JSON.stringify(kind) ?? "nothing";
+  throw new AntiphonError(
+    "ANT_AGENT_UNKNOWN",
+    `${path}: there is no agent ${found}; known kinds: ${AGENT_KINDS.join(", ")}`,
+    {
+      data: { path: `${path}/kind`, known: AGENT_KINDS },
+    },
+  );
+}
+
+function checkPatches(options: Options): void {
+  checkPatch(options.agent, "/inputs/agent");
+  options.tasks?.forEach(
+    (task, i) => task.agent !== undefined && checkPatch(task.agent, `/inputs/tasks/${i}/agent`),
+  );
+}
+
+function checkPatch(agent: AgentSpec, where: string): void {
+  if (agent.kind !== "scripted" || agent.patch === undefined) return;
+  agent.patch.files.forEach(({ path, diff }, i) => {
+    const at = `${where}/patch/files/${i}/diff`;
+    const syntax = checkPatchSyntax(diff);
+    if (syntax.ok) return;
+    throw new AntiphonError(
+      "ANT_PATCH_MALFORMED",
+      `${at} (${path}), line ${syntax.line}: ${syntax.message}`,
+      { data: { path: at, line: syntax.line } },
+    );
+  });
+}

@@ -1,0 +1,33 @@
+// One line of the list of runs. Pure.
+import { runView } from "@antiphon/contracts";
+import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly intentId: string;
+  readonly goal: string;
+  readonly repo: string;
+  readonly status: RunViewModel["status"];
+  readonly code: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** Stream sequence of the first record: the order in which runs were accepted. */
+  readonly seq: number;
+}
+
+export function runSummary(records: readonly StoredRecord[]): RunSummary | null {
+  const [first] = records;
+  if (first?.type !== "intent") return null;
+  const closed = records.find((record) => record.type === "closed");
+  return {
+    runId: first.runId,
+    intentId: first.body.intentId,
+    goal: first.body.intent.goal,
+    repo: first.body.base.repo.path,
+    status: runView(records).status,
+    code: closed?.body.code ?? null,
+    startedAt: first.at.toISOString(),
+    endedAt: closed?.at.toISOString() ?? null,
+    seq: first.seq,
+  };
+}

@@ -1,0 +1,42 @@
+// The gateway's composition root: HTTP on one side, the bus on the other.
+import { openMetrics, runService, uniqueId } from "@antiphon/runtime";
+import type { Role, ServiceContext } from "@antiphon/runtime";
+import { EventStreams } from "./adapters/event-stream.ts";
+import { openHttpServer } from "./adapters/http-server.ts";
+import { natsBackend } from "./adapters/nats-backend.ts";
+import { addRoutes } from "./adapters/routes.ts";
+import { readGatewayConfig } from "./config.ts";
+import type { GatewayConfig } from "./config.ts";
+import { openGateway } from "./service.ts";
+
+export async function start(
+  { bus, log }: ServiceContext,
+  config: GatewayConfig,
+): Promise<Role & { url: string }> {
+  const backend = natsBackend(bus, log);
+  const gateway = openGateway(backend, () => `run_${uniqueId()}`);
+  const streams = new EventStreams(backend);
+  const { token, allowedHosts } = config;
+  const server = openHttpServer({ token, allowedHosts, connected: () => bus.connected }, log);
+  let registry: ReturnType<typeof openMetrics> | null = null;
+  const metrics = async (): Promise<{ type: string; text: string }> => {
+    registry ??= openMetrics("gateway", bus);
+    return { type: (await registry).contentType, text: await (await registry).metrics() };
+  };
+  addRoutes(server, { gateway, backend, streams, metrics });
+  const url = await server.listen({ host: config.host, port: config.port });
+  log.info({ url }, "listening");
+  return {
+    url,
+    async drain() {
+      streams.close();
+      await server.close();
+    },
+  };
+}
+
+export async function main(): Promise<void> {
+  const config = readGatewayConfig(); // A setting that cannot be used is told before anything connects.
+  const startHere = (context: ServiceContext): Promise<Role> => start(context, config);
+  await runService({ name: "gateway", description: "HTTP and server-sent events", start: startHere });
+}

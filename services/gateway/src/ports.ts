@@ -1,0 +1,46 @@
+// What the gateway needs from the world. Adapters give it; tests of the service use the real ones.
+import type {
+  BlobRef,
+  EvidenceManifest,
+  NewRecord,
+  RepoInspectReply,
+  RepoInspectRequest,
+  StoredRecord,
+  TaskContract,
+} from "@antiphon/contracts";
+import type { AppendResult } from "@antiphon/runtime";
+
+export interface LiveOutput {
+  readonly taskId: string | null;
+  readonly stream: string;
+  readonly epoch: number;
+  readonly text: string;
+}
+
+export interface PresentService {
+  readonly name: string;
+  readonly id: string;
+  readonly version: string;
+}
+
+/** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
+export interface Backend {
+  readonly connected: boolean;
+  /** False: the key exists. */
+  createIntent(intentId: string, document: unknown): Promise<boolean>;
+  intent(intentId: string): Promise<unknown>;
+  append(record: NewRecord): Promise<AppendResult>;
+  read(runId: string): Promise<StoredRecord[]>;
+  intentRecord(runId: string): Promise<StoredRecord | null>;
+  tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
+  runIds(): Promise<string[]>;
+  inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
+  hintCancel(runId: string): void;
+  onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;
+  manifest(key: string): Promise<EvidenceManifest | null>;
+  taskContract(runId: string, taskId: string): Promise<TaskContract | null>;
+  routerContract(runId: string): Promise<unknown>;
+  file(blob: BlobRef): Promise<Buffer>;
+  storeRecording(name: string, document: unknown): Promise<void>;
+  rollCall(expect: number): Promise<PresentService[]>;
+}

@@ -114,7 +114,7 @@ describe("planTasks", () => {
   ] as const)("P4 %s is ANT_PLAN_INVALID and names the culprit", (_name, tasks, words) => {
     const attempt = () => planTasks(intentOf("x", { tasks: [...tasks] }), "BUILD");
     expect(attempt).toThrow(
-      expect.objectContaining({ code: "ANT_PLAN_INVALID", detail: expect.stringContaining(words) }),
+      expect.objectContaining({ code: "ANT_PLAN_INVALID", detail: expect.stringContaining(words) as string }),
     );
   });
 

@@ -1,0 +1,33 @@
+/** Evidence in the standard object store and KV layout: files by content, the manifest under the attempt's key. */
+import { digestOfJson, keys } from "@antiphon/contracts";
+import type { EvidenceFile } from "@antiphon/contracts";
+import type { Blobs, Kv } from "@antiphon/runtime";
+import type { EvidenceStore, Recordings } from "../ports.ts";
+
+export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
+  return {
+    store: (bundle) =>
+      Promise.all(
+        bundle.map(async (file): Promise<EvidenceFile> => {
+          if ("blob" in file) return { path: file.path, blob: file.blob };
+          return { path: file.path, blob: await files.put(null, Buffer.from(file.text, "utf8")) };
+        }),
+      ),
+    async publish(manifest) {
+      const key = keys.evidence(manifest.run_id, manifest.task_id, manifest.epoch);
+      // Only the holder of the claim writes this key; a second delivery to it writes the same attempt again.
+      await manifests.put(key, manifest);
+      return { key, digest: digestOfJson(manifest) };
+    },
+  };
+}
+
+export function recordings(bucket: Blobs): Recordings {
+  return {
+    async find(replayKey) {
+      const name = keys.recording(replayKey);
+      if (!(await bucket.has(name))) return null;
+      return JSON.parse((await bucket.get(name)).toString("utf8")) as unknown;
+    },
+  };
+}

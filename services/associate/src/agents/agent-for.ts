@@ -1,0 +1,24 @@
+/** Which agent does a dispatch. */
+import { AntiphonError } from "@antiphon/contracts";
+import type { AgentSpec } from "@antiphon/contracts";
+import type { Agent } from "../ports.ts";
+import { commandAgent } from "./command.ts";
+import { replayAgent } from "./replay.ts";
+import { scriptedAgent } from "./scripted.ts";
+
+/** Throws ANT_AGENT_UNKNOWN for a kind a newer Router may know. */
+export function agentFor(spec: AgentSpec): Agent {
+  switch (spec.kind) {
+    case "scripted":
+      return scriptedAgent(spec);
+    case "command":
+      return commandAgent(spec);
+    case "replay":
+      return replayAgent(spec);
+    default:
+      throw new AntiphonError(
+        "ANT_AGENT_UNKNOWN",
+        `no agent of kind ${JSON.stringify((spec as AgentSpec).kind)}`,
+      );
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * The command agent: any program of the sandbox image. It gets the brief as JSON on standard input, edits the
+ * work tree in its working directory, and says by its exit code whether it is done.
+ */
+import type { AgentSpec } from "@antiphon/contracts";
+import { NO_CHANGE } from "../ports.ts";
+import type { Agent } from "../ports.ts";
+
+export function commandAgent(spec: Extract<AgentSpec, { kind: "command" }>): Agent {
+  const command = spec.argv
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(" ");
+  return {
+    prepare: () =>
+      Promise.resolve({
+        kind: "work",
+        change: NO_CHANGE,
+        steps: [{ command, argv: spec.argv }],
+        selfVerify: true,
+        transcript: null,
+        note: `ran ${command.length > 80 ? `${command.slice(0, 77)}...` : command}`,
+      }),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The replay agent: a recorded session, found by the replay key of RFC 000, so that the same goal, task and seed
+ * are answered the same way without a model. Its patch goes the way of any other patch; its transcript is kept.
+ */
+import { AntiphonError, replayKey, validate } from "@antiphon/contracts";
+import type { AgentSpec, OCCompileOutput, Patch } from "@antiphon/contracts";
+import type { Agent } from "../ports.ts";
+import { changeOf } from "./patched.ts";
+
+export function replayAgent(spec: Extract<AgentSpec, { kind: "replay" }>): Agent {
+  return {
+    async prepare(context) {
+      const { intent, task } = context.dispatch;
+      const key = replayKey({
+        intent: { goal: intent.goal, task_id: task.task_id },
+        schemaVersion: 0,
+        seed: spec.seed,
+      });
+      const recording = await context.recordings.find(key);
+      if (recording === null) {
+        throw new AntiphonError(
+          "ANT_RECORDING_NOT_FOUND",
+          `no recorded session under ${key} (goal ${JSON.stringify(intent.goal.slice(0, 80))}, ` +
+            `task ${task.task_id}, seed ${JSON.stringify(spec.seed)})`,
+          { data: { key } },
+        );
+      }
+      const { output, patch } = sessionOf(recording, key);
+      return {
+        kind: "work",
+        change: await changeOf(patch, context),
+        steps: [],
+        selfVerify: true,
+        transcript: `${JSON.stringify({ key, transcript: output.transcript }, null, 2)}\n`,
+        note: `replayed the recorded session ${key.slice(0, 12)}`,
+      };
+    },
+  };
+}
+
+/** A recording is `{input, output}` as the OpenCode adapter persists it, or the output alone. */
+function sessionOf(recording: unknown, key: string): { output: OCCompileOutput; patch: Patch } {
+  const wrapped = typeof recording === "object" && recording !== null && "output" in recording;
+  const output = validate("OCCompileOutput", wrapped ? recording.output : recording);
+  const patch = output.ok ? validate("Patch", output.value.patch) : output;
+  if (output.ok && patch.ok) return { output: output.value, patch: patch.value };
+  const [first] = patch.ok ? [] : patch.errors;
+  throw new AntiphonError(
+    "ANT_AGENT_FAILED",
+    `the recorded session ${key} is not usable: ${first?.path ?? ""} ${first?.message ?? ""}`,
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * The scripted agent: explicit shell commands, a given Patch.v0, or both (the patch first). No model, no choice:
+ * the same dispatch is done the same way every time.
+ *
+ * `ask` makes it stop with a question until the dispatch carries answers. `claim: "ok"` makes it a liar that
+ * reports success without a check; it exists to prove that the clean room does not believe it.
+ */
+import type { AgentSpec } from "@antiphon/contracts";
+import { NO_CHANGE } from "../ports.ts";
+import type { Agent } from "../ports.ts";
+import { changeOf } from "./patched.ts";
+
+type Scripted = Extract<AgentSpec, { kind: "scripted" }>;
+
+export function scriptedAgent(spec: Scripted): Agent {
+  return {
+    async prepare(context) {
+      const { task, answers } = context.dispatch;
+      if (spec.ask !== undefined && answers.length === 0) return { kind: "ask", questions: [spec.ask] };
+      const change = spec.patch === undefined ? NO_CHANGE : await changeOf(spec.patch, context);
+      const commands = spec.commands ?? task.commands;
+      return {
+        kind: "work",
+        change,
+        steps: commands.map((command) => ({ command, argv: ["sh", "-c", command] })),
+        selfVerify: spec.claim !== "ok",
+        transcript: null,
+        note: noteOf(spec.patch?.files.length ?? 0, commands.length),
+      };
+    },
+  };
+}
+
+function noteOf(patched: number, commands: number): string {
+  const did = [
+    ...(patched > 0 ? [`applied a patch of ${counted(patched, "file")}`] : []),
+    ...(commands > 0 ? [`ran ${counted(commands, "command")}`] : []),
+  ];
+  return did.length === 0 ? "had nothing to run" : did.join(" and ");
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}

@@ -1,0 +1,54 @@
+/** What an Associate takes from the environment beside the runtime's own settings. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AntiphonError } from "@antiphon/contracts";
+
+export interface AssociateConfig {
+  /** ANTIPHON_ASSOCIATE_ID; null: the process's own name. */
+  readonly associate: string | null;
+  /** ANTIPHON_ASSOCIATE_SLOTS: attempts at the same time. Default 2. */
+  readonly slots: number;
+  /** ANTIPHON_CACHE_DIR, else `cache` under ANTIPHON_STATE_DIR; null: a private directory, removed at the end. */
+  readonly cacheDir: string | null;
+  /** ANTIPHON_SANDBOX_PATIENCE_MS: how long a fault of runner or engine is waited out. Default 30,000. */
+  readonly sandboxPatienceMs: number;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function readAssociateConfig(env: Env = process.env): AssociateConfig {
+  const associate = env["ANTIPHON_ASSOCIATE_ID"] ?? "";
+  if (associate !== "" && !/^[A-Za-z0-9_.-]{1,64}$/.test(associate)) {
+    throw new AntiphonError(
+      "ANT_CONFIG_INVALID",
+      `ANTIPHON_ASSOCIATE_ID=${JSON.stringify(associate)} is not a name`,
+    );
+  }
+  const state = env["ANTIPHON_STATE_DIR"] ?? "";
+  const cache = env["ANTIPHON_CACHE_DIR"] ?? (state === "" ? "" : join(state, "cache"));
+  return {
+    associate: associate === "" ? null : associate,
+    slots: integer(env, "ANTIPHON_ASSOCIATE_SLOTS", 2, 1, 64),
+    cacheDir: cache === "" ? null : cache,
+    sandboxPatienceMs: integer(env, "ANTIPHON_SANDBOX_PATIENCE_MS", 30_000, 0, 3_600_000),
+  };
+}
+
+function integer(env: Env, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name] ?? "";
+  if (text === "") return fallback;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new AntiphonError(
+    "ANT_CONFIG_INVALID",
+    `${name}=${JSON.stringify(text)} is not a whole number from ${min} to ${max}`,
+  );
+}
+
+/** Where base trees are kept, and how to leave nothing behind. */
+export function openCacheDir(configured: string | null): { dir: string; remove(): void } {
+  if (configured !== null) return { dir: join(configured, "trees"), remove: () => undefined };
+  const own = mkdtempSync(join(tmpdir(), "antiphon-associate-"));
+  return { dir: own, remove: () => rmSync(own, { recursive: true, force: true }) };
+}

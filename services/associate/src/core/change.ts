@@ -1,0 +1,21 @@
+/** Two changes made one after the other, as one. */
+import type { FileMode } from "@antiphon/contracts";
+
+interface Named {
+  readonly path: string;
+  readonly mode: FileMode;
+}
+
+export interface ChangeOf<F extends Named> {
+  readonly files: readonly F[];
+  readonly deletions: readonly string[];
+}
+
+/** What the second wrote or removed wins over the first; what it wrote again is no longer removed. */
+export function merged<F extends Named>(first: ChangeOf<F>, second: ChangeOf<F>): ChangeOf<F> {
+  const written = new Set(second.files.map((file) => file.path));
+  const removed = new Set(second.deletions);
+  const kept = first.files.filter((file) => !written.has(file.path) && !removed.has(file.path));
+  const deletions = new Set([...first.deletions, ...second.deletions].filter((path) => !written.has(path)));
+  return { files: [...kept, ...second.files], deletions: [...deletions] };
+}

@@ -1,0 +1,27 @@
+/**
+ * Whose fault an error is. The task's or agent's own fault is reported as a failed result and counts as an attempt;
+ * everything else is infrastructure: tried again, then abandoned, and held against nobody.
+ */
+import { ERRORS, isErrorCode } from "@antiphon/contracts";
+import type { ErrorCode } from "@antiphon/contracts";
+
+/** Terminal codes that name something only the caller can mend: reported, so that the caller gets to read them. */
+const CALLERS: ReadonlySet<string> = new Set<ErrorCode>([
+  "ANT_AGENT_UNKNOWN",
+  "ANT_POLICY_REFUSED",
+  "ANT_RECORDING_NOT_FOUND",
+  "ANT_SANDBOX_IMAGE_MISSING",
+  "ANT_SANDBOX_PATH",
+  "ANT_SANDBOX_REFUSED",
+  "ANT_TASK_KIND_UNSUPPORTED",
+]);
+
+export function isOwnFault(code: string): boolean {
+  if (CALLERS.has(code)) return true;
+  return isErrorCode(code) && ERRORS[code].disposition === "attempt";
+}
+
+/** Delay before the sandbox is asked for again: 250 ms, doubling, at most 5 s. */
+export function retryDelayMs(attempt: number): number {
+  return Math.min(5000, 250 * 2 ** Math.min(attempt, 10));
+}

@@ -1,0 +1,14 @@
+/** The Router as a process: the only file that wires it to the world. */
+import { runService } from "@antiphon/runtime";
+import type { Role, ServiceContext } from "@antiphon/runtime";
+import { readRouterConfig } from "./config.ts";
+import { startRouter } from "./service.ts";
+
+export function start({ bus, log, signal }: ServiceContext): Promise<Role> {
+  const consumption = startRouter({ bus, log, signal }, readRouterConfig().slots);
+  return Promise.resolve({ drain: () => consumption.drain() });
+}
+
+export async function main(): Promise<void> {
+  await runService({ name: "router", description: "Classifies intents and plans their tasks.", start });
+}

@@ -1,0 +1,47 @@
+/**
+ * The Router: reads `intent` records, answers each with one `routed` record.
+ *
+ * States: none. The decision is the pure function `route`; the register of the `routed` record makes a second
+ * delivery, a second Router and a crash in between all end in the same record (J3). The contract in KV is the
+ * Director's projection, not written here.
+ */
+import { consume, openJournal } from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { route } from "./core/route.ts";
+
+export interface RouterContext {
+  readonly bus: Bus;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export function startRouter({ bus, log, signal }: RouterContext, slots: number): Consumption {
+  const journal = openJournal(bus, { log });
+  return consume(bus, {
+    consumer: "router",
+    slots,
+    log,
+    signal,
+    handle: (delivery) => handle(delivery, journal, log),
+  });
+}
+
+async function handle({ record, signal }: Delivery, journal: Journal, log: Logger): Promise<Outcome> {
+  if (record.type !== "intent") {
+    return { kind: "terminal", code: "ANT_CONTRACT_INVALID", detail: `${record.type} is no intent` };
+  }
+  const { runId, seq, digest } = record;
+  const body = route(record.body);
+  const done = await journal.append(
+    { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
+    { signal },
+  );
+  const { workflow, confidence, reason, tasks } = body;
+  if (done.kind === "conflict") {
+    // A Router of another version was here first. Its word stands; the run goes on with it.
+    log.warn({ run: runId, code: "ANT_JOURNAL_CONFLICT" }, "already routed in another way");
+  } else if (done.kind === "appended") {
+    log.info({ run: runId, workflow, confidence, reason, tasks: tasks.length }, "routed");
+  }
+  return { kind: "done" };
+}

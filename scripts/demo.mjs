@@ -83,8 +83,8 @@ async function main() {
   process.once("SIGTERM", stop);
   let code = 1;
   try {
-    const { gateway, readyMs } = await services.ready;
-    console.log(`ready in ${(readyMs / 1000).toFixed(1)} s at ${gateway}`);
+    const { gateway, elapsedMs } = await services.ready;
+    console.log(`ready in ${(elapsedMs / 1000).toFixed(1)} s at ${gateway}`);
     const env = { ANTIPHON_GATEWAY_URL: gateway };
 
     heading(`antiphon run "${GOAL}"`);

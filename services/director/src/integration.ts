@@ -24,16 +24,12 @@ export async function verifyIntegration(
   const ref = targetRef(run);
   const plain = { code: null, checks: [], baseChecks: [], evidence: null };
   const tip = await ports.repository.tip(base.repo, ref);
-  if (tip === null) {
-    const message = `${ref} is gone`;
-    return { ...plain, verdict: "FAIL", code: "ANT_REPO_REF_NOT_FOUND", message, head: run.head, commit: null, tree: null };
+  if (tip === null || tip === base.commit) {
+    const state = tip === null ? "is new" : "still stands on the run's base";
+    const message = `${ref} ${state}; every commit of the run is verified as it is`;
+    return { ...plain, verdict: "PASS", message, head: base.commit, commit: run.head, tree: null };
   }
-  if (tip === base.commit) {
-    const message = `${ref} still stands on the run's base; every commit on it is verified`;
-    return { ...plain, verdict: "PASS", message, head: tip, commit: run.head, tree: null };
-  }
-  const at = run.acceptedAt ?? new Date(0);
-  const replay = await ports.repository.replayOnto(base.repo, base.commit, run.head, tip, at);
+  const replay = await ports.repository.replayOnto(base.repo, base.commit, run.head, tip);
   if (replay.kind === "conflict") {
     return { ...plain, verdict: "FAIL", code: "ANT_LANDING_CONFLICT", message: replay.message, head: tip, commit: null, tree: null };
   }
@@ -80,7 +76,8 @@ export async function landIntegration(
   const { verdict } = integration;
   const ref = targetRef(run);
   if (verdict.commit === null) return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
-  return repository.land(base.repo, ref, verdict.commit, verdict.head);
+  const isNew = (await repository.tip(base.repo, ref)) === null;
+  return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
 }
 
 /** Every check any task was held to, once. */

@@ -8,7 +8,9 @@ import type {
   RepoRef,
   RepoInspectReply,
   TreeRef,
+  VerdictBody,
 } from "@antiphon/contracts";
+import type { ChangedTree } from "@antiphon/runtime/git/index";
 
 /** What the caller allows a change to touch. */
 export interface ChangeRules {
@@ -18,12 +20,7 @@ export interface ChangeRules {
 }
 
 /** A patch applied to a head: a tree that no ref points to yet. */
-export interface Candidate {
-  tree: string;
-  /** Changed files as an uncompressed tar; null when the change only deletes. */
-  overlay: Buffer | null;
-  deletions: string[];
-}
+export type Candidate = ChangedTree;
 
 export type CandidateOutcome =
   | { kind: "candidate"; candidate: Candidate }
@@ -44,14 +41,14 @@ export interface RepositoryPort {
   /** J8: one compare-and-set of one ref. `previous` null: the ref must not exist. */
   land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody>;
   /** The run's commits replayed on another head, for a target branch that moved. */
-  replayOnto(repo: RepoRef, from: string, to: string, head: string, at: Date): Promise<ReplayOutcome>;
+  replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome>;
   /** The commit a branch points to; null when there is no such branch. */
   tip(repo: RepoRef, ref: string): Promise<string | null>;
 }
 
 export interface NewCommit {
   parent: string;
-  tree: string;
+  candidate: Candidate;
   message: string;
   trailers: Record<string, string>;
   at: Date;
@@ -60,6 +57,9 @@ export interface NewCommit {
 export type ReplayOutcome =
   | { kind: "replayed"; commit: string; tree: string }
   | { kind: "conflict"; message: string };
+
+/** Stands for the task id where a finished run is checked as a whole. */
+export const INTEGRATION = "integration";
 
 export interface RoomRequest {
   run: string;
@@ -93,7 +93,7 @@ export interface VerdictManifest {
   head: string;
   tree: string | null;
   commit: string | null;
-  verdict: string;
+  verdict: VerdictBody["verdict"];
   code: string | null;
   message: string;
   checks: readonly CheckOutcome[];

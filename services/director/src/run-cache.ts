@@ -25,8 +25,8 @@ export class RunCache {
     this.#defaults = defaults;
   }
 
-  /** The run folded at least up to stream sequence `seq`. */
-  async load(runId: string, seq: number): Promise<CachedRun> {
+  /** The run folded at least up to stream sequence `seq`; absent: all there is now. */
+  async load(runId: string, seq = Number.POSITIVE_INFINITY): Promise<CachedRun> {
     const known = this.#runs.get(runId);
     if (known !== undefined && (known.records.at(-1)?.seq ?? 0) >= seq) return this.#keep(runId, known);
     const records = await this.#journal.read(runId);

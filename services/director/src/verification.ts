@@ -56,7 +56,7 @@ export async function verify(
     judgement.verdict === "PASS" && candidate !== null
       ? await ports.repository.commit(base.repo, {
           parent: head,
-          tree: candidate.tree,
+          candidate,
           at: phase.at,
           ...commitMessage(run.runId, effect.task, phase),
         })

@@ -1,7 +1,8 @@
 /** V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network. */
 import { AntiphonError, isErrorCode, type CheckOutcome, type SandboxOutcome, type SandboxStepOutcome } from "@antiphon/contracts";
-import { newId, type Blobs, type SandboxClient } from "@antiphon/runtime";
-import type { CleanRoomPort, RoomRequest } from "../ports.ts";
+import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
+import { overlayTar } from "@antiphon/runtime/git/index";
+import { INTEGRATION, type CleanRoomPort, type RoomRequest } from "../ports.ts";
 
 const TAIL_CHARS = 2048;
 
@@ -16,12 +17,12 @@ export class CleanRoom implements CleanRoomPort {
 
   async check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]> {
     const { candidate, checks, budgetMs } = request;
-    const overlay = candidate?.overlay ?? null;
+    const overlay = candidate === null ? null : overlayTar(candidate.overlay);
     const outcome = await this.#sandbox.run(
       {
-        jobId: newId("job"),
+        jobId: `job_${uniqueId()}`,
         run: request.run,
-        task: request.task ?? "-",
+        task: request.task ?? INTEGRATION,
         epoch: request.epoch,
         purpose: request.purpose,
         image: request.image,

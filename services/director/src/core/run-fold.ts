@@ -60,7 +60,6 @@ function foldTaskRecord(state: RunState, record: StoredRecord, policy: RunPolicy
   return {
     ...state,
     head: record.type === "landing" && record.body.kind === "landed" ? record.body.commit : state.head,
-    acceptedAt: step.task.phase.kind === "accepted" ? step.task.phase.at : state.acceptedAt,
     tasks: state.tasks.with(index, step.task),
   };
 }

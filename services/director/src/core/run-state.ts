@@ -60,8 +60,6 @@ export interface RunState {
   readonly tasks: readonly TaskState[];
   /** The commit at the tip of `antiphon/<runId>`; the base commit until something lands. */
   readonly head: string;
-  /** When the last task was accepted: the date of commits made for the whole run. */
-  readonly acceptedAt: Date | null;
   readonly integration: Integration;
   readonly cancel: CancelBody | null;
   readonly closed: ClosedBody | null;
@@ -85,7 +83,6 @@ export function emptyRun(runId: string): RunState {
     routed: null,
     tasks: [],
     head: "",
-    acceptedAt: null,
     integration: { kind: "none" },
     cancel: null,
     closed: null,

@@ -1,0 +1,135 @@
+/** The user's repositories over git: what a run starts from, what a patch makes of it, and the landing. */
+import { relative, sep } from "node:path";
+import { realpath } from "node:fs/promises";
+import {
+  AntiphonError,
+  type LandingBody,
+  type RepoInspectReply,
+  type RepoInspectRequest,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
+import type { Blobs } from "@antiphon/runtime";
+import {
+  applyPatch,
+  buildCommit,
+  checkPatch,
+  commitFiles,
+  discoverCheck,
+  exportTree,
+  inspectRepo,
+  landRef,
+  protectedPaths,
+  replayCommits,
+  tipOf,
+  updateWorktree,
+} from "@antiphon/runtime/git/index";
+import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
+
+type Inspected = Extract<RepoInspectReply, { ok: true }>;
+
+/** Commits whose exported tree or discovered check is remembered; both never change for a commit. */
+const REMEMBERED = 256;
+
+export class Repositories implements RepositoryPort {
+  readonly #trees: Blobs;
+  readonly #roots: readonly string[];
+  readonly #exported = new Map<string, Promise<TreeRef>>();
+
+  constructor(trees: Blobs, roots: readonly string[]) {
+    this.#trees = trees;
+    this.#roots = roots;
+  }
+
+  async inspect(request: RepoInspectRequest): Promise<Inspected> {
+    await this.#requireInsideRoots(request.repo.path);
+    const { base, branch, dirty, files } = await inspectRepo(request.repo.path, {
+      ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
+      ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
+      allowDirty: request.allow_dirty ?? false,
+    });
+    return { ok: true, base, branch, dirty, files };
+  }
+
+  exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+    const known = this.#exported.get(commit);
+    if (known !== undefined) return known;
+    const exporting = this.#export(repo, commit);
+    this.#exported.set(commit, exporting);
+    exporting.catch(() => this.#exported.delete(commit));
+    const oldest = this.#exported.keys().next();
+    if (this.#exported.size > REMEMBERED && oldest.done !== true) this.#exported.delete(oldest.value);
+    return exporting;
+  }
+
+  async #export(repo: RepoRef, commit: string): Promise<TreeRef> {
+    const { tree, tar, bytes, files } = await exportTree(repo.path, commit);
+    const object = `tree-${tree}.tar`;
+    if (!(await this.#trees.has(object))) await this.#trees.put(object, tar);
+    return { commit, tree, object, bytes, files };
+  }
+
+  async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
+    const files = await commitFiles(repo.path, commit);
+    const check = await discoverCheck(files.paths, (path) => files.read(path));
+    return check === null ? [] : [check];
+  }
+
+  async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
+    const { paths } = await commitFiles(repo.path, head);
+    const check = checkPatch(patch, {
+      scope: rules.scope,
+      grants: rules.grants,
+      protected: protectedPaths(paths, rules.checks),
+    });
+    if (!check.ok) return { kind: "refused", code: check.code, message: check.message };
+    try {
+      return { kind: "candidate", candidate: await applyPatch(repo.path, head, patch, { threeWay: true }) };
+    } catch (error) {
+      // Only what the patch is to blame for becomes a verdict; a repository that cannot be read is no verdict.
+      if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
+      return { kind: "refused", code: error.code, message: error.detail };
+    }
+  }
+
+  async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {
+    const { tree, objects } = candidate;
+    return buildCommit(repo.path, { parent, tree, objects, message, trailers, at });
+  }
+
+  async land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
+    const move = previous === null ? null : { ref, from: previous, to: commit };
+    if (move !== null) {
+      const files = await updateWorktree(repo.path, { ...move, dryRun: true });
+      if (files.kind === "refused") return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
+    }
+    const outcome = await landRef(repo.path, ref, commit, previous);
+    if (outcome.kind === "moved") {
+      const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
+      return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };
+    }
+    if (move !== null) await updateWorktree(repo.path, move);
+    return { kind: "landed", ref, commit, previous };
+  }
+
+  async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
+    const outcome = await replayCommits(repo.path, { from, to, onto: head });
+    return outcome.kind === "conflict" ? { kind: "conflict", message: outcome.message } : outcome;
+  }
+
+  tip(repo: RepoRef, ref: string): Promise<string | null> {
+    return tipOf(repo.path, ref);
+  }
+
+  async #requireInsideRoots(path: string): Promise<void> {
+    if (this.#roots.length === 0) return;
+    const real = await realpath(path).catch(() => path);
+    const inside = this.#roots.some((root) => {
+      const way = relative(root, real);
+      return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith(sep));
+    });
+    if (!inside) {
+      throw new AntiphonError("ANT_REPO_NOT_FOUND", `${path} is outside the directories this Director serves`);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The Director's half of the evidence: a manifest of what the clean room ran, beside the attempt's own, in
+ * KV `ANT_EVIDENCE` under `<run>.<task>.<epoch>.verdict`. The logs are blobs the sandbox-runner stored.
+ */
+import {
+  canonicalJson,
+  digestOf,
+  type BlobRef,
+  type CheckOutcome,
+  type EvidenceManifest,
+  type EvidenceRef,
+} from "@antiphon/contracts";
+import type { Blobs, Kv } from "@antiphon/runtime";
+import { INTEGRATION, type VerdictEvidencePort, type VerdictManifest } from "../ports.ts";
+
+type Entry = EvidenceManifest["checks"][number];
+type File = EvidenceManifest["files"][number];
+
+export class VerdictEvidence implements VerdictEvidencePort {
+  readonly #manifests: Kv;
+  readonly #files: Blobs;
+  readonly #author: string;
+
+  constructor(manifests: Kv, files: Blobs, author: string) {
+    this.#manifests = manifests;
+    this.#files = files;
+    this.#author = author;
+  }
+
+  async patch(ref: BlobRef): Promise<Buffer> {
+    return this.#files.get(ref);
+  }
+
+  async store(verdict: VerdictManifest): Promise<EvidenceRef> {
+    const task = verdict.task ?? INTEGRATION;
+    const manifest = manifestOf(verdict, task, this.#author);
+    const digest = digestOf(new TextEncoder().encode(canonicalJson(manifest)));
+    const key = `${verdict.run}.${task}.${verdict.epoch}.verdict`;
+    if (await this.#manifests.create(key, manifest)) return { key, digest };
+    // Another Director checked the same proposal; both manifests are kept, the verdict's record names one.
+    const own = `${key}.${digest.slice("sha256-".length, "sha256-".length + 12)}`;
+    await this.#manifests.create(own, manifest);
+    return { key: own, digest };
+  }
+}
+
+function manifestOf(verdict: VerdictManifest, task: string, author: string): EvidenceManifest {
+  const rounds = [
+    { folder: "checks", outcomes: verdict.checks },
+    { folder: "checks/again", outcomes: verdict.again ?? [] },
+    { folder: "checks/base", outcomes: verdict.baseChecks },
+  ];
+  const entries = rounds.flatMap(({ folder, outcomes }) =>
+    outcomes.map((outcome, i) => entryOf(outcome, `${folder}/${String(i + 1).padStart(2, "0")}`)),
+  );
+  return {
+    schema_version: 1,
+    run_id: verdict.run,
+    task_id: task,
+    epoch: verdict.epoch,
+    author: "director",
+    author_id: author,
+    decision: verdict.verdict,
+    summary: verdict.message,
+    base_commit: verdict.head,
+    files_changed: [],
+    checks: entries.map(({ entry }) => entry),
+    files: entries.flatMap(({ files }) => files).sort((a, b) => (a.path < b.path ? -1 : 1)),
+  };
+}
+
+function entryOf(outcome: CheckOutcome, stem: string): { entry: Entry; files: File[] } {
+  const stdout = outcome.stdout === null ? null : { path: `${stem}.stdout.txt`, blob: outcome.stdout };
+  const stderr = outcome.stderr === null ? null : { path: `${stem}.stderr.txt`, blob: outcome.stderr };
+  return {
+    entry: {
+      command: outcome.command,
+      exit_code: outcome.exitCode,
+      duration_ms: outcome.durationMs,
+      timed_out: outcome.timedOut,
+      stdout_path: stdout?.path ?? null,
+      stderr_path: stderr?.path ?? null,
+    },
+    files: [stdout, stderr].filter((file) => file !== null),
+  };
+}

@@ -1,0 +1,22 @@
+/** What the Director reads from the environment; the rest of the service takes it as values. */
+import { limits } from "@antiphon/contracts";
+import type { RunPolicy } from "./core/run-state.ts";
+import type { SweepTiming } from "./sweeper.ts";
+
+export interface DirectorConfig {
+  /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */
+  slots: number;
+  /** Directories repositories must lie in; empty: anywhere. ANTIPHON_REPO_ROOTS, colon-separated. */
+  repoRoots: string[];
+  policy: RunPolicy;
+  sweep: SweepTiming;
+}
+
+export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
+  return {
+    slots: Number(env["ANTIPHON_DIRECTOR_SLOTS"] ?? 16),
+    repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
+    policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
+    sweep: { everyMs: 30_000, quietMs: 120_000 },
+  };
+}

@@ -1,0 +1,59 @@
+/** Wires the Director's parts over the bus. */
+import { BUCKETS, subjects, type RepoInspectRequest } from "@antiphon/contracts";
+import {
+  consume,
+  openBlobs,
+  openJournal,
+  openKv,
+  sandboxClient,
+  serveRpc,
+  systemClock,
+  type Role,
+  type ServiceContext,
+} from "@antiphon/runtime";
+import { CleanRoom } from "./adapters/clean-room.ts";
+import { Repositories } from "./adapters/repositories.ts";
+import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
+import type { DirectorConfig } from "./config.ts";
+import { Director } from "./director.ts";
+import { Performer } from "./performer.ts";
+import { Projector } from "./projector.ts";
+import { RunCache } from "./run-cache.ts";
+import { sweepForever } from "./sweeper.ts";
+
+export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
+  const { bus, log, signal, node } = context;
+  const journal = openJournal(bus, { log });
+  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots);
+  const performer = new Performer({
+    repository,
+    room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
+    evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
+  });
+  const projector = new Projector({ runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) }, log);
+  const runs = new RunCache(journal, config.policy);
+  const director = new Director({ journal, runs, performer, projector, log });
+
+  serveRpc(bus, subjects.repoInspect, "director", (request: RepoInspectRequest) => repository.inspect(request), { log });
+  consume(bus, {
+    consumer: "director",
+    slots: config.slots,
+    log,
+    signal,
+    handle: (delivery) => director.handle(delivery),
+  });
+
+  const stop = new AbortController();
+  const sweeps = sweepForever(
+    { journal, runs, director, log, now: () => systemClock.now(), sleep: (ms, until) => systemClock.sleep(ms, until) },
+    config.sweep,
+    stop.signal,
+  );
+  return {
+    async drain() {
+      stop.abort();
+      await sweeps;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+let stack: Stack;
+let project: Project;
+const scratch = mkdtempSync(join(tmpdir(), "antiphon-diamond-"));
+
+beforeAll(async () => {
+  stack = await startStack({ associates: 2 });
+  project = makeProject({ "README.md": "# Diamond\n" });
+});
+afterAll(async () => {
+  project.remove();
+  rmSync(scratch, { recursive: true, force: true });
+  await stack.stop();
+});
+
+test("a diamond runs in order, in parallel where it may, each task on the landed commit of those before it", async () => {
+  const task = (id: number, dependencies: number[], command: string, check: string) => ({
+    id,
+    description: `Step ${id}`,
+    dependencies,
+    agent: { kind: "scripted", commands: [command] },
+    checks: [check],
+  });
+  const tasks = join(scratch, "tasks.yaml");
+  writeFileSync(
+    tasks,
+    stringify({
+      tasks: [
+        task(1, [], "echo one > one", "test -s one"),
+        task(2, [1], "cat one > two; echo two >> two", "grep -q one two"),
+        task(3, [1], "cat one > three; echo three >> three", "grep -q one three"),
+        task(4, [2, 3], "cat two three > four", "test $(wc -l < four) = 4"),
+      ],
+    }),
+  );
+  const { code, document } = await stack.json<{ runId: string; status: string; commit: string; tasks: { task: string; commit: string }[] }>([
+    "run",
+    "Add four files",
+    "--repo",
+    project.path,
+    "--tasks",
+    tasks,
+  ]);
+  expect(document.status).toBe("succeeded");
+  expect(code).toBe(0);
+  const landed = project.landed(document.runId);
+  expect(landed).toHaveLength(4);
+  const byTask = Object.fromEntries(document.tasks.map(({ task: id, commit }) => [id, commit]));
+  expect(landed[0]).toBe(byTask["T-001"]);
+  expect(new Set(landed.slice(1, 3))).toEqual(new Set([byTask["T-002"], byTask["T-003"]]));
+  expect(landed[3]).toBe(byTask["T-004"]);
+  expect(project.git("show", `${document.commit}:four`)).toBe("one\ntwo\none\nthree\n");
+
+  const { document: records } = await stack.json<Record<string, unknown>>(["run", "get", document.runId]);
+  expect(JSON.stringify(records)).toContain("T-004");
+});
+
+test("a graph with a cycle ends at once, naming the cycle", async () => {
+  const tasks = join(scratch, "cycle.yaml");
+  const task = (id: number, dependencies: number[]) => ({ id, description: `Step ${id}`, dependencies, agent: { kind: "scripted", commands: ["true"] } });
+  writeFileSync(tasks, stringify([task(1, [2]), task(2, [1])]));
+  const { code, stdout, stderr } = await stack.antiphon(["run", "Go round", "--repo", project.path, "--tasks", tasks]);
+  expect(code).not.toBe(0);
+  expect(`${stdout}${stderr}`).toMatch(/ANT_PLAN_[A-Z]+/);
+  expect(`${stdout}${stderr}`).toMatch(/1 -> 2 -> 1|2 -> 1 -> 2/);
+});

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { dockerContainers } from "./support/containers.ts";
+import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { eventually } from "./support/program.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Step {
+  id: string;
+  status: string;
+  phase: string;
+  epoch: number;
+  attempts: number;
+  verdict: string | null;
+  code: string | null;
+}
+interface View {
+  status: string;
+  steps: Step[];
+}
+
+let stack: Stack;
+let project: Project;
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+afterEach(() => project.remove());
+
+/** Over plain HTTP: the liar is no agent the command line offers. */
+async function begin(inputs: object, constraints: object = {}, goal = "Fix the broken add"): Promise<string> {
+  const intent = { goal, inputs: { repo: project.path, ...inputs }, constraints };
+  const { body } = await stack.http("POST", "/intents", intent);
+  const answer = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+  return String(answer.body["runId"]);
+}
+
+const view = async (runId: string): Promise<View> => (await stack.http("GET", `/runs/${runId}`)).body as unknown as View;
+const until = (runId: string, ...wanted: string[]): Promise<View> =>
+  eventually(
+    `${runId} ${wanted.join(" or ")}`,
+    async () => {
+      const now = await view(runId);
+      return wanted.includes(now.status) ? now : null;
+    },
+    60_000,
+  );
+
+test("V1 a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed with evidence", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const liar = { kind: "scripted", claim: "ok", commands: [`${BREAK}; echo "// $ANTIPHON_EPOCH" >> add.js`] };
+  const runId = await begin({ agent: liar, checks: [CHECK] }, { max_attempts: 2 });
+  const end = await until(runId, "failed");
+  expect(end.steps).toMatchObject([{ status: "failed", epoch: 2, verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED" }]);
+  expect(project.landed(runId)).toEqual([]);
+  const { document } = await stack.json<{ feedback?: unknown }>(["evidence", "get", runId]);
+  expect(JSON.stringify(document)).toContain(`${runId}.T-001.2.verdict`);
+  const { stdout } = await stack.antiphon(["run", "get", runId]);
+  expect(stdout).toContain("ANT_VERIFY_CHECK_FAILED");
+});
+
+test("the next attempt is given the reason why the last one was rejected", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const learner = {
+    kind: "command",
+    argv: ["sh", "-c", `cat > /tmp/task.json; if grep -q ANT_VERIFY /tmp/task.json; then ${FIX}; else ${BREAK}; fi`],
+  };
+  const runId = await begin({ agent: learner, checks: [CHECK] });
+  const end = await until(runId, "succeeded", "failed");
+  expect(end.steps).toMatchObject([{ status: "done", epoch: 2, verdict: "PASS" }]);
+  expect(project.landed(runId)).toHaveLength(1);
+});
+
+test("V2 a check that passes without the change too proves nothing and does not land", async () => {
+  project = makeProject({ "a.txt": "a\n" });
+  const runId = await begin({ agent: { kind: "scripted", commands: ["echo b > b.txt"] }, checks: ["true"] });
+  const end = await until(runId, "failed");
+  expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING", epoch: 1 }]);
+  expect(project.landed(runId)).toEqual([]);
+});
+
+test("V3 a change to a test that nobody granted is refused", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin({ agent: { kind: "scripted", commands: ["echo > test.js"] }, checks: [CHECK] }, { max_attempts: 1 });
+  const end = await until(runId, "failed");
+  expect(end.steps[0]?.code).toBe("ANT_PATCH_PROTECTED");
+  expect(project.landed(runId)).toEqual([]);
+});
+
+test("V4 a check that fails and then passes on the same tree is called flaky", async () => {
+  project = makeProject({ "a.txt": "a\n" });
+  const flaky = "test $(( $(od -An -N1 -tu1 /dev/urandom) % 2 )) = 0";
+  const liar = { kind: "scripted", claim: "ok", commands: ["date +%N > stamp.txt"] };
+  const seen = new Set<string | null>();
+  for (let i = 0; i < 12 && !seen.has("FLAKY"); i += 1) {
+    const runId = await begin({ agent: liar, checks: [flaky], workflow: "BUILD" }, { max_attempts: 1 }, `Add a stamp ${i}`);
+    seen.add((await until(runId, "succeeded", "failed")).steps[0]?.verdict ?? null);
+  }
+  expect(seen).toContain("FLAKY");
+});
+
+test("V5 without a check to be found the verdict is unknown, nothing lands, and a grant lands it", async () => {
+  project = makeProject({ "a.txt": "a\n" });
+  const agent = { kind: "scripted", commands: ["echo b > b.txt"] };
+  const runId = await begin({ agent }, {}, "Add b");
+  const end = await until(runId, "failed");
+  expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK" }]);
+  expect(project.landed(runId)).toEqual([]);
+  const granted = await begin({ agent }, { allow_unverified: true }, "Add b");
+  await until(granted, "succeeded");
+  expect(project.landed(granted)).toHaveLength(1);
+});
+
+test("a question puts the run in waiting_input, exit code 3, and an answer over HTTP resumes it", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin({ agent: { kind: "scripted", ask: "Which operator?", commands: [FIX] }, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  const watch = await stack.antiphon(["events", runId]);
+  expect(watch.code).toBe(3);
+  expect(watch.stdout).toContain("Which operator?");
+  const answer = await stack.http("POST", `/runs/${runId}/events`, { event: "approval", choice: "approve" });
+  expect(answer.status).toBeLessThan(300);
+  await until(runId, "succeeded");
+  expect(project.landed(runId)).toHaveLength(1);
+  const late = await stack.http("POST", `/runs/${runId}/events`, { event: "approval", choice: "approve" });
+  expect(late.status).toBe(409);
+});
+
+test("a task past its time budget is killed and reported as that", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] }, { time_budget_s: 2, max_attempts: 1 });
+  const end = await until(runId, "failed");
+  expect(end.steps).toMatchObject([{ status: "failed", code: "ANT_TASK_TIME_BUDGET" }]);
+  await eventually("no container of the run", async () => ((await dockerContainers(runId)).length === 0 ? true : null), 5_000);
+});
+
+test("a cancelled run stops its container within 5 s and never lands", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] });
+  await eventually("a container of the run", async () => ((await dockerContainers(runId)).length > 0 ? true : null));
+  const canceledAt = Date.now();
+  const { code } = await stack.antiphon(["cancel", runId]);
+  expect(code).toBe(0);
+  await eventually("no container of the run", async () => ((await dockerContainers(runId)).length === 0 ? true : null), 8_000);
+  expect(Date.now() - canceledAt).toBeLessThan(5_000);
+  await until(runId, "canceled");
+  expect(project.landed(runId)).toEqual([]);
+});

@@ -1,0 +1,61 @@
+/** Programs of the checkout, run as a user would run them. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+export const ANTIPHON = `${ROOT}bin/antiphon.mjs`;
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunProgram {
+  env?: Record<string, string>;
+  stdin?: string | Buffer;
+  cwd?: string;
+  timeoutMs?: number;
+}
+
+export function start(command: string, args: readonly string[], options: RunProgram = {}): ChildProcess {
+  const env = { ...process.env, NO_COLOR: "1", ...options.env };
+  return spawn(command, [...args], { env, cwd: options.cwd ?? ROOT, stdio: ["pipe", "pipe", "pipe"] });
+}
+
+export async function run(command: string, args: readonly string[], options: RunProgram = {}): Promise<Ended> {
+  const child = start(command, args, options);
+  child.stdin?.end(options.stdin ?? "");
+  const timer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 90_000);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const code = child.exitCode ?? (await exitOf(child));
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}
+
+/** Exit code; null when a signal ended it. */
+export function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+}
+
+async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of stream ?? []) parts.push(Buffer.from(part as Buffer));
+  return Buffer.concat(parts).toString();
+}
+
+/** Asks again until the answer is not null; throws with what was awaited when the deadline passes. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | null> | T | null,
+  withinMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const found = await probe();
+    if (found !== null) return found;
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * A whole Antiphon for one test file: `antiphon dev` on free ports with a state directory of its own, used
+ * through its CLI and its HTTP interface only. `stop` fails when a process or a container is left behind.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
+
+export interface Ready {
+  event: "ready";
+  gateway: string;
+  nats: string;
+  elapsedMs: number;
+  pids: Record<string, number>;
+}
+
+export interface Stack {
+  readonly ready: Ready;
+  readonly stateDir: string;
+  /** Events `antiphon dev --json` has printed so far. */
+  readonly events: readonly Record<string, unknown>[];
+  antiphon(args: readonly string[], options?: RunProgram): Promise<Ended>;
+  /** As `antiphon`, with `--json` and its document; throws when stdout is no JSON. */
+  json<T = Record<string, unknown>>(args: readonly string[], options?: RunProgram): Promise<{ code: number | null; document: T }>;
+  http(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
+  /** Pid of a child now, restarts considered. */
+  pid(name: string): number;
+  stop(): Promise<void>;
+}
+
+export async function startStack(options: { associates?: number; env?: Record<string, string> } = {}): Promise<Stack> {
+  const stateDir = mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
+  const args = ["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", stateDir];
+  const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
+  const child = start(process.execPath, [ANTIPHON, ...args, ...many], options.env === undefined ? {} : { env: options.env });
+  const events: Record<string, unknown>[] = [];
+  let said = "";
+  child.stderr?.on("data", (data: Buffer) => (said += data.toString()));
+  const ready = await new Promise<Ready>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      const event = JSON.parse(line) as Record<string, unknown>;
+      events.push(event);
+      if (event["event"] === "ready") resolve(event as unknown as Ready);
+    });
+    void exitOf(child).then((code) => reject(new Error(`antiphon dev ended with ${code}\n${said}\n${JSON.stringify(events)}`)));
+  });
+  const env = { ANTIPHON_GATEWAY_URL: ready.gateway, ANTIPHON_NATS_URL: ready.nats };
+  const antiphon = (args: readonly string[], program: RunProgram = {}): Promise<Ended> =>
+    run(process.execPath, [ANTIPHON, ...args], { ...program, env: { ...env, ...program.env } });
+  return {
+    ready,
+    stateDir,
+    events,
+    antiphon,
+    async json<T>(args: readonly string[], program: RunProgram = {}) {
+      const ended = await antiphon([...args, "--json"], program);
+      try {
+        return { code: ended.code, document: JSON.parse(ended.stdout) as T };
+      } catch {
+        throw new Error(`not JSON (exit ${ended.code}): ${ended.stdout}\n${ended.stderr}`);
+      }
+    },
+    async http(method, path, body, headers = {}) {
+      const answer = await fetch(`${ready.gateway}${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, headers: answer.headers, body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown> };
+    },
+    pid(name) {
+      const started = events.findLast((event) => event["event"] === "child_started" && event["name"] === name);
+      return Number(started?.["pid"] ?? ready.pids[name]);
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      const code = await exitOf(child);
+      const left = events.flatMap((event) =>
+        event["event"] === "child_started" && isAlive(Number(event["pid"])) ? [`${String(event["name"])} ${String(event["pid"])}`] : [],
+      );
+      rmSync(stateDir, { recursive: true, force: true });
+      if (code !== 0) throw new Error(`antiphon dev ended with ${code}\n${said}`);
+      if (left.length > 0) throw new Error(`left running: ${left.join(", ")}`);
+    },
+  };
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    throw error;
+  }
+}

@@ -148,6 +148,7 @@ function openBus(
     forget: (token) => inbox.forget(token),
     deadlines,
     connected: () => connected,
+    note: (out, what) => options.log?.warn({ subject: out.subject, stream: out.stream }, what),
     limits: { ...publisherDefaults, ...options.publisher },
   });
   const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected });

@@ -209,11 +209,11 @@ export class CommitLane {
     this.port.deadlines.cancel(commit.deadline); // L2
     if (commit.batch) this.batchesInFlight -= 1;
     else this.singlesInFlight -= 1;
-    if (commit.batch && result.kind === "ok") {
+    if (commit.batch && result.kind === "ok" && result.count === commit.entries.length) {
       // One acknowledgement for all: it carries the last sequence, members are contiguous before it.
       const first = result.seq - commit.entries.length + 1;
       commit.entries.forEach((entry, index) =>
-        this.settle(entry, { kind: "ok", seq: first + index, duplicate: false }),
+        this.settle(entry, { kind: "ok", seq: first + index, count: 1 }),
       );
     } else if (commit.batch) {
       for (const entry of commit.entries) this.again(entry, 0); // P4
@@ -235,6 +235,7 @@ export class CommitLane {
     if (entry.settled) return;
     if (this.closed !== null) return this.settle(entry, { kind: "unknown", reason: this.closed });
     this.stats.retried += 1;
+    if (entry.attempts === 5) this.port.note(entry.out, "still not acknowledged; trying on");
     entry.alone = true;
     if (delayMs === 0) {
       this.queue.push(entry);

@@ -18,6 +18,11 @@ export async function requireDurability(
   nc: NatsConnection,
   options: { monitorUrl?: string; unsafe?: boolean },
 ): Promise<"confirmed" | "waived"> {
+  if (nc.info?.jetstream !== true) {
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server runs without JetStream", {
+      data: { server: nc.getServer() },
+    });
+  }
   if (options.unsafe === true) return "waived";
   const answers = await ask(nc, options.monitorUrl);
   const own = nc.info?.server_id;

@@ -104,7 +104,7 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
         );
       }
       if (result.refusal !== "expectation") throw rejected(subject, result);
-      const existing = await readBack(stream, subject);
+      const existing = (await readBack(stream, subject)) ?? (await readLeader(stream, subject));
       if (existing !== null) {
         if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
         options.log?.info(
@@ -113,7 +113,7 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
         );
         return { kind: "conflict", existing }; // J3
       }
-      // Refused, yet nothing there: it was purged in between, or a replica lags. Ask the stream again.
+      // Refused, yet nothing there: it was purged in between, or is being decided. Ask the stream again.
       if (attempt >= refusedReads) {
         throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses a record but holds none`);
       }
@@ -124,6 +124,14 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
   async function readBack(stream: string, subject: string): Promise<StoredRecord | null> {
     const message = await bus.reader.last(stream, subject);
     return message === null ? null : toRecord(message);
+  }
+
+  /** A direct get may be answered by a replica that lags; the leader that refused does not. */
+  async function readLeader(stream: string, subject: string): Promise<StoredRecord | null> {
+    const message = await bus.jsm.streams.getMessage(stream, { last_by_subj: subject }).catch(() => null);
+    if (message === null) return null;
+    const { seq, time, data, header } = message;
+    return toRecord({ subject: message.subject, seq, at: time, data, header: (name) => header.get(name) });
   }
 
   async function readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {

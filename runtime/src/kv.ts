@@ -7,7 +7,7 @@ import { uniqueId } from "./ids.ts";
  * Kv: JSON documents in a standard NATS key-value bucket; `nats kv get` reads them.
  *
  * Invariants:
- *   K1 `create` and `update` decide by compare-and-set on the server, never by a read before.
+ *   K1 Every write is a compare-and-set on the server. `put` repeats it until it holds (last writer wins).
  *   K2 A write whose first acknowledgement was lost is recognised as our own by its write id.
  *   K3 No consumer is ever created.
  */
@@ -32,7 +32,7 @@ export interface Kv {
   delete(key: string): Promise<void>;
 }
 
-const keyForm = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
+export const keyForm = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
 const writeId = "Antiphon-Write";
 
 export function openKv(bus: Bus, bucket: string): Kv {
@@ -52,14 +52,14 @@ export function openKv(bus: Bus, bucket: string): Kv {
   }
 
   /** The revision; null: refused, because the key is not at `expected` (K1). */
-  async function write(key: string, document: unknown, expected: number | undefined): Promise<number | null> {
+  async function write(key: string, document: unknown, expected: number): Promise<number | null> {
     const id = uniqueId();
     const result = await bus.publish({
       stream,
       subject: subjectOf(key),
       payload: Buffer.from(JSON.stringify(document)),
       headers: { "Content-Type": "application/json", [writeId]: id },
-      ...(expected === undefined ? {} : { expectLastSubjectSequence: expected }),
+      expectLastSubjectSequence: expected,
       group: false,
     });
     if (result.kind === "ok") return result.seq;
@@ -79,7 +79,11 @@ export function openKv(bus: Bus, bucket: string): Kv {
       return { value: JSON.parse(text) as T, revision: found.message.seq };
     },
     async put(key, document) {
-      return (await write(key, document, undefined)) ?? 0;
+      // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.
+      for (;;) {
+        const revision = await write(key, document, (await last(key))?.message.seq ?? 0);
+        if (revision !== null) return revision;
+      }
     },
     async create(key, document) {
       if ((await write(key, document, 0)) !== null) return true;

@@ -64,6 +64,8 @@ export interface LanePort {
   forget(token: string): void;
   deadlines: Deadlines;
   connected(): boolean;
+  /** For the log: a message that has trouble getting through. */
+  note(out: Outgoing, what: string): void;
   limits: PublisherLimits;
 }
 

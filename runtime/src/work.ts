@@ -1,6 +1,6 @@
 import type { Msg } from "@nats-io/nats-core";
 import { createInbox } from "@nats-io/nats-core";
-import type { ConsumerName, StoredRecord } from "@antiphon/contracts";
+import type { ConsumerName, DeadLetter, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
   HEADERS,
@@ -213,17 +213,19 @@ async function bury(
       ? `antiphon.v1.dlq.${options.consumer}.malformed.${info.stream.toLowerCase()}.-.${info.seq}`
       : subjects.deadLetter(options.consumer, address);
   const { deliveries, seq } = info;
+  const body: DeadLetter = {
+    v: 1,
+    consumer: options.consumer,
+    code: letter.code,
+    detail: letter.detail.slice(0, 16_000),
+    deliveries,
+    origin: { subject: message.subject, seq },
+    payload: Buffer.from(message.data).toString("base64"),
+  };
   const result = await bus.publish({
     stream: "ANT_DLQ",
     subject,
-    payload: encode({
-      v: 1,
-      consumer: options.consumer,
-      ...letter,
-      deliveries,
-      origin: { subject: message.subject, seq },
-      payload: message.data,
-    }),
+    payload: encode(body),
     headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: "DeadLetter.v1" },
     expectLastSubjectSequence: 0,
     group: false,

@@ -3,7 +3,8 @@
  * safe continuation is the same message again, under the same subject and expectation (J5).
  */
 export type PublishResult =
-  | { kind: "ok"; seq: number; duplicate: boolean }
+  /** `count`: members of the atomic batch that this acknowledges; 1 for a single message. */
+  | { kind: "ok"; seq: number; count: number }
   | { kind: "failed"; code: number; description: string; refusal: Refusal }
   | { kind: "unknown"; reason: string };
 
@@ -53,7 +54,7 @@ export function refusalOf(code: number): Refusal {
 
 interface AckBody {
   seq?: number;
-  duplicate?: boolean;
+  count?: number;
   error?: { code?: number; err_code?: number; description?: string };
 }
 
@@ -70,7 +71,7 @@ export function parsePubAck(data: Uint8Array): PublishResult {
     return failed(body.error.err_code ?? body.error.code ?? 0, body.error.description ?? "refused");
   }
   if (typeof body.seq !== "number") return { kind: "unknown", reason: "acknowledgement without a sequence" };
-  return { kind: "ok", seq: body.seq, duplicate: body.duplicate === true };
+  return { kind: "ok", seq: body.seq, count: body.count ?? 1 };
 }
 
 export function failed(code: number, description: string): PublishResult & { kind: "failed" } {

@@ -1,0 +1,252 @@
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import type { Blobs } from "../blobs.ts";
+import type { Journal } from "../journal.ts";
+import type { Kv } from "../kv.ts";
+import { claimRecord, dispatchRecord, intentRecord, resultRecord } from "./records.ts";
+
+/**
+ * What every Journal, Kv and Blobs promises, run on the twins in memory and on the real server alike.
+ * `open` is called once per test and may return the same thing; names are fresh in each test.
+ */
+export interface Subjects {
+  journal(): Journal;
+  kv(): Kv;
+  blobs(): Blobs;
+}
+
+let counter = 0;
+const fresh = (prefix: string): string =>
+  `${prefix}${process.pid.toString(36)}${(counter += 1).toString(36)}`;
+
+export function conformance(name: string, on: Subjects): void {
+  describe(`${name}: journal`, () => journalConformance(() => on.journal()));
+  describe(`${name}: kv`, () => kvConformance(() => on.kv()));
+  describe(`${name}: blobs`, () => blobConformance(() => on.blobs()));
+}
+
+function journalConformance(open: () => Journal): void {
+  it("J3 the same record twice is a duplicate with the sequence of the first", async () => {
+    const journal = open();
+    const record = intentRecord(fresh("run_"));
+    const first = await journal.append(record);
+    const second = await journal.append(record);
+    expect(first.kind).toBe("appended");
+    expect(second.kind).toBe("duplicate");
+    expect(recordOf(second).seq).toBe(recordOf(first).seq);
+    expect(recordOf(second).digest).toBe(recordOf(first).digest);
+  });
+
+  it("J3 key order plays no part in what is the same record", async () => {
+    const journal = open();
+    const record = claimRecord(fresh("run_"), "T-001", 1, "as_one");
+    await journal.append(record);
+    const shuffled = Object.fromEntries(Object.entries(record).reverse()) as unknown as NewRecord;
+    expect((await journal.append(shuffled)).kind).toBe("duplicate");
+  });
+
+  it("J3 another record for the same register is a conflict that names the first", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    const first = await journal.append(claimRecord(runId, "T-001", 1, "as_one"));
+    const second = await journal.append(claimRecord(runId, "T-001", 1, "as_two"));
+    expect(second.kind).toBe("conflict");
+    expect(recordOf(second)).toMatchObject({ seq: recordOf(first).seq, body: { associate: "as_one" } });
+  });
+
+  it("J3 of many writers of one register exactly one wins", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => journal.append(claimRecord(runId, "T-001", 1, `as_${i}`))),
+    );
+    expect(results.filter((result) => result.kind === "appended")).toHaveLength(1);
+    expect(results.filter((result) => result.kind === "conflict")).toHaveLength(29);
+    expect(new Set(results.map((result) => recordOf(result).digest)).size).toBe(1);
+  });
+
+  it("J4 a late result of an epoch that was declared lapsed is refused", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    await journal.append(dispatchRecord(runId, "T-001", 1));
+    await journal.append(claimRecord(runId, "T-001", 1, "as_zombie"));
+    await journal.append(
+      resultRecord(runId, "T-001", 1, { kind: "lapsed", observer: "as_two", holder: "as_zombie" }),
+    );
+    const late = await journal.append(
+      resultRecord(runId, "T-001", 1, {
+        kind: "abandoned",
+        associate: "as_zombie",
+        code: "ANT_INTERNAL",
+        message: "",
+      }),
+    );
+    expect(late.kind).toBe("conflict");
+    expect(recordOf(late).body).toMatchObject({ kind: "lapsed" });
+  });
+
+  it("reads a run in stream order, its own records only, task ids in their own case", async () => {
+    const journal = open();
+    const [runId, other] = [fresh("run_"), fresh("run_")];
+    await journal.append(intentRecord(runId));
+    await journal.append(intentRecord(other));
+    await journal.append(dispatchRecord(runId, "T-002", 1));
+    await journal.append(claimRecord(runId, "T-002", 1, "as_one"));
+    const records = await journal.read(runId);
+    expect(records.map((record) => [record.type, record.taskId, record.epoch])).toEqual([
+      ["intent", null, 0],
+      ["dispatch", "T-002", 1],
+      ["claim", "T-002", 1],
+    ]);
+    expect(records.map((record) => record.seq)).toEqual([...records.map((r) => r.seq)].sort((a, b) => a - b));
+    expect(records.every((record) => record.at instanceof Date && record.digest.startsWith("sha256-"))).toBe(
+      true,
+    );
+    expect(await journal.read(fresh("run_"))).toEqual([]);
+  });
+
+  it("finds one register, or null", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    await journal.append(claimRecord(runId, "T-001", 3, "as_one"));
+    expect(await journal.find("claim", runId, "T-001", 3)).toMatchObject({
+      epoch: 3,
+      body: { associate: "as_one" },
+    });
+    expect(await journal.find("claim", runId, "T-001", 2)).toBeNull();
+  });
+
+  it("F1 tails past and new records once and in order, from a sequence on, until aborted", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    await journal.append(intentRecord(runId));
+    const second = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1)));
+    const stop = new AbortController();
+    const seen: StoredRecord[] = [];
+    for await (const record of journal.tail(runId, { fromSeq: second.seq, signal: stop.signal })) {
+      seen.push(record);
+      if (record.epoch < 4) await journal.append(dispatchRecord(runId, "T-001", record.epoch + 1));
+      else stop.abort();
+    }
+    expect(seen.map((record) => record.epoch)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("lists the runs it holds", async () => {
+    const journal = open();
+    const [first, second] = [fresh("run_"), fresh("run_")];
+    await journal.append(intentRecord(first));
+    await journal.append(intentRecord(second));
+    expect(await journal.runIds()).toEqual(expect.arrayContaining([first, second]));
+  });
+}
+
+function kvConformance(open: () => Kv): void {
+  it("K1 creates once, updates at the revision it names only", async () => {
+    const kv = open();
+    const key = fresh("k");
+    expect(await kv.get(key)).toBeNull();
+    expect(await kv.create(key, { n: 1 })).toBe(true);
+    expect(await kv.create(key, { n: 2 })).toBe(false);
+    const first = await kv.get<{ n: number }>(key);
+    expect(first?.value).toEqual({ n: 1 });
+    expect(await kv.update(key, { n: 3 }, (first?.revision ?? 0) + 100)).toBeNull();
+    const revision = await kv.update(key, { n: 4 }, first?.revision ?? 0);
+    expect(await kv.get(key)).toEqual({ value: { n: 4 }, revision });
+  });
+
+  it("K1 of many creators exactly one wins", async () => {
+    const kv = open();
+    const key = fresh("k");
+    const won = await Promise.all(Array.from({ length: 20 }, (_, n) => kv.create(key, { n })));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect((await kv.get<{ n: number }>(key))?.value.n).toBe(won.indexOf(true));
+  });
+
+  it("puts over what is there, deletes, and can create again", async () => {
+    const kv = open();
+    const key = fresh("k");
+    await kv.put(key, "one");
+    await kv.put(key, "two");
+    expect((await kv.get(key))?.value).toBe("two");
+    await kv.delete(key);
+    expect(await kv.get(key)).toBeNull();
+    expect(await kv.create(key, "three")).toBe(true);
+  });
+
+  it("lists keys, all or under a dotted prefix", async () => {
+    const kv = open();
+    const run = fresh("run_");
+    await kv.put(`${run}.router`, 1);
+    await kv.put(`${run}.T-001`, 2);
+    expect((await kv.keys(run)).sort()).toEqual([`${run}.T-001`, `${run}.router`]);
+    expect(await kv.keys()).toEqual(expect.arrayContaining([`${run}.router`]));
+  });
+
+  it("refuses a key that would address others", async () => {
+    const kv = open();
+    for (const key of ["a.*", ">", "a..b", "", "a b"]) {
+      await expect((async () => kv.put(key, 1))()).rejects.toMatchObject({ code: "ANT_CONTRACT_INVALID" });
+    }
+  });
+}
+
+function blobConformance(open: () => Blobs): void {
+  it("O1 returns the bytes it was given, whatever their size", async () => {
+    const blobs = open();
+    for (const size of [0, 1, 131_072, 131_073, 1_000_000]) {
+      const bytes = Buffer.alloc(size, fresh(""));
+      const ref = await blobs.put(null, bytes);
+      expect(ref).toMatchObject({ bucket: blobs.bucket, name: ref.digest, bytes: size });
+      expect((await blobs.get(ref)).equals(bytes)).toBe(true);
+    }
+  });
+
+  it("O1 the same bytes again are a no-op, other bytes under the name are refused", async () => {
+    const blobs = open();
+    const name = `${fresh("n")}.tar`;
+    const first = await blobs.put(name, Buffer.from("one"));
+    expect(await blobs.put(name, Buffer.from("one"))).toEqual(first);
+    await expect(blobs.put(name, Buffer.from("two"))).rejects.toMatchObject({ code: "ANT_BLOB_CONFLICT" });
+    expect((await blobs.get(name)).toString()).toBe("one");
+  });
+
+  it("O1 of many writers of the same bytes all succeed and one object stands", async () => {
+    const blobs = open();
+    const name = fresh("n");
+    const refs = await Promise.all(
+      Array.from({ length: 8 }, () => blobs.put(name, Buffer.alloc(300_000, 3))),
+    );
+    expect(new Set(refs.map((ref) => ref.digest)).size).toBe(1);
+    expect((await blobs.get(name)).length).toBe(300_000);
+  });
+
+  it("O2 a reference with another digest is refused", async () => {
+    const blobs = open();
+    const ref = await blobs.put(null, Buffer.from(fresh("x")));
+    const wrong = { ...ref, digest: `sha256-${"A".repeat(43)}` };
+    await expect(blobs.get(wrong)).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
+  });
+
+  it("streams in and out, in pieces of any size", async () => {
+    const blobs = open();
+    const name = fresh("n");
+    const pieces = [1, 200_000, 131_072, 7].map((size, index) => Buffer.alloc(size, index + 1));
+    const ref = await blobs.putStream(name, async function* () {
+      for (const piece of pieces) yield await Promise.resolve(piece);
+    });
+    const parts: Buffer[] = [];
+    for await (const part of blobs.stream(ref)) parts.push(part);
+    expect(Buffer.concat(parts).equals(Buffer.concat(pieces))).toBe(true);
+    expect(await blobs.has(name)).toBe(true);
+  });
+
+  it("O3 an object that is not there is a coded error", async () => {
+    const blobs = open();
+    expect(await blobs.has(fresh("n"))).toBe(false);
+    await expect(blobs.get(fresh("n"))).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
+  });
+}
+
+function recordOf(result: Awaited<ReturnType<Journal["append"]>>): StoredRecord {
+  return result.kind === "conflict" ? result.existing : result.record;
+}

@@ -1,0 +1,88 @@
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
+import type { AppendResult, Journal, TailOptions } from "../journal.ts";
+import { toRecord } from "../journal.ts";
+
+/** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
+export class MemoryJournal implements Journal {
+  private readonly bySubject = new Map<string, StoredRecord>();
+  private readonly log: StoredRecord[] = [];
+  private readonly listeners = new Set<() => void>();
+  private readonly now: () => number;
+
+  constructor(now: () => number = () => Date.now()) {
+    this.now = now;
+  }
+
+  /** Everything, in stream order. */
+  get records(): readonly StoredRecord[] {
+    return this.log;
+  }
+
+  append(record: NewRecord): Promise<AppendResult> {
+    const subject = subjects.journal(record);
+    const payload = encode({ v: 1, ...record });
+    const digest = digestOf(payload);
+    const existing = this.bySubject.get(subject);
+    if (existing !== undefined) {
+      return Promise.resolve(
+        existing.digest === digest ? { kind: "duplicate", record: existing } : { kind: "conflict", existing },
+      );
+    }
+    // Through the bytes, so that what cannot be encoded, or is changed later, cannot pass here either.
+    const stored = toRecord({
+      subject,
+      seq: this.log.length + 1,
+      at: new Date(this.now()),
+      data: payload,
+      header: (name) => (name === HEADERS.digest ? digest : ""),
+    });
+    this.bySubject.set(subject, stored);
+    this.log.push(stored);
+    for (const listener of [...this.listeners]) listener();
+    return Promise.resolve({ kind: "appended", record: stored });
+  }
+
+  read(runId: string): Promise<StoredRecord[]> {
+    return Promise.resolve(this.log.filter((record) => record.runId === runId));
+  }
+
+  find(
+    type: StoredRecord["type"],
+    runId: string,
+    taskId: string | null,
+    epoch: number,
+  ): Promise<StoredRecord | null> {
+    return Promise.resolve(this.bySubject.get(subjects.journal({ type, runId, taskId, epoch })) ?? null);
+  }
+
+  async *tail(runId: string, { fromSeq = 0, signal }: TailOptions): AsyncGenerator<StoredRecord> {
+    for (let next = 0; !signal.aborted;) {
+      const record = this.log[next];
+      if (record === undefined) {
+        await this.change(signal);
+        continue;
+      }
+      next += 1;
+      if (record.runId === runId && record.seq >= fromSeq) yield record;
+    }
+  }
+
+  runIds(): Promise<string[]> {
+    return Promise.resolve([
+      ...new Set(this.log.filter((record) => record.type === "intent").map((record) => record.runId)),
+    ]);
+  }
+
+  private change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        this.listeners.delete(finish);
+        signal.removeEventListener("abort", finish);
+        resolve();
+      };
+      this.listeners.add(finish);
+      signal.addEventListener("abort", finish, { once: true });
+    });
+  }
+}

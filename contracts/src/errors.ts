@@ -642,6 +642,13 @@ const TABLE = {
     "The sandbox was stopped because the run was canceled.",
     "Nothing to do.",
   ],
+  ANT_SANDBOX_DISK: [
+    "attempt",
+    200,
+    1,
+    "A command filled the sandbox's disk.",
+    "Write less to /workspace and /tmp.",
+  ],
   ANT_SANDBOX_FAILED: [
     "retry",
     500,
@@ -676,6 +683,13 @@ const TABLE = {
     1,
     "A file for the sandbox has a path that is not allowed.",
     "Use paths relative to /workspace, without `..`.",
+  ],
+  ANT_SANDBOX_PIDS: [
+    "attempt",
+    200,
+    1,
+    "A command met the sandbox's process limit.",
+    "Start fewer processes at once.",
   ],
   ANT_SANDBOX_REFUSED: [
     "terminal",

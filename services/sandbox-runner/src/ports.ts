@@ -103,6 +103,8 @@ export interface Sandbox {
   run(command: Command): Promise<CommandExit>;
   /** Unpacks an uncompressed tar into /workspace. */
   putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void>;
+  /** Removes paths of /workspace; one that is not there is no fault. */
+  remove(paths: readonly string[]): Promise<void>;
   /** Streams /workspace out and compares; rejects with Refusal by a named rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /** Says in the engine's own listing whose it is now; a failure changes nothing. */

@@ -10,6 +10,7 @@ import type { CreateBody, InspectedContainer } from "../core/container-spec.ts";
 import type { ImageFacts } from "../ports.ts";
 
 const CALL_DEADLINE_MS = 30_000;
+const WAIT_AGAIN_MS = 500;
 
 export interface ListedContainer {
   readonly id: string;
@@ -25,7 +26,7 @@ export interface Engine {
   attach(id: string): Promise<Duplex>;
   start(id: string): Promise<void>;
   inspect(id: string): Promise<InspectedContainer>;
-  /** Resolves with the exit code when the container has been removed, or -1 if it already was. */
+  /** Resolves with the exit code when the container has been removed, or -1 if it already was. Never rejects. */
   removed(id: string): Promise<number>;
   kill(id: string): Promise<void>;
   remove(id: string): Promise<void>;
@@ -68,15 +69,7 @@ export function dockerEngine(socketPath?: string): Engine {
     },
     inspect: async (id) =>
       (await call("inspect", docker.getContainer(id).inspect())) as unknown as InspectedContainer,
-    removed: async (id) => {
-      try {
-        const answer: unknown = await docker.getContainer(id).wait({ condition: "removed" });
-        return (answer as { StatusCode: number }).StatusCode;
-      } catch (error) {
-        if (statusOf(error) === 404) return -1;
-        throw error;
-      }
-    },
+    removed: (id) => removed(docker, id),
     kill: (id) => unlessGone(call("kill", docker.getContainer(id).kill({ signal: "SIGKILL" }))),
     remove: (id) => unlessGone(call("remove", docker.getContainer(id).remove({ force: true, v: true }))),
     rename: (id, name) => unlessGone(call("rename", docker.getContainer(id).rename({ name }))),
@@ -92,6 +85,19 @@ export function dockerEngine(socketPath?: string): Engine {
     },
     watchMemory: (instance, onOom, signal) => watchMemory(docker, instance, onOom, signal),
   };
+}
+
+/** Never rejects: while the engine cannot be asked, the answer is not known yet. */
+async function removed(docker: Docker, id: string): Promise<number> {
+  for (;;) {
+    try {
+      const answer: unknown = await docker.getContainer(id).wait({ condition: "removed" });
+      return (answer as { StatusCode: number }).StatusCode;
+    } catch (error) {
+      if (statusOf(error) === 404) return -1;
+      await new Promise((resolve) => setTimeout(resolve, WAIT_AGAIN_MS).unref());
+    }
+  }
 }
 
 async function watchMemory(

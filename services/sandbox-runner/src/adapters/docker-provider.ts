@@ -12,7 +12,7 @@ import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../supervisor/command
 import type { ImageFacts, SandboxOrder, SandboxProvider } from "../ports.ts";
 import seccompProfile from "../../seccomp.json" with { type: "json" };
 import { DockerSandbox } from "./docker-sandbox.ts";
-import type { Engine } from "./docker-engine.ts";
+import { statusOf, type Engine } from "./docker-engine.ts";
 
 export const DOCKER_ENVIRONMENT: Environment = {
   entrypoint: SUPERVISOR_ENTRYPOINT,
@@ -69,7 +69,7 @@ export class DockerProvider implements SandboxProvider {
       );
     }
     const since = performance.now();
-    const id = await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
+    const id = await this.#create(order);
     try {
       const stream = await this.#engine.attach(id);
       await this.#engine.start(id);
@@ -90,6 +90,18 @@ export class DockerProvider implements SandboxProvider {
     } catch (error) {
       await this.#engine.remove(id); // E2
       throw error;
+    }
+  }
+
+  async #create(order: SandboxOrder): Promise<string> {
+    try {
+      return await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error;
+      this.#images.delete(order.imageId);
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is no longer there`, {
+        cause: error,
+      });
     }
   }
 }

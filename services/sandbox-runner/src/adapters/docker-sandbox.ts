@@ -12,7 +12,6 @@
  *   B4  `destroy` resolves only when the engine says that the container is gone, or says why it is not.
  */
 import type { Duplex } from "node:stream";
-import { createHash } from "node:crypto";
 import { EngineDemux, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "../core/collected.ts";
 import { OutputBound } from "../core/output-bound.ts";
@@ -21,6 +20,7 @@ import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "..
 import { TarReader } from "../core/tar-reader.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
 import type { Engine } from "./docker-engine.ts";
+import { sha256Hasher } from "./sha256.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
@@ -137,7 +137,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
-    const collector = new Collector(baseline, bounds, () => createHash("sha256") as never);
+    const collector = new Collector(baseline, bounds, sha256Hasher);
     const reader = new TarReader(collector);
     await this.#tool(["tar", "-cf", "-", "-C", "/workspace", "."], null, (piece) => {
       reader.push(piece);
@@ -284,7 +284,7 @@ export class DockerSandbox implements Sandbox {
     const phase = this.#phase;
     this.#phase = { at: "over", death: { kind: "protocol", message: error.message } };
     if (phase.at === "busy") phase.reject(error);
-    this.#destroyed ??= this.#endContainer();
+    this.#end();
   }
 
   #protocol(message: string): SandboxDied {
@@ -308,7 +308,14 @@ export class DockerSandbox implements Sandbox {
     const final: SandboxDeath = isOom ? { kind: "oom" } : death;
     this.#phase = { at: "over", death: final };
     if (phase.at === "busy") phase.reject(new SandboxDied(final, phase.partial()));
-    this.#destroyed ??= this.#endContainer();
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#destroyed !== null) return;
+    this.#destroyed = this.#endContainer();
+    // Whoever calls `destroy` hears of a failure; where nobody does, the reaper is what is left.
+    this.#destroyed.catch(() => undefined);
   }
 
   async #endContainer(): Promise<void> {

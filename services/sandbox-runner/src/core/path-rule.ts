@@ -41,3 +41,9 @@ function isGitDirectory(part: string): boolean {
   const ntfs = stem.replace(/[. ]+$/, "");
   return ntfs === ".git" || ntfs === "git~1";
 }
+
+/** A step's working directory, absolute inside the sandbox. */
+export function stepDirectory(cwd: string | undefined): string {
+  if (cwd === undefined || cwd === "" || cwd === ".") return "/workspace";
+  return `/workspace/${checkPath(cwd)}`;
+}

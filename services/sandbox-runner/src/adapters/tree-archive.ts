@@ -1,0 +1,188 @@
+/**
+ * Base trees on this machine's disk: the tar as it came from the object store, and an index of what is in it.
+ *
+ * Invariants:
+ *   A1  A tree is visible only when whole: written beside, checked entry by entry, then renamed.
+ *   A2  Bounded: beyond `maxBytes` the trees not used for longest go.
+ *   A3  Two jobs that want the same tree at the same time fetch it once.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AntiphonError } from "@antiphon/contracts";
+import type { Baseline, BaselineEntry } from "../core/collected.ts";
+import { TarReader, type TarEntry, type TarSink } from "../core/tar-reader.ts";
+
+export interface TreeSource {
+  stream(name: string): AsyncIterable<Buffer>;
+}
+
+export interface Tree {
+  readonly baseline: Baseline;
+  /** Sum of the files' sizes. */
+  readonly contentBytes: number;
+  tar(): AsyncIterable<Buffer>;
+}
+
+interface IndexDocument {
+  readonly version: 1;
+  readonly contentBytes: number;
+  readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
+}
+
+const READ_BYTES = 256 * 1024;
+const INDEXES_IN_MEMORY = 8;
+
+export class TreeArchive {
+  readonly #directory: string;
+  readonly #source: TreeSource;
+  readonly #maxBytes: number;
+  readonly #coming = new Map<string, Promise<Tree>>();
+  readonly #recent = new Map<string, Tree>();
+
+  constructor(directory: string, source: TreeSource, maxBytes: number) {
+    this.#directory = directory;
+    this.#source = source;
+    this.#maxBytes = maxBytes;
+  }
+
+  async open(name: string): Promise<Tree> {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(name)) {
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is no name of a tree`);
+    }
+    const recent = this.#recent.get(name);
+    if (recent !== undefined && (await exists(this.#tarPath(name)))) return this.#keep(name, recent);
+    let coming = this.#coming.get(name); // A3
+    if (coming === undefined) {
+      coming = this.#load(name).finally(() => this.#coming.delete(name));
+      this.#coming.set(name, coming);
+    }
+    return this.#keep(name, await coming);
+  }
+
+  #keep(name: string, tree: Tree): Tree {
+    this.#recent.delete(name);
+    this.#recent.set(name, tree);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > INDEXES_IN_MEMORY && oldest !== undefined) this.#recent.delete(oldest);
+    return tree;
+  }
+
+  async #load(name: string): Promise<Tree> {
+    const index = await readIndex(this.#indexPath(name));
+    if (index !== null && (await exists(this.#tarPath(name)))) {
+      const now = new Date();
+      await utimes(this.#indexPath(name), now, now);
+      return this.#treeOf(name, index);
+    }
+    return this.#treeOf(name, await this.#fetch(name));
+  }
+
+  async #fetch(name: string): Promise<IndexDocument> {
+    await mkdir(this.#directory, { recursive: true });
+    const partial = join(this.#directory, `.${name}.${process.pid}.${performance.now()}`);
+    const sink = new IndexSink();
+    const reader = new TarReader(sink);
+    try {
+      const file = await open(partial, "wx", 0o600);
+      try {
+        for await (const piece of this.#source.stream(name)) {
+          reader.push(piece);
+          await file.write(piece);
+        }
+      } finally {
+        await file.close();
+      }
+      reader.finish();
+      const index: IndexDocument = { version: 1, contentBytes: sink.contentBytes, entries: sink.entries };
+      await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600 });
+      await rename(partial, this.#tarPath(name)); // A1
+      await rename(`${partial}.json`, this.#indexPath(name));
+      await this.#evict(name);
+      return index;
+    } finally {
+      await rm(partial, { force: true });
+      await rm(`${partial}.json`, { force: true });
+    }
+  }
+
+  /** A2. A tree being read keeps its bytes until its reader is done: the file is unlinked, not truncated. */
+  async #evict(keep: string): Promise<void> {
+    const trees: { name: string; bytes: number; usedMs: number }[] = [];
+    for (const file of await readdir(this.#directory)) {
+      if (!file.endsWith(".index.json")) continue;
+      const name = file.slice(0, -".index.json".length);
+      const tar = await stat(this.#tarPath(name)).catch(() => null);
+      const index = await stat(this.#indexPath(name)).catch(() => null);
+      if (index !== null) trees.push({ name, bytes: tar?.size ?? 0, usedMs: index.mtimeMs });
+    }
+    let total = trees.reduce((sum, tree) => sum + tree.bytes, 0);
+    for (const tree of trees.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (total <= this.#maxBytes) return;
+      if (tree.name === keep) continue;
+      await rm(this.#indexPath(tree.name), { force: true });
+      await rm(this.#tarPath(tree.name), { force: true });
+      total -= tree.bytes;
+    }
+  }
+
+  #treeOf(name: string, index: IndexDocument): Tree {
+    const path = this.#tarPath(name);
+    return {
+      baseline: new Map(index.entries),
+      contentBytes: index.contentBytes,
+      tar: () => createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>,
+    };
+  }
+
+  #tarPath(name: string): string {
+    return join(this.#directory, `${name}.tar`);
+  }
+
+  #indexPath(name: string): string {
+    return join(this.#directory, `${name}.index.json`);
+  }
+}
+
+/** What the tree holds, by path. Directories have no existence of their own, as in git. */
+class IndexSink implements TarSink {
+  readonly entries: [string, BaselineEntry][] = [];
+  contentBytes = 0;
+  #open: {
+    path: string;
+    mode: "100644" | "100755";
+    size: number;
+    hash: ReturnType<typeof createHash>;
+  } | null = null;
+
+  entry(entry: TarEntry): void {
+    if (entry.type === "symlink") this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
+    if (entry.type !== "file") return;
+    this.contentBytes += entry.size;
+    const mode = (entry.mode & 0o111) !== 0 ? "100755" : "100644";
+    this.#open = { path: entry.path, mode, size: entry.size, hash: createHash("sha256") };
+  }
+
+  data(piece: Buffer): void {
+    this.#open?.hash.update(piece);
+  }
+
+  end(): void {
+    if (this.#open === null) return;
+    const { path, mode, size, hash } = this.#open;
+    this.entries.push([path, { kind: "file", mode, size, sha256: hash.digest("hex") }]);
+    this.#open = null;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+async function readIndex(path: string): Promise<IndexDocument | null> {
+  const text = await readFile(path, "utf8").catch(() => null);
+  if (text === null) return null;
+  const document = JSON.parse(text) as IndexDocument;
+  return document.version === 1 ? document : null;
+}

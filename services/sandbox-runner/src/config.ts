@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { AntiphonError, limits } from "@antiphon/contracts";
+
+/** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
+export interface SandboxConfig {
+  /** ANTIPHON_INSTANCE: whose containers are whose on a shared engine. Default: derived from the state directory. */
+  readonly instance: string;
+  /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null. */
+  readonly image: string | null;
+  /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated; ids or references. */
+  readonly allow: readonly string[];
+  /** ANTIPHON_SANDBOX_SLOTS: jobs at once. */
+  readonly slots: number;
+  /** ANTIPHON_SANDBOX_WARM: started, empty containers kept ready. */
+  readonly warm: number;
+  /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata (S6). */
+  readonly runtime: string;
+  /** Where base trees are kept. */
+  readonly treeDirectory: string;
+  /** ANTIPHON_SANDBOX_TREE_BYTES: the bound of that directory. */
+  readonly treeBytes: number;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const RUNTIMES = ["runc", "runsc", "kata"];
+const DEFAULT_TREE_BYTES = 2 * 1024 * 1024 * 1024;
+
+export function readSandboxConfig(env: Env = process.env): SandboxConfig {
+  const stateDirectory = resolve(text(env, "ANTIPHON_STATE_DIR") ?? ".antiphon");
+  const runtime = text(env, "ANTIPHON_SANDBOX_RUNTIME") ?? "runc";
+  if (!RUNTIMES.includes(runtime))
+    throw invalid("ANTIPHON_SANDBOX_RUNTIME", runtime, `one of ${RUNTIMES.join(", ")}`);
+  const instance = text(env, "ANTIPHON_INSTANCE") ?? instanceOf(stateDirectory);
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(instance)) {
+    throw invalid("ANTIPHON_INSTANCE", instance, "a name of letters, digits, dots and dashes");
+  }
+  return {
+    instance,
+    image: text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json")),
+    allow: (text(env, "ANTIPHON_SANDBOX_ALLOW") ?? "").split(",").filter((name) => name !== ""),
+    slots: integer(env, "ANTIPHON_SANDBOX_SLOTS", 1, 256) ?? limits.sandboxSlots,
+    warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? 2,
+    runtime,
+    treeDirectory: join(stateDirectory, "trees"),
+    treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
+  };
+}
+
+/** Two checkouts on one machine are two instances; the same one started again is the same. */
+function instanceOf(stateDirectory: string): string {
+  return `ant-${createHash("sha256").update(stateDirectory).digest("hex").slice(0, 10)}`;
+}
+
+function builtImage(path: string): string | null {
+  let document: string;
+  try {
+    document = readFileSync(path, "utf8");
+  } catch {
+    return null; // setup has not run: the service says ANT_SANDBOX_IMAGE_MISSING
+  }
+  const { id } = JSON.parse(document) as { id?: string };
+  return id ?? null;
+}
+
+function text(env: Env, name: string): string | null {
+  const value = env[name];
+  return value === undefined || value === "" ? null : value;
+}
+
+function integer(env: Env, name: string, min: number, max: number): number | null {
+  const value = text(env, name);
+  if (value === null) return null;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < min || number > max) {
+    throw invalid(name, value, `a whole number from ${min} to ${max}`);
+  }
+  return number;
+}
+
+function invalid(name: string, value: string, wanted: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", `${name}=${JSON.stringify(value)} is not ${wanted}`, {
+    data: { variable: name },
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * How a job ends, by name: the one table from what happened in a sandbox to the outcome that is reported.
+ * Every limit has its row; none ends as a hang or as a bare exit code.
+ */
+import type { ErrorCode, SandboxOutcome } from "@antiphon/contracts";
+import type { CommandExit, SandboxDeath } from "../ports.ts";
+
+export interface Ending {
+  readonly outcome: SandboxOutcome["outcome"];
+  readonly code: ErrorCode | null;
+  readonly message: string;
+}
+
+export const COMPLETED: Ending = { outcome: "completed", code: null, message: "every step ran" };
+
+/** Less room than this at the end of a failed command counts as a full disk. */
+const DISK_FULL_BYTES = 64 * 1024;
+
+export function endingOfDeath(death: SandboxDeath, step: string | null): Ending {
+  const where = step === null ? "" : ` in step ${step}`;
+  switch (death.kind) {
+    case "timeout":
+      return { outcome: "timeout", code: "ANT_SANDBOX_TIMEOUT", message: `killed at the time limit${where}` };
+    case "oom":
+      return { outcome: "oom", code: "ANT_SANDBOX_OOM", message: `memory ran out${where}` };
+    case "canceled":
+      return { outcome: "canceled", code: "ANT_SANDBOX_CANCELED", message: death.reason };
+    case "output":
+      return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: `too much output${where}` };
+    case "protocol":
+    case "gone":
+      return { outcome: "error", code: "ANT_SANDBOX_FAILED", message: `${death.message}${where}` };
+  }
+}
+
+/**
+ * What a command's end says about the job: null to go on. A limit counts only when the command failed: a
+ * program that met a limit and coped is a program that worked.
+ */
+export function endingOfExit(exit: CommandExit, step: string): Ending | null {
+  if (exit.exitCode === 0) return null;
+  if (exit.oomKills > 0) {
+    return { outcome: "oom", code: "ANT_SANDBOX_OOM", message: `memory ran out in step ${step}` };
+  }
+  if (exit.pidsRefused > 0) {
+    return { outcome: "completed", code: "ANT_SANDBOX_PIDS", message: `step ${step} met the process limit` };
+  }
+  const isDiskFull = (exit.freeBytes >= 0 && exit.freeBytes < DISK_FULL_BYTES) || exit.freeInodes === 0;
+  if (isDiskFull) {
+    return { outcome: "completed", code: "ANT_SANDBOX_DISK", message: `step ${step} filled its disk` };
+  }
+  return null;
+}

@@ -1,0 +1,229 @@
+/**
+ * One job, from a request to its outcome: plan the workspace, take a sandbox, fill it, run the steps, collect.
+ *
+ * Lifecycle: planning -> leased -> filled -> step* (-> collected) -> over. Whatever happens, the lease is released
+ * and there is an outcome with a name.
+ *
+ * Invariants:
+ *   K1  The sandbox is released on every path, and at once when `signal` aborts.
+ *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/perl.ts, P2).
+ *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
+ */
+import {
+  AntiphonError,
+  type SandboxChanges,
+  type SandboxEvent,
+  type SandboxOutcome,
+  type SandboxRequest,
+  type SandboxStep,
+  type SandboxStepOutcome,
+} from "@antiphon/contracts";
+import type { Evidence } from "./adapters/evidence.ts";
+import type { Lease } from "./adapters/pool.ts";
+import {
+  fillWorkspace,
+  planWorkspace,
+  type WorkspacePlan,
+  type WorkspaceSources,
+} from "./adapters/workspace.ts";
+import { COMPLETED, endingOfDeath, endingOfExit, type Ending } from "./core/ending.ts";
+import { stepEnvironment } from "./core/container-spec.ts";
+import { collectBounds, jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
+import { stepDirectory } from "./core/path-rule.ts";
+import { Refusal } from "./core/refusal.ts";
+import { SandboxDied, type ContainerLimits, type ImageFacts, type SandboxOrder } from "./ports.ts";
+
+export interface JobPorts {
+  readonly node: string;
+  readonly defaults: ContainerLimits;
+  /** The image a request may have, or a coded error. */
+  readonly image: (asked: string | null) => Promise<ImageFacts>;
+  readonly lease: (order: Omit<SandboxOrder, "labels">, request: SandboxRequest) => Promise<Lease>;
+  readonly sources: WorkspaceSources;
+  readonly evidence: Evidence;
+  readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
+  /** Work that ends after the outcome is known, such as the removal of the container. */
+  readonly later: (work: Promise<void>) => void;
+}
+
+/** What is known so far; becomes the outcome. */
+interface Progress {
+  /** Being stored while later steps run. */
+  readonly steps: Promise<SandboxStepOutcome>[];
+  changes: SandboxChanges | null;
+  step: string | null;
+  imageId: string;
+  containerId: string;
+  bootMs: number;
+}
+
+type Emit = (event: SandboxEvent) => void;
+
+export async function runJob(
+  request: SandboxRequest,
+  ports: JobPorts,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<SandboxOutcome> {
+  const progress: Progress = {
+    steps: [],
+    changes: null,
+    step: null,
+    imageId: request.image ?? "",
+    containerId: "",
+    bootMs: 0,
+  };
+  let ending: Ending;
+  try {
+    ending = await perform(request, ports, progress, emit, signal);
+  } catch (error) {
+    ending = endingOfFailure(error, progress.step, signal);
+  }
+  const { imageId, containerId, bootMs } = progress;
+  return {
+    ...ending,
+    steps: await Promise.all(progress.steps),
+    changes: ending.outcome === "completed" ? progress.changes : null,
+    meta: { bootMs, provider: "docker", node: ports.node, image: imageId, containerId },
+  };
+}
+
+async function perform(
+  request: SandboxRequest,
+  ports: JobPorts,
+  progress: Progress,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<Ending> {
+  const bounded = jobLimits(ports.defaults, request.limits);
+  if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
+  const image = await ports.image(request.image);
+  progress.imageId = image.id;
+  emit({ kind: "accepted", node: ports.node, image: image.id });
+  const { container } = bounded.limits;
+  const plan = await planWorkspace(request.workspace, ports.sources, container.workspaceBytes);
+  signal.throwIfAborted();
+
+  const askedAt = performance.now();
+  const lease = await ports.lease({ imageId: image.id, limits: container }, request);
+  const { sandbox } = lease;
+  const stop = (): void => {
+    void lease.release();
+  };
+  signal.addEventListener("abort", stop, { once: true }); // K1
+  try {
+    signal.throwIfAborted();
+    progress.bootMs = performance.now() - askedAt;
+    progress.containerId = sandbox.id;
+    emit({ kind: "started", bootMs: progress.bootMs, containerId: sandbox.id });
+    if (needsSeal(request.purpose) && !sandbox.sealed) {
+      throw refused(
+        `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
+      ); // K2
+    }
+    await fillWorkspace(sandbox, plan);
+    return await runSteps(request, ports, progress, { lease, image, plan, limits: bounded.limits, emit });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    const released = lease.release(); // K1
+    if (signal.aborted) await released;
+    else ports.later(released);
+  }
+}
+
+interface Leased {
+  readonly lease: Lease;
+  readonly image: ImageFacts;
+  readonly plan: WorkspacePlan;
+  readonly limits: JobLimits;
+  readonly emit: Emit;
+}
+
+async function runSteps(
+  request: SandboxRequest,
+  ports: JobPorts,
+  progress: Progress,
+  leased: Leased,
+): Promise<Ending> {
+  const { sandbox } = leased.lease;
+  const endsAt = performance.now() + request.budgetMs;
+  const collectAfter = request.collectAfter ?? request.steps.at(-1)?.id;
+  let ending = COMPLETED;
+  for (const step of request.steps) {
+    progress.step = step.id;
+    const left = Math.max(1, endsAt - performance.now());
+    const exitCode = await runStep(step, left, ports, progress, leased).catch((error: unknown) => {
+      recordKilled(error, step, ports, progress); // K3
+      leased.emit({ kind: "step", id: step.id, exitCode: null });
+      throw error;
+    });
+    leased.emit({ kind: "step", id: step.id, exitCode: exitCode.code });
+    if (exitCode.ending !== null) ending = exitCode.ending;
+    if (ending.outcome !== "completed") return ending;
+    if (request.collect && step.id === collectAfter) {
+      const collected = await sandbox.collect(leased.plan.baseline, collectBounds());
+      progress.changes = await ports.evidence.changes(collected);
+    }
+    if (exitCode.code !== 0 && !step.continueOnFailure) break;
+  }
+  // An early end before the step to collect after: what is there now is what there is.
+  if (request.collect && progress.changes === null) {
+    const collected = await sandbox.collect(leased.plan.baseline, collectBounds());
+    progress.changes = await ports.evidence.changes(collected);
+  }
+  return ending;
+}
+
+async function runStep(
+  step: SandboxStep,
+  leftMs: number,
+  ports: JobPorts,
+  progress: Progress,
+  leased: Leased,
+): Promise<{ code: number; ending: Ending | null }> {
+  const exit = await leased.lease.sandbox.run({
+    argv: step.argv,
+    cwd: stepDirectory(step.cwd),
+    env: { ...stepEnvironment(leased.image), ...step.env },
+    stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
+    timeoutMs: Math.min(step.timeoutMs, leftMs),
+    keepBytes: leased.limits.keepBytes,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    onOutput: ports.onOutput,
+  });
+  const { stdout, stderr, durationMs, exitCode } = exit;
+  progress.steps.push(
+    ports.evidence.step({ id: step.id, exitCode, timedOut: false, durationMs, stdout, stderr }),
+  );
+  return { code: exitCode, ending: endingOfExit(exit, step.id) };
+}
+
+function recordKilled(error: unknown, step: SandboxStep, ports: JobPorts, progress: Progress): void {
+  if (!(error instanceof SandboxDied) || error.partial === null) return;
+  const timedOut = error.death.kind === "timeout";
+  keep(progress, ports.evidence.step({ id: step.id, exitCode: null, timedOut, ...error.partial }));
+}
+
+function keep(progress: Progress, step: Promise<SandboxStepOutcome>): void {
+  step.catch(() => undefined); // a failure to store is met where all of them are awaited
+  progress.steps.push(step);
+}
+
+function endingOfFailure(error: unknown, step: string | null, signal: AbortSignal): Ending {
+  if (signal.aborted) return endingOfDeath(canceledBy(signal), step);
+  if (error instanceof SandboxDied) return endingOfDeath(error.death, step);
+  if (error instanceof Refusal)
+    return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: error.message };
+  const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
+  const isRefusal =
+    code === "ANT_SANDBOX_REFUSED" || code === "ANT_SANDBOX_PATH" || code === "ANT_SANDBOX_IMAGE_MISSING";
+  return { outcome: isRefusal ? "refused" : "error", code, message: detail };
+}
+
+function canceledBy(signal: AbortSignal): { kind: "canceled"; reason: string } {
+  return { kind: "canceled", reason: typeof signal.reason === "string" ? signal.reason : "canceled" };
+}
+
+function refused(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_REFUSED", why);
+}

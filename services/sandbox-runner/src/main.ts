@@ -1,0 +1,12 @@
+import { runService } from "@antiphon/runtime";
+import { readSandboxConfig } from "./config.ts";
+import { startSandboxRunner } from "./runner.ts";
+
+/** Runs the sandbox-runner until it is told to stop. */
+export async function main(): Promise<void> {
+  await runService({
+    name: "sandbox-runner",
+    description: "Runs untrusted commands in containers of their own and tells what came of it",
+    start: (context) => startSandboxRunner(context, readSandboxConfig),
+  });
+}

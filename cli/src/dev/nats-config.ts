@@ -8,8 +8,8 @@ export interface NatsOptions {
   readonly pidFile: string;
 }
 
-/** Whoever connects without credentials is this user. Its seed was never kept: nobody can be it any other way. */
-const NOBODY = "UB64YLL34PCHCINGFW2GKURHXRHD37F3QZ53ASS67CXQAMK335QGU4FP";
+/** Whoever connects without credentials is this user. The hash is of no password: nobody can be it any other way. */
+const NOBODY = { user: "antiphon", hash: "$2a$11$r8FAeR8bkBiTY7B53D70pr7aHQ4xxhAriQQWRkXW8EoK1hXPths0E" };
 
 export function natsConfig(options: NatsOptions): string {
   const address = (port: number): string => `"127.0.0.1:${port === 0 ? -1 : port}"`;
@@ -33,12 +33,12 @@ accounts {
   SYS { exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }
   ANTIPHON {
     jetstream: enabled
-    users: [ { nkey: ${NOBODY} } ]
+    users: [ { user: ${NOBODY.user}, password: ${JSON.stringify(NOBODY.hash)} } ]
     imports: [ { service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.JSZ" } } ]
   }
 }
 system_account: SYS
-no_auth_user: ${NOBODY}
+no_auth_user: ${NOBODY.user}
 # Lets every client ask over NATS itself whether the server fsyncs before it acknowledges.
 accounts {
   SYS: { users: [ { user: sys, password: sys } ], exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }

@@ -1,0 +1,95 @@
+/**
+ * The real container engine, for tests: which image, whose containers, and what a leak looks like.
+ * Each test file works under an instance name of its own, so files can run side by side.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { dockerEngine, type Engine, type ListedContainer } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
+import { DockerProvider } from "../../services/sandbox-runner/src/adapters/docker-provider.ts";
+import { ownLabel } from "../../services/sandbox-runner/src/adapters/owner.ts";
+import { containerLabels } from "../../services/sandbox-runner/src/core/container-labels.ts";
+import type { Command, ContainerLimits, SandboxOrder } from "../../services/sandbox-runner/src/ports.ts";
+
+const MiB = 1024 * 1024;
+
+/** The image `npm run setup` built. Missing is a failure with its remedy, never a skip. */
+export function sandboxImage(): string {
+  const chosen = process.env["ANTIPHON_SANDBOX_IMAGE"];
+  if (chosen !== undefined && chosen !== "") return chosen;
+  const path = fileURLToPath(new URL("../../.antiphon/image.json", import.meta.url));
+  try {
+    return (JSON.parse(readFileSync(path, "utf8")) as { id: string }).id;
+  } catch (error) {
+    throw new Error(`no sandbox image (${path}): run "npm run setup"`, { cause: error });
+  }
+}
+
+export const SMALL: ContainerLimits = {
+  memoryBytes: 256 * MiB,
+  cpus: 2,
+  pids: 64,
+  workspaceBytes: 64 * MiB,
+  workspaceInodes: 20_000,
+  tmpBytes: 16 * MiB,
+  tmpInodes: 2_000,
+  runtime: "runc",
+};
+
+export interface TestEngine {
+  readonly instance: string;
+  readonly engine: Engine;
+  readonly provider: DockerProvider;
+  order(limits?: Partial<ContainerLimits>, image?: string): Promise<SandboxOrder>;
+  containers(): Promise<ListedContainer[]>;
+  /** Fails, and cleans up, when a container of this instance outlives the deadline. */
+  expectNoContainers(withinMs?: number): Promise<void>;
+}
+
+export function testEngine(area: string): TestEngine {
+  const instance = `test-${area}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  const engine = dockerEngine();
+  let serial = 0;
+  const provider = new DockerProvider({ engine, newName: () => `${instance}-${(serial += 1)}` });
+  const containers = (): Promise<ListedContainer[]> => engine.list(instance);
+  return {
+    instance,
+    engine,
+    provider,
+    containers,
+    order: async (limits = {}, reference = sandboxImage()) => {
+      const image = await provider.image(reference);
+      if (image === null) throw new Error(`image ${reference} is not on the engine: run "npm run setup"`);
+      const labels = containerLabels({ instance, node: "test", owner: ownLabel() }, null, Date.now());
+      return { imageId: image.id, limits: { ...SMALL, ...limits }, labels };
+    },
+    expectNoContainers: async (withinMs = 5_000) => {
+      const left = await until(containers, (found) => found.length === 0, withinMs);
+      for (const one of left) await engine.remove(one.id);
+      if (left.length > 0) throw new Error(`left behind: ${left.map((one) => one.name).join(", ")}`);
+    },
+  };
+}
+
+/** Asks again until the answer is good or the time is over; the last answer either way. */
+export async function until<T>(ask: () => Promise<T>, good: (answer: T) => boolean, withinMs: number): Promise<T> {
+  const endsAt = performance.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (good(answer) || performance.now() > endsAt) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** A shell command as the sandbox port wants it. */
+export function shell(script: string, changes: Partial<Command> = {}): Command {
+  return {
+    argv: ["sh", "-c", script],
+    cwd: "/workspace",
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/tmp", LANG: "C.UTF-8" },
+    stdin: null,
+    timeoutMs: 20_000,
+    keepBytes: 256 * 1024,
+    maxOutputBytes: 64 * MiB,
+    ...changes,
+  };
+}

@@ -1,7 +1,9 @@
 /** Everything that crosses a process boundary: shapes, names, bounds, errors. No IO. */
 export * from "./codec.ts";
 export { DeadLetter } from "./dead-letter.ts";
+export { validateDocument, type DocumentCheck, type DocumentProblem } from "./document.ts";
 export * from "./errors.ts";
+export { contractList, explain, findContract } from "./explain.ts";
 export * from "./headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./ids.ts";
 export { intake } from "./intake.ts";
@@ -16,6 +18,7 @@ export * from "./journal/result.ts";
 export * from "./journal/routed.ts";
 export * from "./journal/side-input.ts";
 export * from "./journal/verdict.ts";
+export { jsonSchemaOf } from "./json-schema.ts";
 export * from "./limits.ts";
 export * from "./live.ts";
 export { Provenance } from "./provenance.ts";
@@ -25,6 +28,7 @@ export * from "./repo-rpc.ts";
 export { findCycle } from "./rules/graph.ts";
 export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
+export { RunEvent } from "./run-event.ts";
 export * from "./run-options.ts";
 export * from "./run-view.ts";
 export * from "./sandbox-rpc.ts";

@@ -37,7 +37,7 @@ export type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: Exclude<T[
 
 /** Any JSON object, its keys unknown to us. Typed as unknown values, so a reader has to look before it uses one. */
 export function anyObject(options: TSchemaOptions = {}) {
-  return Type.Record(Type.String(), Type.Unknown(), options);
+  return Type.Unsafe<Record<string, unknown>>({ type: "object", ...options });
 }
 
 /** The same object, with what a reader fills in when it is missing. */

@@ -40,23 +40,32 @@ function ajv(): Ajv2020 {
   return engine;
 }
 
-/** The tolerant reader's form of a schema: every closed object opened. */
-export function loosen<T>(schema: T): T {
-  if (Array.isArray(schema)) return schema.map((item: unknown) => loosen(item)) as T;
+/**
+ * The form of a schema that a reader compiles. `tolerant` opens every closed object. Below a union a default cannot
+ * be filled in (which branch would it be of?), so it is left out there.
+ */
+export function formOf<T>(schema: T, reader: Reader, inUnion = false): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => formOf(item, reader, inUnion)) as T;
   if (typeof schema !== "object" || schema === null) return schema;
   const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(schema)) {
-    if (key === "additionalProperties" && value === false) continue;
-    out[key] = key === "default" || key === "enum" || key === "const" ? value : loosen(value);
+    if (key === "additionalProperties" && value === false && reader === "tolerant") continue;
+    if (key === "default" && inUnion) continue;
+    if (key === "properties") out[key] = mapValues(value as object, (item) => formOf(item, reader, inUnion));
+    else if (key === "default" || key === "enum" || key === "const") out[key] = value;
+    else out[key] = formOf<unknown>(value, reader, inUnion || key === "anyOf");
   }
   return out as T;
 }
+
+const mapValues = (object: object, change: (value: unknown) => unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
 function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
   const known = compiled[reader].get(name);
   if (known) return known;
   const { schema } = registry[name];
-  const fresh = ajv().compile(reader === "strict" ? schema : loosen(schema)); // V1
+  const fresh = ajv().compile(formOf(schema, reader)); // V1
   compiled[reader].set(name, fresh);
   return fresh;
 }

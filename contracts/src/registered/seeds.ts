@@ -8,6 +8,7 @@ import {
 } from "../rules/contracts-v13.ts";
 import { associateResultRules, directorTaskRules } from "../rules/director-associate.ts";
 import { evidenceRules, fileMapRules, patchRules, planRules, taskContractRules } from "../rules/own.ts";
+import { RunEvent } from "../run-event.ts";
 import { documentRules, finalRules, initialRules } from "../rules/router-contract.ts";
 import { AssociateResult } from "../seeds/associate-result.ts";
 import { DirectorTask, EgressProfile, GitAction, VerifyProfile } from "../seeds/director-task.ts";
@@ -62,6 +63,7 @@ export const SEED_CONTRACTS = {
   Plan: contract("Plan.v0", "002", Plan, planRules),
   Patch: contract("Patch.v0", "002", Patch, patchRules),
   RunViewModel: contract("RunViewModel.v0", "002", RunViewModel),
+  RunEvent: contract("RunEvent.v0", "002", RunEvent),
   OCCompileInput: contract("OCCompileInput.v0", "002", OCCompileInput),
   OCCompileOutput: contract("OCCompileOutput.v0", "002", OCCompileOutput),
   SandboxJob: contract("SandboxJob.v0", "002", SandboxJob, fileMapRules),

@@ -1,4 +1,5 @@
 // Which contract is a document meant to be, and does it hold to it?
+import { parse as parseYaml } from "yaml"; // JSON is YAML.
 import type { Problem } from "@antiphon/contracts";
 import { registry, schemaNameOf, SCHEMA_NAMES } from "@antiphon/contracts/registry";
 import type { SchemaName } from "@antiphon/contracts/registry";
@@ -25,7 +26,6 @@ export async function check(text: string, schema: string | null): Promise<Docume
 }
 
 async function parse(text: string): Promise<unknown> {
-  const { parse: parseYaml } = await import("yaml"); // JSON is YAML.
   try {
     return parseYaml(text);
   } catch (error) {

@@ -1,5 +1,6 @@
 // A contract in words: fields, types, defaults, bounds. Pure.
 import { ERROR_CODES, ERRORS, isErrorCode } from "@antiphon/contracts/errors";
+import { nearest } from "@antiphon/contracts/problem";
 import { registry, schemaNameOf, SCHEMA_NAMES } from "@antiphon/contracts/registry";
 import { Failure } from "./failure.ts";
 import { table } from "./table.ts";
@@ -62,11 +63,8 @@ function errorCode(code: keyof typeof ERRORS): Explanation {
 }
 
 function unknown(name: string): Failure {
-  const starts = [...SCHEMA_NAMES, ...ERROR_CODES].filter((known) =>
-    known.toLowerCase().includes(name.toLowerCase()),
-  );
-  const near =
-    starts.length === 0 ? "`antiphon explain` lists them" : `did you mean ${starts.slice(0, 3).join(", ")}?`;
+  const meant = nearest(name, [...SCHEMA_NAMES, ...ERROR_CODES]);
+  const near = meant === null ? "`antiphon explain` lists them" : `did you mean ${meant}?`;
   return new Failure("ANT_CONTRACT_UNKNOWN", `there is no contract or code ${JSON.stringify(name)}`, {
     remedy: near,
   });

@@ -37,6 +37,6 @@ export class Failure extends Error {
   }
 }
 
-export function usage(message: string, remedy = "see the --help of the command"): Failure {
+export function usage(message: string, remedy = "antiphon --help shows how"): Failure {
   return new Failure("ANT_USAGE", message, { remedy, exitCode: 2 });
 }

@@ -41,7 +41,7 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
     if (args.length === 0) return tree.outputHelp();
     await tree.parseAsync(args, { from: "user" });
   } catch (thrown) {
-    const failure = failureOf(thrown);
+    const failure = failureOf(thrown, args);
     if (failure === null) return;
     process.exitCode = failure.exitCode;
     if (args.includes("--json")) screen.json(failure);
@@ -51,7 +51,7 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
 }
 
 /** null: commander has printed what was asked for (help, version) and is done. */
-function failureOf(thrown: unknown): Failure | null {
+function failureOf(thrown: unknown, args: readonly string[]): Failure | null {
   if (!(thrown instanceof CommanderError)) return Failure.from(thrown);
   if (thrown.exitCode === 0) return null;
   const [what = "", ...hints] = thrown.message.replace(/^error: /, "").split("\n");
@@ -59,8 +59,7 @@ function failureOf(thrown: unknown): Failure | null {
     .join(" ")
     .replace(/^\(|\)$/g, "")
     .trim();
-  return usage(
-    what === "(outputHelp)" ? "this verb needs more words" : what,
-    hint === "" ? "add --help to see how" : hint,
-  );
+  const verb = args.find((word) => /^[a-z]+$/.test(word) && thrown.code !== "commander.unknownCommand");
+  const help = `antiphon ${verb === undefined ? "" : `${verb} `}--help shows how`;
+  return usage(what === "(outputHelp)" ? "this verb needs more words" : what, hint === "" ? help : hint);
 }

@@ -77,10 +77,7 @@ function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Sa
   const { status, summary, files_changed: files, verify, questions } = body.result;
   if (status === "needs_input") return questions.flatMap((question) => say("wait", `asks: ${question}`));
   if (status === "failed")
-    return say(
-      "bad",
-      `attempt ${epoch} failed: ${firstLine(summary)}${body.code === null ? "" : ` (${body.code})`}`,
-    );
+    return say("bad", `attempt ${epoch} failed: ${withCode(firstLine(summary), body.code)}`);
   const count = `${files.length} file${files.length === 1 ? "" : "s"} changed`;
   const own = { pass: "own check passed", fail: "own check failed", unknown: "no own check" }[verify.status];
   return say("step", `proposes: ${count}, ${own}; now the clean room`);
@@ -88,13 +85,17 @@ function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Sa
 
 function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): Line[] {
   const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
-  const code = body.code === null ? "" : ` (${body.code})`;
   const checks = body.checks.map(check).join("; ");
-  const because =
-    body.verdict === "PASS"
-      ? checks
-      : [firstLine(body.message), checks].filter((part) => part !== "").join("; ");
-  return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}${code}`);
+  // A plain PASS needs no words but its checks; anything else says why.
+  const why =
+    body.code === null && body.verdict === "PASS" ? "" : withCode(firstLine(body.message), body.code);
+  const because = [why, checks].filter((part) => part !== "").join("; ");
+  return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
+}
+
+/** The message with its code, once. */
+function withCode(message: string, code: string | null): string {
+  return code === null || message.includes(code) ? message : `${message} (${code})`;
 }
 
 function check(outcome: CheckOutcome): string {

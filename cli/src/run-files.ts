@@ -1,6 +1,7 @@
 // Reads the files that options of `antiphon run` name.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import { Failure, usage } from "./failure.ts";
 import { splitDiff } from "./patch-file.ts";
@@ -36,7 +37,6 @@ export function readPatch(file: string): Patch {
 
 /** A list of tasks, `{tasks: [...]}`, or a router contract; an agent's `patch` may name a file beside it. */
 async function readTasks(file: string): Promise<TaskSpec[]> {
-  const { parse } = await import("yaml");
   const text = readText(file);
   let document: unknown;
   try {

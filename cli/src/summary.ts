@@ -41,7 +41,10 @@ export function summarize(runId: string, records: readonly RunRecord[]): RunSumm
   const intent = records.find((record) => record.type === "intent");
   const routed = records.find((record) => record.type === "routed");
   const closed = records.find((record) => record.type === "closed");
-  const landing = records.findLast((record) => record.type === "landing" && record.body.kind === "landed");
+  // A task lands on the run's own branch; the landing of the whole run is the target branch that was asked for.
+  const landing = records.findLast(
+    ({ type, body, taskId }) => type === "landing" && taskId !== null && "ref" in body,
+  );
   const ref = landing?.type === "landing" && landing.body.kind === "landed" ? landing.body : null;
   const start = records[0]?.at ?? null;
   const end = (closed ?? records.at(-1))?.at ?? start;
@@ -98,7 +101,8 @@ export function summaryRows(summary: RunSummary): [string, string][] {
   for (const task of summary.tasks) rows.push([task.task, taskText(task)]);
   if (summary.commit !== null && summary.branch !== null)
     rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
-  if (summary.landedOn !== null) rows.push(["landed on", branch(summary.landedOn)]);
+  if (summary.landedOn !== null && branch(summary.landedOn) !== summary.branch)
+    rows.push(["landed on", branch(summary.landedOn)]);
   if (summary.tasks.some((task) => task.evidence !== null)) {
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);

@@ -27,5 +27,6 @@ export function duration(ms: number): string {
 export function bytes(count: number): string {
   if (count < 1_024) return `${count} B`;
   if (count < 1_024 ** 2) return `${(count / 1_024).toFixed(1)} KiB`;
-  return `${(count / 1_024 ** 2).toFixed(1)} MiB`;
+  if (count < 1_024 ** 3) return `${(count / 1_024 ** 2).toFixed(1)} MiB`;
+  return `${(count / 1_024 ** 3).toFixed(1)} GiB`;
 }

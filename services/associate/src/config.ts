@@ -1,7 +1,5 @@
 /** What an Associate takes from the environment beside the runtime's own settings. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 
 export interface AssociateConfig {
@@ -9,8 +7,8 @@ export interface AssociateConfig {
   readonly associate: string | null;
   /** ANTIPHON_ASSOCIATE_SLOTS: attempts at the same time. Default 2. */
   readonly slots: number;
-  /** ANTIPHON_CACHE_DIR, else `cache` under ANTIPHON_STATE_DIR; null: a private directory, removed at the end. */
-  readonly cacheDir: string | null;
+  /** Where base trees are kept: ANTIPHON_CACHE_DIR, else `cache` in the state directory. Bounded, safe to delete. */
+  readonly cacheDir: string;
   /** ANTIPHON_SANDBOX_PATIENCE_MS: how long a fault of runner or engine is waited out. Default 30,000. */
   readonly sandboxPatienceMs: number;
 }
@@ -25,12 +23,11 @@ export function readAssociateConfig(env: Env = process.env): AssociateConfig {
       `ANTIPHON_ASSOCIATE_ID=${JSON.stringify(associate)} is not a name`,
     );
   }
-  const state = env["ANTIPHON_STATE_DIR"] ?? "";
-  const cache = env["ANTIPHON_CACHE_DIR"] ?? (state === "" ? "" : join(state, "cache"));
+  const state = resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon");
   return {
     associate: associate === "" ? null : associate,
     slots: integer(env, "ANTIPHON_ASSOCIATE_SLOTS", 2, 1, 64),
-    cacheDir: cache === "" ? null : cache,
+    cacheDir: join(resolve(env["ANTIPHON_CACHE_DIR"] ?? join(state, "cache")), "associate-trees"),
     sandboxPatienceMs: integer(env, "ANTIPHON_SANDBOX_PATIENCE_MS", 30_000, 0, 3_600_000),
   };
 }
@@ -44,11 +41,4 @@ function integer(env: Env, name: string, fallback: number, min: number, max: num
     "ANT_CONFIG_INVALID",
     `${name}=${JSON.stringify(text)} is not a whole number from ${min} to ${max}`,
   );
-}
-
-/** Where base trees are kept, and how to leave nothing behind. */
-export function openCacheDir(configured: string | null): { dir: string; remove(): void } {
-  if (configured !== null) return { dir: join(configured, "trees"), remove: () => undefined };
-  const own = mkdtempSync(join(tmpdir(), "antiphon-associate-"));
-  return { dir: own, remove: () => rmSync(own, { recursive: true, force: true }) };
 }

@@ -1,27 +1,21 @@
 /** The Associate as a process: the only file that wires its adapters to the world. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { openCacheDir, readAssociateConfig } from "./config.ts";
+import { readAssociateConfig } from "./config.ts";
 import { startAssociate } from "./service.ts";
 
 export function start({ bus, log, signal, node }: ServiceContext): Promise<Role> {
   const config = readAssociateConfig();
-  const cache = openCacheDir(config.cacheDir);
   const consumption = startAssociate(
     { bus, log, signal },
     {
       associate: config.associate ?? node,
       slots: config.slots,
-      cacheDir: cache.dir,
+      cacheDir: config.cacheDir,
       sandboxPatienceMs: config.sandboxPatienceMs,
     },
   );
-  return Promise.resolve({
-    async drain() {
-      await consumption.drain();
-      cache.remove();
-    },
-  });
+  return Promise.resolve({ drain: () => consumption.drain() });
 }
 
 export async function main(): Promise<void> {

@@ -6,6 +6,7 @@ export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./apply-patc
 export { overlayTar, type ChangedTree, type OverlayFile } from "./change.ts";
 export { discoverCheck, type ReadText } from "./checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./commit.ts";
+export { commitFiles, type CommitFiles } from "./commit-files.ts";
 export { exportTree, type ExportBounds, type ExportedTree } from "./export-tree.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./git-object.ts";
 export { literalGlob, pathMatcher, type PathMatcher } from "./glob.ts";

@@ -7,6 +7,7 @@
  * The text is read as bytes (a latin1 string), so a file in another encoding than UTF-8 is no problem.
  */
 import { readBinaryPart } from "./binary-patch.ts";
+import { isObjectId } from "./git-object.ts";
 import { decodePath, unquotePath } from "./git-path.ts";
 import { refuse } from "./patch-refusal.ts";
 
@@ -46,7 +47,7 @@ interface Header {
   to?: string;
   copy?: boolean;
   similarity?: string;
-  index?: { mode: string | null; full: boolean };
+  index?: { mode: string | null; before: string; after: string };
 }
 
 const EXTENDED: readonly [RegExp, (header: Header, value: string, path: (name: string) => string) => void][] =
@@ -166,8 +167,7 @@ class Section {
       if (index !== null) {
         if (this.#header.index !== undefined)
           this.#fail("HEADER", "header.repeated", "a header line is there twice");
-        const full = [index[1], index[2]].every((id) => id?.length === 40 || id?.length === 64);
-        this.#header.index = { mode: index[3] ?? null, full };
+        this.#header.index = { mode: index[3] ?? null, before: index[1] ?? "", after: index[2] ?? "" };
         continue;
       }
       if (!this.#extendedLine(line)) return;
@@ -346,7 +346,8 @@ class Section {
   }
 
   #binary(file: FilePatch): FilePatch {
-    if (this.#header.index?.full !== true) {
+    const { index } = this.#header;
+    if (index === undefined || !isObjectId(index.before) || !isObjectId(index.after)) {
       this.#fail("BINARY", "binary.index", "a binary change needs a full `index` line");
     }
     this.at += 1;
@@ -379,6 +380,9 @@ class Section {
       this.#hunk(file, oldCount, newCount);
     }
     if (count === 0) this.#fail("TRUNCATED", "hunk.none", "`---` and `+++` without a hunk");
+    if (count > 1 && (file.change === "add" || file.change === "delete")) {
+      this.#fail("MALFORMED", "hunk.order", "a new or deleted file in more than one hunk", file.line);
+    }
     if (file.change === "add" && (file.removed > 0 || oldEnd !== 0)) {
       this.#fail("HEADER", "header.kind", "a new file with old lines", file.line);
     }
@@ -436,6 +440,12 @@ class Section {
   /** Without a body only an empty file can come or go, a mode change, or a file that moves as it is. */
   #withoutBody(file: FilePatch): void {
     const moved = file.change === "rename" || file.change === "copy";
+    const { index } = this.#header;
+    const content =
+      file.change === "add" ? (index?.after ?? "") : file.change === "delete" ? (index?.before ?? "") : null;
+    if (content !== null && !isEmptyBlob(content)) {
+      this.#fail("TRUNCATED", "section.empty", "a file with content, without the content", file.line);
+    }
     if (file.change === "modify" && this.#header.oldMode === undefined) {
       this.#fail("TRUNCATED", "section.empty", "a file without a change", file.line);
     }
@@ -454,6 +464,15 @@ function unquoteBytes(text: string): { path: string; rest: string } | null {
   // Bytes beyond ASCII inside the quotes came in as latin1 characters; put them back together as UTF-8.
   if (!/[\x80-\xff]/.test(text.slice(0, text.length - raw.rest.length))) return raw;
   return null;
+}
+
+const EMPTY_BLOBS = [
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+];
+
+function isEmptyBlob(id: string): boolean {
+  return id.length >= 4 && EMPTY_BLOBS.some((blob) => blob.startsWith(id));
 }
 
 function latin(path: string): string {

@@ -5,6 +5,7 @@
  * A gitlink (submodule) is written as an empty directory, which is what a checkout makes of it, with
  * `gitlink:<id>` as its link name: extractors ignore that field of a directory, and the tree can be rebuilt.
  */
+import { AntiphonError } from "@antiphon/contracts";
 import { decodePath, encodePath } from "./git-path.ts";
 
 const BLOCK = 512;
@@ -22,8 +23,12 @@ export interface TarLimits {
   maxBytes: number;
 }
 
-/** What is wrong with an archive. Callers give it a code. */
-export class TarFault extends Error {}
+/** What is wrong with an archive. The archives we read come out of sandboxes, unless the caller knows better. */
+export class TarFault extends AntiphonError {
+  constructor(detail: string) {
+    super("ANT_SANDBOX_OUTPUT", detail);
+  }
+}
 
 export function writeTar(entries: Iterable<TarEntry>): Buffer {
   const parts: Buffer[] = [];

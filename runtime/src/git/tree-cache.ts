@@ -22,6 +22,7 @@ import {
   formatOf,
   gitObject,
   GITLINK_MODE,
+  PathConflict,
   type GitObject,
   type TreeEntry,
 } from "./git-object.ts";
@@ -200,10 +201,21 @@ function treeObjects(tree: string, tar: Buffer): GitObject[] {
     objects.set(blob.id, blob);
     return { path: file.path, mode: file.mode, id: blob.id };
   });
-  const { root, trees } = buildTrees(format, entries);
+  const { root, trees } = conflictFree(tree, () => buildTrees(format, entries));
   if (root !== tree)
     throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree} holds tree ${root}`);
   return [...objects.values(), ...trees.values()];
+}
+
+function conflictFree<T>(tree: string, build: () => T): T {
+  try {
+    return build();
+  } catch (thrown) {
+    if (!(thrown instanceof PathConflict)) throw thrown;
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree}: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
 }
 
 function entriesOf(tree: string, tar: Buffer): TarEntry[] {

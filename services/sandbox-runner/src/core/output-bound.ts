@@ -62,6 +62,7 @@ export class OutputBound {
   }
 
   #pushTail(bytes: Buffer): void {
+    if (this.#tailBytes === 0) return;
     this.#ring ??= Buffer.alloc(this.#tailBytes); // O1
     const piece = bytes.subarray(Math.max(0, bytes.length - this.#tailBytes));
     const at = (this.#beyondHead + (bytes.length - piece.length)) % this.#tailBytes;

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import type { ContainerSpec, ImageFacts } from "../ports.ts";
+import { createBody, differences, stepEnvironment, type InspectedContainer, type Json } from "./container-spec.ts";
+
+const spec: ContainerSpec = {
+  imageId: "sha256:abc",
+  limits: {
+    memoryBytes: 1000,
+    cpus: 1.5,
+    pids: 10,
+    workspaceBytes: 2000,
+    workspaceInodes: 20,
+    tmpBytes: 3000,
+    tmpInodes: 30,
+    runtime: "runc",
+  },
+  labels: { "antiphon.instance": "i" },
+};
+const environment = { entrypoint: ["/bin/sh", "-c"], command: ["run", "antiphon"], seccomp: "{}" };
+const image: ImageFacts = { id: "sha256:abc", env: ["PATH=/bin", "NODE_VERSION=20"], volumes: [] };
+
+/** What an engine answers for the container that was asked for. */
+function inspected(changes: { config?: Record<string, Json>; host?: Record<string, Json>; mounts?: Json[] } = {}): InspectedContainer {
+  const body = createBody(spec, environment);
+  return {
+    Image: spec.imageId,
+    Config: { ...body, Env: image.env, ...changes.config },
+    HostConfig: { ...body.HostConfig, Binds: null, ShmSize: 67108864, CgroupnsMode: "host", ...changes.host },
+    Mounts: changes.mounts ?? [],
+  };
+}
+
+describe("the container that is asked for", () => {
+  it("D1: is this, and nothing else", () => {
+    expect(createBody(spec, environment)).toMatchInlineSnapshot(`
+      {
+        "AttachStderr": true,
+        "AttachStdin": true,
+        "AttachStdout": true,
+        "Cmd": [
+          "run",
+          "antiphon",
+        ],
+        "Domainname": "",
+        "Entrypoint": [
+          "/bin/sh",
+          "-c",
+        ],
+        "Env": [],
+        "Healthcheck": {
+          "Test": [
+            "NONE",
+          ],
+        },
+        "HostConfig": {
+          "AutoRemove": true,
+          "CapDrop": [
+            "ALL",
+          ],
+          "Init": false,
+          "IpcMode": "none",
+          "LogConfig": {
+            "Config": {},
+            "Type": "none",
+          },
+          "Memory": 1000,
+          "MemorySwap": 1000,
+          "NanoCpus": 1500000000,
+          "NetworkMode": "none",
+          "OomKillDisable": false,
+          "PidMode": "",
+          "PidsLimit": 10,
+          "Privileged": false,
+          "ReadonlyRootfs": true,
+          "RestartPolicy": {
+            "MaximumRetryCount": 0,
+            "Name": "no",
+          },
+          "Runtime": "runc",
+          "SecurityOpt": [
+            "no-new-privileges",
+            "seccomp={}",
+          ],
+          "Tmpfs": {
+            "/dev/shm": "rw,noexec,nosuid,nodev,size=67108864,nr_inodes=4096,mode=0700,uid=65532,gid=65532",
+            "/tmp": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=65532,gid=65532",
+            "/workspace": "rw,exec,nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=65532,gid=65532",
+          },
+          "UTSMode": "",
+          "Ulimits": [
+            {
+              "Hard": 0,
+              "Name": "core",
+              "Soft": 0,
+            },
+            {
+              "Hard": 65536,
+              "Name": "memlock",
+              "Soft": 65536,
+            },
+            {
+              "Hard": 0,
+              "Name": "msgqueue",
+              "Soft": 0,
+            },
+            {
+              "Hard": 4096,
+              "Name": "nofile",
+              "Soft": 4096,
+            },
+          ],
+        },
+        "Hostname": "sandbox",
+        "Image": "sha256:abc",
+        "Labels": {
+          "antiphon.instance": "i",
+        },
+        "NetworkDisabled": false,
+        "OpenStdin": true,
+        "StdinOnce": true,
+        "Tty": false,
+        "User": "65532:65532",
+        "WorkingDir": "/workspace",
+      }
+    `);
+  });
+
+  it("D2: equals what the engine made of it", () => {
+    expect(differences(spec, environment, image, inspected())).toEqual([]);
+  });
+
+  const others: readonly (readonly [string, Parameters<typeof inspected>[0]])[] = [
+    ["another user", { config: { User: "0:0" } }],
+    ["another command", { config: { Cmd: ["sh"] } }],
+    ["another entrypoint", { config: { Entrypoint: null } }],
+    ["a terminal", { config: { Tty: true } }],
+    ["an environment variable the image does not have", { config: { Env: ["PATH=/bin", "TOKEN=1"] } }],
+    ["an image volume", { config: { Volumes: { "/data": {} } } }],
+    ["another label", { config: { Labels: { "antiphon.instance": "j" } } }],
+    ["a capability added", { host: { CapAdd: ["SYS_ADMIN"] } }],
+    ["no capability dropped", { host: { CapDrop: null } }],
+    ["privilege", { host: { Privileged: true } }],
+    ["a bind", { host: { Binds: ["/:/host"] } }],
+    ["a mount", { mounts: [{ Type: "volume" }] }],
+    ["mounts of another form", { host: { Mounts: [{ Type: "bind" }] } }],
+    ["volumes from elsewhere", { host: { VolumesFrom: ["x"] } }],
+    ["a device", { host: { Devices: [{ PathOnHost: "/dev/kvm" }] } }],
+    ["a device rule", { host: { DeviceCgroupRules: ["a *:* rwm"] } }],
+    ["a device request", { host: { DeviceRequests: [{ Count: -1 }] } }],
+    ["a network", { host: { NetworkMode: "bridge" } }],
+    ["a published port", { host: { PortBindings: { "80/tcp": [] } } }],
+    ["a link", { host: { Links: ["db"] } }],
+    ["a name server", { host: { Dns: ["1.1.1.1"] } }],
+    ["an extra host", { host: { ExtraHosts: ["a:1.2.3.4"] } }],
+    ["the host's processes", { host: { PidMode: "host" } }],
+    ["the host's IPC", { host: { IpcMode: "host" } }],
+    ["the host's UTS", { host: { UTSMode: "host" } }],
+    ["the host's users", { host: { UsernsMode: "host" } }],
+    ["the host's cgroup", { host: { CgroupParent: "/" } }],
+    ["a writable root", { host: { ReadonlyRootfs: false } }],
+    ["no seccomp profile", { host: { SecurityOpt: ["no-new-privileges"] } }],
+    ["an unconfined profile", { host: { SecurityOpt: ["no-new-privileges", "seccomp=unconfined"] } }],
+    ["a larger memory", { host: { Memory: 2000 } }],
+    ["swap", { host: { MemorySwap: -1 } }],
+    ["no OOM killer", { host: { OomKillDisable: true } }],
+    ["no process limit", { host: { PidsLimit: null } }],
+    ["another size of /workspace", { host: { Tmpfs: { "/workspace": "rw" } } }],
+    ["a larger shared memory", { host: { ShmSize: 1e12 } }],
+    ["unmasked /proc", { host: { MaskedPaths: [] } }],
+    ["writable /proc/sys", { host: { ReadonlyPaths: null } }],
+    ["another runtime", { host: { Runtime: "other" } }],
+    ["a kernel parameter", { host: { Sysctls: { "net.ipv4.ip_forward": "1" } } }],
+    ["a log driver", { host: { LogConfig: { Type: "json-file", Config: {} } } }],
+    ["a restart policy", { host: { RestartPolicy: { Name: "always", MaximumRetryCount: 0 } } }],
+    ["an init beside the supervisor", { host: { Init: true } }],
+    ["a field nobody has heard of", { host: { FutureEscape: "on" } }],
+  ];
+  it.each(others)("D2: %s is a difference", (_name, changes) => {
+    expect(differences(spec, environment, image, inspected(changes))).toHaveLength(1);
+  });
+
+  it("D2: so is a field that was asked for and is not there, and another image", () => {
+    const actual = inspected();
+    const { PidsLimit: _left, ...host } = actual.HostConfig;
+    expect(differences(spec, environment, image, { ...actual, HostConfig: host })).toEqual([
+      "HostConfig.PidsLimit is missing",
+    ]);
+    expect(differences(spec, environment, image, { ...actual, Image: "sha256:other" })).toHaveLength(1);
+  });
+
+  it("gives a command the image's PATH and nothing else of it", () => {
+    expect(stepEnvironment(image)).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
+    expect(stepEnvironment({ ...image, env: [] })["PATH"]).toContain("/usr/bin");
+  });
+});

@@ -20,12 +20,16 @@ async function bundleDir() {
   if (!existsSync(join(root, "node_modules/esbuild"))) {
     fail("ANT_SETUP_MISSING", "the npm packages are not installed", `run "npm run setup" in ${root}`);
   }
-  const { ensureBuilt } = await import("../scripts/build.mjs");
+  const { ensureBuilt, lease } = await import("../scripts/build.mjs");
   const onBuild = () =>
     process.stderr.isTTY && process.stderr.write("antiphon: building (sources changed)\n");
-  return ensureBuilt(root, { onBuild }).catch((error) =>
-    fail("ANT_BUILD_FAILED", error.message.trim(), "fix the source named above; the bundle is made from it"),
-  );
+  try {
+    const build = await ensureBuilt(root, { onBuild });
+    process.on("exit", lease(build));
+    return build;
+  } catch (error) {
+    return fail("ANT_BUILD_FAILED", error.message.trim(), "correct the source that the message names");
+  }
 }
 
 function prebuilt() {

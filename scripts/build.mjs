@@ -20,7 +20,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SOURCE_ROOTS = ["contracts", "runtime", "services", "cli"];
@@ -128,7 +128,8 @@ function prune(builds, current) {
     .map((name) => ({ path: join(builds, name), at: statSync(join(builds, name)).mtimeMs }))
     .sort((a, b) => b.at - a.at)
     .slice(KEPT_BUILDS - 1);
-  for (const { path } of old) if (!isLeased(path)) rmSync(path, { recursive: true, force: true });
+  const leased = leasedBuilds(builds);
+  for (const { path } of old) if (!leased.has(basename(path))) rmSync(path, { recursive: true, force: true });
   for (const name of readdirSync(builds)) {
     const pid = /^\.tmp-(\d+)-/.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid)))
@@ -136,9 +137,24 @@ function prune(builds, current) {
   }
 }
 
-function isLeased(dir) {
-  const pids = readdirSync(dir).flatMap((name) => /^lease-(\d+)$/.exec(name)?.[1] ?? []);
-  return pids.some((pid) => isAlive(Number(pid)));
+/** Says that this process runs from a build; returns how to take it back. */
+export function lease(build) {
+  const dir = join(dirname(build), "leases");
+  const file = join(dir, `${basename(build)}-${process.pid}`);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(file, "");
+  return () => rmSync(file, { force: true });
+}
+
+function leasedBuilds(builds) {
+  const dir = join(builds, "leases");
+  const leased = new Set();
+  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
+    const [build, pid] = name.split("-");
+    if (isAlive(Number(pid))) leased.add(build);
+    else rmSync(join(dir, name), { force: true });
+  }
+  return leased;
 }
 
 function isAlive(pid) {

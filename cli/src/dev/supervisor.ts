@@ -58,7 +58,8 @@ export class Supervisor {
   readonly #logs: LogFile[] = [];
   /** In the order in which they stop (D2). */
   #children: SupervisedChild[] = [];
-  #releaseLock: () => void = () => undefined;
+  /** Null: this directory is not ours, and nothing in it may be touched (D1). */
+  #releaseLock: (() => void) | null = null;
   #stopping: Promise<void> | null = null;
   #gatewayUrl: string | null = null;
 
@@ -71,8 +72,8 @@ export class Supervisor {
 
   async start(): Promise<void> {
     const began = Date.now();
-    await this.#checkPorts();
     this.#lock();
+    await this.#checkPorts();
     const nats = await this.#startNats(began);
     this.#startServices(nats);
     const gateway = await this.#untilReady(began);
@@ -265,6 +266,7 @@ export class Supervisor {
       await Promise.all(ofRole.map((child) => child.stop())); // D2, D3
     }
     for (const log of this.#logs) log.close();
+    if (this.#releaseLock === null) return;
     rmSync(this.#run(""), { recursive: true, force: true });
     this.#releaseLock();
   }

@@ -60,6 +60,9 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
   try {
     await supervisor.start();
     await untilAsked;
+  } catch (error) {
+    // Stopped by a signal before it was ready: that is what was wanted.
+    if (asked === 0) throw error;
   } finally {
     began = Date.now();
     await supervisor.stop();

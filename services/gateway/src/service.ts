@@ -104,6 +104,8 @@ export function openGateway(backend: Backend, newRunId: () => string): Gateway {
 
   return {
     async createIntent(body, principal) {
+      if (body === undefined)
+        throw new AntiphonError("ANT_INTENT_INVALID", "the request has no body", { data: { path: "" } });
       const outcome = validate("Intent", body);
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
       const intentId = intentIdOf(outcome.value, principal);
@@ -232,7 +234,7 @@ function malformed(
   const path = `${under}${problem?.path ?? ""}`;
   const hint = problem?.hint === undefined ? "" : `; ${problem.hint}`;
   const where = path === "" ? "the document" : path;
-  const message = `${where}: ${problem?.message ?? "not valid"}, expected ${problem?.expected ?? "?"}, found ${problem?.found ?? "?"}${hint}`;
+  const message = `${where}: ${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}${hint}`;
   return new AntiphonError(code, message, { data: { path, errors: problems } });
 }
 

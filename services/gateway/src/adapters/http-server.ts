@@ -34,6 +34,8 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     keepAliveTimeout: 5_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 512 },
+    // A URL that cannot be decoded never reaches the error handler below.
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
   });
   server.decorateRequest("principal", "");
   server.removeAllContentTypeParsers();

@@ -92,15 +92,15 @@ function output({ text, epoch }: LogLine, subject: string): LiveOutput {
 /** Every service answers `$SRV.PING`; the call ends when `expect` of them did, or after 300 ms. */
 async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
   const present: PresentService[] = [];
-  const replies = await bus.nc.requestMany("$SRV.PING", "", {
-    strategy: "count",
-    maxMessages: expect,
-    maxWait: ROLL_CALL_MS,
-  });
-  for await (const reply of replies) {
-    if (reply.data.length === 0) break; // No responders.
-    const { name, id, version } = reply.json<PresentService>();
-    present.push({ name, id, version });
+  try {
+    const limits = { strategy: "count", maxMessages: expect, maxWait: ROLL_CALL_MS } as const;
+    for await (const reply of await bus.nc.requestMany("$SRV.PING", "", limits)) {
+      if (reply.data.length === 0) break; // No responders.
+      const { name, id, version } = reply.json<PresentService>();
+      present.push({ name, id, version });
+    }
+  } catch (error) {
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", "the roll call was cut off", { cause: error });
   }
   return present;
 }

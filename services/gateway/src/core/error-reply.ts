@@ -38,6 +38,9 @@ export function nameOf(thrown: unknown): AntiphonError {
         "the body must be sent as content-type: application/json",
         { cause: thrown },
       );
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_ASYNC_CONSTRAINT":
+      return new AntiphonError("ANT_GATEWAY_ROUTE", detail, { cause: thrown });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown });
     default:

@@ -35,7 +35,7 @@ ENTRYPOINT ["nats-server"]
 `;
 
 /** The stand-in for node:20-bookworm-slim. */
-async function nodeImage(address) {
+async function nodeImage(address, note) {
   const source = path.join(ROOT, "scripts/setup/sandbox-rootfs.mjs");
   const hash = await contentHash({ texts: [process.version, process.arch, ...PACKAGES], paths: [source] });
   const ref = `antiphon-node:${hash}`;
@@ -43,7 +43,7 @@ async function nodeImage(address) {
   const directory = await workDirectory("node-image");
   try {
     const tarFile = path.join(directory, "image.tar");
-    await buildRootfs({ packages: PACKAGES, directory, tarFile });
+    await buildRootfs({ packages: PACKAGES, directory, tarFile, note });
     const changes = ["ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 'CMD ["node"]'];
     await importImage(address, { repository: "antiphon-node", tag: hash, tarFile, changes });
   } finally {
@@ -87,7 +87,7 @@ async function main() {
   const report = createReport({ json: false });
   const address = engineAddress();
   const engine = await report.step("docker engine", ensureDockerEngine);
-  const node = engine.ok ? await report.step("node image", () => nodeImage(address)) : engine;
+  const node = engine.ok ? await report.step("node image", ({ note }) => nodeImage(address, note)) : engine;
   if (!node.ok) return report.finish();
   const args = { NODE_IMAGE: node.value.ref };
   const directory = await workDirectory("service-images");

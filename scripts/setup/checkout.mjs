@@ -21,7 +21,7 @@ export const CACHE_DIR = path.join(STATE_DIR, "cache");
  * @param {string} name
  */
 export async function workDirectory(name) {
-  const directory = path.join(STATE_DIR, "work", `${name}-${process.pid}`);
+  const directory = path.join(CACHE_DIR, "work", `${name}-${process.pid}`);
   await mkdir(directory, { recursive: true });
   return directory;
 }

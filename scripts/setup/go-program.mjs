@@ -9,6 +9,7 @@ import path from "node:path";
 import { CACHE_DIR, ROOT, TOOLS_DIR, workDirectory } from "./checkout.mjs";
 import { reasonOf, run } from "./command.mjs";
 import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
+import { StepFailure } from "./step-failure.mjs";
 
 const MODULE = path.join(ROOT, "scripts/setup/go-tools");
 const BUILD_TIMEOUT_MS = 15 * 60_000;
@@ -20,8 +21,12 @@ const BUILD_TIMEOUT_MS = 15 * 60_000;
  * @returns {Promise<{ok: true} | {ok: false, reason: string}>}
  */
 export async function buildGoProgram({ packagePath, name, version, note }) {
-  const compiler = await findCompiler(note);
+  const compiler = await findCompiler(note).catch((/** @type {unknown} */ error) => {
+    if (error instanceof StepFailure) return error;
+    throw error;
+  });
   if (compiler === null) return { ok: false, reason: "no Go compiler" };
+  if (compiler instanceof StepFailure) return { ok: false, reason: compiler.message };
   note(`building ${name} ${version} with Go (about a minute)`);
   await mkdir(TOOLS_DIR, { recursive: true });
   const flags = ["-mod=readonly", "-trimpath", "-ldflags", `-s -w -X main.version=${version}`];
@@ -57,7 +62,7 @@ async function findCompiler(note) {
   note("fetching a Go compiler from Debian (about 60 MB)");
   const directory = await workDirectory("go");
   try {
-    const archive = await openArchive({ id: "debian", codename: "sid", directory });
+    const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
     const debs = await archive.closure(["golang-go"]);
     await rm(unpacked, { recursive: true, force: true });
     await unpackInto(

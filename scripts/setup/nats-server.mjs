@@ -131,7 +131,7 @@ async function fromDebian(note) {
   note("fetching nats-server from Debian's archive");
   const directory = await workDirectory("nats-server");
   try {
-    const archive = await openArchive({ id: "debian", codename: "sid", directory });
+    const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
     const tree = path.join(directory, "tree");
     await unpackInto([await archive.package("nats-server")], tree);
     await install(path.join(tree, "usr/sbin/nats-server"));

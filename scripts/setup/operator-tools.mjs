@@ -46,7 +46,7 @@ export async function ensureKubectl({ note }) {
   note("fetching kubectl from Debian's archive");
   const directory = await workDirectory("kubectl");
   try {
-    const archive = await openArchive({ id: "debian", codename: "sid", directory });
+    const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
     const tree = path.join(directory, "tree");
     await unpackInto([await archive.package("kubectl")], tree);
     await mkdir(TOOLS_DIR, { recursive: true });

@@ -130,6 +130,7 @@ async function buildFromBestSource(address, ref, note) {
       packages: await packageNames(),
       directory,
       tarFile,
+      note,
     });
     const [repository = "", tag = ""] = ref.split(":");
     await importImage(address, { repository, tag, tarFile, changes: CHANGES });

@@ -39,17 +39,17 @@ const ALTERNATIVES = { awk: "mawk", nawk: "mawk", cc: "gcc", c99: "gcc", python:
 /**
  * Makes the tree and packs it into one uncompressed tar.
  *
- * @param {{packages: readonly string[], directory: string, tarFile: string}} input
+ * @param {{packages: readonly string[], directory: string, tarFile: string, note: (text: string) => void}} input
  *   directory: scratch space, removed by the caller
  */
-export async function buildRootfs({ packages, directory, tarFile }) {
+export async function buildRootfs({ packages, directory, tarFile, note }) {
   const host = await hostDistribution();
   if (host === null)
     throw new StepFailure(
       "the sandbox image needs an image registry here: only Debian and Ubuntu can build it from packages",
       "give the Docker engine access to docker.io, or load an image and name it in ANTIPHON_SANDBOX_IMAGE",
     );
-  const archive = await openArchive({ ...host, directory: path.join(directory, "apt") });
+  const archive = await openArchive({ ...host, directory: path.join(directory, "apt"), note });
   const debs = await archive.closure(packages);
   const tree = path.join(directory, "tree");
   await mergedDirectories(tree);

@@ -89,17 +89,22 @@ export function openBlobs(bus: Bus, bucket: string): Blobs {
       const there = settled(await readMeta(name, deadlineOf(options)), name, knownDigest);
       if (there !== null) return there;
     }
-    for (let attempt = 0; ; attempt += 1) {
-      const upload = await uploadChunks(bus, stream, bucket, open(), signal);
-      if (upload.kind === "stored") {
-        const final = name ?? `sha256-${upload.digest.slice("sha256-".length)}`;
-        return publishMeta(final, upload, signal, options);
+    const failed: string[] = [];
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const upload = await uploadChunks(bus, stream, bucket, open(), signal);
+        if (upload.kind === "stored") {
+          return await publishMeta(name ?? upload.digest, upload, signal, options);
+        }
+        failed.push(upload.nuid);
+        if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
+        if (signal.aborted) throw late(bucket, name ?? "(unnamed)"); // O3
+        if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${bucket}: ${upload.reason}`);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
       }
-      await purgeChunks(bus, stream, bucket, upload.nuid); // O4
-      if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
-      if (signal.aborted) throw late(bucket, name ?? "(unnamed)"); // O3
-      if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${bucket}: ${upload.reason}`);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
+    } finally {
+      // O4: at the end, because during an outage a purge would only wait for its timeout.
+      for (const nuid of failed) await purgeChunks(bus, stream, bucket, nuid);
     }
   }
 

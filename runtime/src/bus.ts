@@ -69,7 +69,8 @@ export interface Bus {
   readonly closed: Promise<void>;
 }
 
-const reconnectPolicy = { baseMs: 50, capMs: 2000 };
+// Short: the port of a server that is starting is refused at once, and each attempt is jittered.
+const reconnectPolicy = { baseMs: 25, capMs: 500 };
 const oldestServer = [2, 15] as const;
 
 export async function connectBus(options: BusOptions): Promise<Bus> {

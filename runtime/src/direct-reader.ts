@@ -38,6 +38,7 @@ interface ReaderPort {
 
 /** Silence of this length fails one attempt. */
 const silenceMs = 3000;
+const tickMs = 100;
 /** A read that cannot be had within this time is an error of the caller. Default of every call. */
 const readDeadlineMs = 15_000;
 const retryPolicy = { baseMs: 20, capMs: 1000 };
@@ -121,7 +122,8 @@ export class DirectReader {
     for (let attempt = 0; ; attempt += 1) {
       if (this.closed) break;
       if (this.port.connected()) {
-        const result = await this.attempt(subject, body, many);
+        const patience = Math.max(tickMs, Math.min(silenceMs, until - performance.now()));
+        const result = await this.attempt(subject, body, many, patience);
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
         if (result.kind === "too-many") throw new TooManyResults(subject); // D3
@@ -134,7 +136,7 @@ export class DirectReader {
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
   }
 
-  private attempt(subject: string, body: string, many: boolean): Promise<Attempt> {
+  private attempt(subject: string, body: string, many: boolean, patienceMs: number): Promise<Attempt> {
     return new Promise((resolve) => {
       const { inbox, deadlines, nc } = this.port;
       const messages: StoredMessage[] = [];
@@ -148,7 +150,7 @@ export class DirectReader {
       let heard = 0;
       let heardBefore = 0;
       const arm = (): Deadline =>
-        deadlines.add(silenceMs, () => {
+        deadlines.add(patienceMs, () => {
           if (heard === heardBefore) return fail("no answer in time");
           heardBefore = heard;
           deadline = arm();

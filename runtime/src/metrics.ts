@@ -6,7 +6,9 @@ import type { Bus } from "./bus.ts";
  * endpoint does not have to pay.
  */
 export async function openMetrics(service: string, bus: Bus): Promise<Registry> {
-  const { Counter, Gauge, Registry: RegistryClass, collectDefaultMetrics } = await import("prom-client");
+  // The default export is there both for Node's own loader and in a bundle; named ones are not.
+  const { default: client } = await import("prom-client");
+  const { Counter, Gauge, Registry: RegistryClass, collectDefaultMetrics } = client;
   const registry = new RegistryClass();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });

@@ -52,6 +52,8 @@ export interface ConsumeOptions {
   handle(delivery: Delivery): Promise<Outcome>;
   /** An unexpected error thrown on this many deliveries of one record makes it a dead letter. Default 10. */
   poisonAfter?: number;
+  /** The consumer's ack wait where it is not the topology's. */
+  ackWaitMs?: number;
 }
 
 export interface Consumption {
@@ -71,7 +73,7 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const slots = Math.max(1, Math.ceil(options.slots / specs.length));
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
-      deliver(bus, options, spec.ackWaitMs, abort.signal, message);
+      deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, abort.signal, message);
     const { stream } = spec;
     return new PullLoop(
       bus,
@@ -191,7 +193,9 @@ function thrownOutcome(
   const error = AntiphonError.from(thrown);
   if (signal.aborted) return { kind: "retry", delayMs: 0, code: error.code }; // stopping: hand it back
   const delayMs = backoffMs(at.deliveries - 1, retryPolicy, Math.random());
-  if (error.disposition !== "retry" && at.deliveries >= (options.poisonAfter ?? 10)) {
+  // A bug has no name and no promise of getting better; a named outage may last as long as it likes.
+  const hopeless = error.disposition !== "retry" || error.code === "ANT_INTERNAL";
+  if (hopeless && at.deliveries >= (options.poisonAfter ?? 10)) {
     options.log.error({ ...at, err: thrown, code: error.code }, "handler keeps failing; giving up");
     return { kind: "terminal", code: error.code, detail: error.detail }; // J7
   }

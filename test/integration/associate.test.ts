@@ -1,4 +1,5 @@
-import { digestOfJson, validate } from "@antiphon/contracts";
+import { BUCKETS, digestOfJson, keys, replayKey, validate } from "@antiphon/contracts";
+import { openBlobs } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dispatchOf } from "../../services/associate/src/core/dispatch.fixture.ts";
 import { eventually } from "../support/nats.ts";
@@ -116,6 +117,26 @@ describe("an attempt that goes well", () => {
     const { result } = await world.reported(await world.dispatch({ agent }));
     expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "more.txt"] });
     expect(result.diff?.content).not.toContain("goodbye");
+  });
+
+  test("a recorded session is replayed: its patch is applied, its transcript kept", async () => {
+    const intent = { goal: "Say hello", task_id: TASK };
+    const recording = {
+      input: { intent, schemaVersion: 0, seed: "s2" },
+      output: {
+        plan: { nodes: [] },
+        patch: { files: [{ path: "hello.txt", diff: patchTo("hello") }] },
+        tests: [],
+        transcript: [{ role: "assistant", text: "I said hello." }],
+      },
+    };
+    const name = keys.recording(replayKey(recording.input));
+    await openBlobs(world.bus, BUCKETS.recordings).put(name, Buffer.from(JSON.stringify(recording)));
+    const sent = await world.dispatch({ agent: { kind: "replay", seed: "s2" } });
+    expect((await world.reported(sent)).result).toMatchObject({ status: "ok", files_changed: ["hello.txt"] });
+    expect(await world.text(await world.manifest(sent), "provenance/transcript.json")).toContain(
+      "I said hello.",
+    );
   });
 
   test("live progress is told while it works", async () => {

@@ -38,7 +38,9 @@ describe("the publisher against a real server", () => {
     expect(results.filter((result) => result.kind === "conflict")).toEqual([]);
 
     // The history must agree with the log: same sequence numbers, nothing twice, nothing missing.
-    const records = (await Promise.all(Array.from({ length: 10 }, (_, i) => journal.read(`run_burst${i}`)))).flat();
+    const records = (
+      await Promise.all(Array.from({ length: 10 }, (_, i) => journal.read(`run_burst${i}`)))
+    ).flat();
     expect(records).toHaveLength(total);
     const bySubject = new Map(records.map((record) => [record.subject, record.seq]));
     expect(bySubject.size).toBe(total);
@@ -70,7 +72,9 @@ describe("the publisher against a real server", () => {
     const slow = openJournal(impatient);
     await slow.append(intentRecord("run_warm"));
     server.pause();
-    const appends = Array.from({ length: 40 }, (_, i) => slow.append(dispatchRecord("run_slow", `T-${i}`, 1)));
+    const appends = Array.from({ length: 40 }, (_, i) =>
+      slow.append(dispatchRecord("run_slow", `T-${i}`, 1)),
+    );
     await eventually("attempts have timed out", () => impatient.publisherStats().retried >= 40);
     server.resume();
     const results = await Promise.all(appends);
@@ -81,7 +85,9 @@ describe("the publisher against a real server", () => {
   it("J3 one stale record in a batch does not fail its neighbours: the batch falls back to singles", async () => {
     await journal.append(claimRecord("run_mixed", "T-7", 1, "as_first"));
     const results = await Promise.all(
-      Array.from({ length: 60 }, (_, i) => journal.append(claimRecord("run_mixed", `T-${i}`, 1, "as_second"))),
+      Array.from({ length: 60 }, (_, i) =>
+        journal.append(claimRecord("run_mixed", `T-${i}`, 1, "as_second")),
+      ),
     );
     expect(results.filter((result) => result.kind === "appended")).toHaveLength(59);
     expect(results[7]).toMatchObject({ kind: "conflict", existing: { body: { associate: "as_first" } } });
@@ -105,7 +111,9 @@ describe("the publisher against a real server", () => {
   });
 
   it("D3 a run with more records than one direct get resolves is read whole, in order", async () => {
-    await Promise.all(Array.from({ length: 1300 }, (_, i) => journal.append(dispatchRecord("run_long", `T-${i}`, 1))));
+    await Promise.all(
+      Array.from({ length: 1300 }, (_, i) => journal.append(dispatchRecord("run_long", `T-${i}`, 1))),
+    );
     const records = await journal.read("run_long");
     expect(records).toHaveLength(1300);
     expect(records.every((record, i) => i === 0 || record.seq > (records[i - 1]?.seq ?? 0))).toBe(true);
@@ -133,7 +141,9 @@ describe("the publisher against a real server", () => {
   it("P1 closing the bus settles what is pending", async () => {
     await server.kill();
     await eventually("the bus noticed", () => !bus.connected);
-    const appends = Array.from({ length: 20 }, (_, i) => journal.append(dispatchRecord("run_close", `T-${i}`, 1)));
+    const appends = Array.from({ length: 20 }, (_, i) =>
+      journal.append(dispatchRecord("run_close", `T-${i}`, 1)),
+    );
     await bus.close();
     const settled = await Promise.allSettled(appends);
     expect(settled.every((one) => one.status === "rejected")).toBe(true);
@@ -165,7 +175,9 @@ describe("the publisher against a real server", () => {
 describe("a full stream", () => {
   it("J5 refuses with a code instead of dropping: 503, never 202-then-drop", async () => {
     await bus.jsm.streams.update("ANT_JOURNAL_0", { max_bytes: 20_000 });
-    const appends = Array.from({ length: 60 }, (_, i) => journal.append(dispatchRecord("run_full", `T-${i}`, 1, 1000)));
+    const appends = Array.from({ length: 60 }, (_, i) =>
+      journal.append(dispatchRecord("run_full", `T-${i}`, 1, 1000)),
+    );
     const settled = await Promise.allSettled(appends);
     const stored = settled.filter((one) => one.status === "fulfilled").length;
     const refused = settled.filter((one) => one.status === "rejected");

@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Bus, Consumption, Delivery, Journal, Outcome } from "../../runtime/src/index.ts";
+import { consume, createLogger, openJournal, provision } from "../../runtime/src/index.ts";
+import { dispatchRecord, intentRecord, resultRecord } from "../../runtime/src/testing/records.ts";
+import { decode } from "../../contracts/src/index.ts";
+import type { DeadLetter } from "../../contracts/src/index.ts";
+import type { NatsServer } from "../support/nats.ts";
+import { eventually, startNats } from "../support/nats.ts";
+
+let server: NatsServer;
+let bus: Bus;
+let journal: Journal;
+let stop: AbortController;
+const log = createLogger("test", { level: "silent" });
+
+beforeEach(async () => {
+  server = await startNats();
+  bus = await server.connect();
+  await provision(bus);
+  journal = openJournal(bus);
+  stop = new AbortController();
+});
+
+afterEach(async () => {
+  stop.abort();
+  await server.close();
+});
+
+function work(
+  handle: (delivery: Delivery) => Promise<Outcome>,
+  options: { slots?: number; on?: Bus; poisonAfter?: number; ackWaitMs?: number } = {},
+): Consumption {
+  return consume(options.on ?? bus, {
+    consumer: "associate",
+    slots: options.slots ?? 1,
+    log,
+    signal: stop.signal,
+    handle,
+    ...(options.poisonAfter === undefined ? {} : { poisonAfter: options.poisonAfter }),
+    ...(options.ackWaitMs === undefined ? {} : { ackWaitMs: options.ackWaitMs }),
+  });
+}
+
+async function shortenAckWait(ms: number): Promise<void> {
+  await bus.jsm.consumers.update("ANT_JOURNAL_0", "associate", { ack_wait: ms * 1_000_000 });
+}
+
+const consumerInfo = () => bus.jsm.consumers.info("ANT_JOURNAL_0", "associate");
+const deadLetters = async () =>
+  Object.keys((await bus.jsm.streams.info("ANT_DLQ", { subjects_filter: ">" })).state.subjects ?? {});
+
+describe("consuming the journal", () => {
+  it("delivers what the consumer filters, once, and leaves nothing unacknowledged", async () => {
+    const seen: string[] = [];
+    work(
+      async ({ record }) => {
+        seen.push(`${record.type} ${record.taskId}`);
+        return { kind: "done" };
+      },
+      { slots: 8 },
+    );
+    await journal.append(intentRecord("run_one"));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) => journal.append(dispatchRecord("run_one", `T-${i}`, 1))),
+    );
+    await eventually("all are handled", () => seen.length >= 50);
+    await eventually("all are acknowledged", async () => {
+      const info = await consumerInfo();
+      return info.num_ack_pending === 0 && info.num_pending === 0;
+    });
+    expect(new Set(seen).size).toBe(50);
+    expect(seen).toHaveLength(50);
+  });
+
+  it("W1 holds no more deliveries than it has slots; a second worker gets the rest at once", async () => {
+    const holding: string[] = [];
+    const release: (() => void)[] = [];
+    const slow = (who: string) => async () => {
+      holding.push(who);
+      await new Promise<void>((resolve) => release.push(resolve));
+      return { kind: "done" as const };
+    };
+    work(slow("one"));
+    for (let i = 0; i < 4; i += 1) await journal.append(dispatchRecord("run_slots", `T-${i}`, 1));
+    await eventually("the first worker is busy", () => holding.length === 1);
+    expect((await consumerInfo()).num_ack_pending).toBe(1);
+    work(slow("two"), { slots: 2, on: await server.connect() });
+    await eventually("the second worker has the next two", () => holding.length === 3);
+    expect((await consumerInfo()).num_ack_pending).toBe(3);
+    expect(holding).toEqual(["one", "two", "two"]);
+    await eventually("everything was handled", () => {
+      for (const done of release.splice(0)) done();
+      return holding.length === 4;
+    });
+    for (const done of release.splice(0)) done();
+  });
+
+  it("C1 a handler that outlasts the ack wait keeps its delivery", async () => {
+    await shortenAckWait(600);
+    const seen: number[] = [];
+    const worker = work(
+      async ({ deliveries }) => {
+        seen.push(deliveries);
+        await new Promise((resolve) => setTimeout(resolve, 2000)); // longer than three ack waits
+        return { kind: "done" };
+      },
+      { slots: 2, ackWaitMs: 600 },
+    );
+    await journal.append(dispatchRecord("run_long", "T-1", 1));
+    await eventually("it is being handled", () => worker.busy === 1);
+    await eventually("it is acknowledged", async () => (await consumerInfo()).num_ack_pending === 0);
+    expect(seen).toEqual([1]);
+  });
+
+  it("C1 the control: without working() the server gives the same delivery to somebody else", async () => {
+    await shortenAckWait(600);
+    const seen: number[] = [];
+    work(
+      async ({ deliveries }) => {
+        seen.push(deliveries);
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        return { kind: "done" };
+      },
+      { slots: 2, ackWaitMs: 60_000 },
+    );
+    await journal.append(dispatchRecord("run_lapse", "T-1", 1));
+    await eventually("it was delivered twice", () => seen.length >= 2);
+    expect(seen.slice(0, 2)).toEqual([1, 2]);
+  });
+
+  it("a retry comes back after its delay, with the delivery counted", async () => {
+    const seen: { deliveries: number; at: number }[] = [];
+    work(async ({ deliveries }) => {
+      seen.push({ deliveries, at: performance.now() });
+      return deliveries < 3 ? { kind: "retry", delayMs: 200 } : { kind: "done" };
+    });
+    await journal.append(dispatchRecord("run_retry", "T-1", 1));
+    await eventually("three deliveries", () => seen.length === 3);
+    expect(seen.map((one) => one.deliveries)).toEqual([1, 2, 3]);
+    expect((seen[1]?.at ?? 0) - (seen[0]?.at ?? 0)).toBeGreaterThanOrEqual(195);
+  });
+
+  it("C2 a terminal outcome is stored as a dead letter, then ended", async () => {
+    work(async () => ({ kind: "terminal", code: "ANT_TASK_POISON", detail: "it cannot be done" }));
+    const stored = await journal.append(dispatchRecord("run_dead", "T-1", 3));
+    await eventually("the dead letter is there", async () => (await deadLetters()).length === 1);
+    await eventually("the delivery is ended", async () => (await consumerInfo()).num_ack_pending === 0);
+    const [subject] = await deadLetters();
+    expect(subject).toBe("antiphon.v1.dlq.associate.dispatch.run_dead.t-1.3");
+    const message = await bus.reader.last("ANT_DLQ", subject ?? "");
+    const letter = decode(message?.data ?? new Uint8Array()) as DeadLetter;
+    expect(letter).toMatchObject({ consumer: "associate", code: "ANT_TASK_POISON", deliveries: 1 });
+    expect(stored.kind === "appended" && letter.origin.seq === stored.record.seq).toBe(true);
+  });
+
+  it("J7 a record whose handler keeps throwing ends as a dead letter; its neighbours are handled", async () => {
+    const handled: string[] = [];
+    work(
+      async ({ record }) => {
+        if (record.taskId === "T-1") throw new Error("boom");
+        handled.push(record.taskId ?? "");
+        return { kind: "done" };
+      },
+      { slots: 2, poisonAfter: 2 },
+    );
+    await journal.append(dispatchRecord("run_poison", "T-1", 1));
+    await journal.append(dispatchRecord("run_poison", "T-2", 1));
+    await eventually("the neighbour is handled", () => handled.length === 1);
+    await eventually("the poison is buried", async () => (await deadLetters()).length === 1);
+  });
+
+  it("J9 a record whose bytes were changed is not handled but buried", async () => {
+    const handled: number[] = [];
+    work(async ({ record }) => {
+      handled.push(record.seq);
+      return { kind: "done" };
+    });
+    await bus.js.publish("antiphon.v1.run.0.dispatch.run_forged.t-1.1", new Uint8Array([0xc1, 0xff]));
+    await eventually("the forged record is buried", async () => (await deadLetters()).length === 1);
+    expect(handled).toEqual([]);
+  });
+
+  it("drain: handlers finish, nothing new is taken, nothing is redelivered", async () => {
+    const finished: string[] = [];
+    let release: () => void = () => undefined;
+    const worker = work(async ({ record }) => {
+      await new Promise<void>((resolve) => (release = resolve));
+      finished.push(record.taskId ?? "");
+      return { kind: "done" };
+    });
+    await journal.append(dispatchRecord("run_drain", "T-1", 1));
+    await eventually("busy", () => worker.busy === 1);
+    const drained = worker.drain();
+    await journal.append(dispatchRecord("run_drain", "T-2", 1));
+    release();
+    await drained;
+    expect(finished).toEqual(["T-1"]);
+    const seen: Delivery[] = [];
+    work(async (delivery) => {
+      seen.push(delivery);
+      return { kind: "done" };
+    });
+    await eventually("the next worker has the other one", () => seen.length === 1);
+    expect(seen[0]).toMatchObject({ deliveries: 1, record: { taskId: "T-2" } });
+  });
+
+  it("a drain that takes too long aborts the handler and hands its delivery back at once", async () => {
+    const worker = work(async ({ signal }) => {
+      await new Promise<void>((_, reject) =>
+        signal.addEventListener("abort", () => reject(new Error("stopping")), { once: true }),
+      );
+      return { kind: "done" };
+    });
+    await journal.append(dispatchRecord("run_abort", "T-1", 1));
+    await eventually("busy", () => worker.busy === 1);
+    await worker.drain(100);
+    const seen: number[] = [];
+    work(async ({ deliveries }) => {
+      seen.push(deliveries);
+      return { kind: "done" };
+    });
+    await eventually("somebody else has it", () => seen.length === 1, 3000);
+    expect(seen).toEqual([2]);
+  });
+
+  it("W2 goes on after kill -9 of the server and a restart on the same store", async () => {
+    const seen = new Set<string>();
+    work(
+      async ({ record }) => {
+        seen.add(record.taskId ?? "");
+        return { kind: "done" };
+      },
+      { slots: 4 },
+    );
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          journal.append(dispatchRecord("run_kill", `T-${round}-${i}`, 1)),
+        ),
+      );
+      await eventually(`round ${round} has begun`, () => seen.size > round * 20);
+      await server.kill();
+      await server.restart();
+      await eventually(`round ${round} is done`, () => seen.size === (round + 1) * 20, 30_000);
+    }
+  });
+
+  it("W2 goes on after the server stood still for longer than a heartbeat", async () => {
+    const seen: string[] = [];
+    work(async ({ record }) => {
+      seen.push(record.taskId ?? "");
+      return { kind: "done" };
+    });
+    await journal.append(dispatchRecord("run_still", "T-1", 1));
+    await eventually("one", () => seen.length === 1);
+    server.pause();
+    await new Promise((resolve) => setTimeout(resolve, 7500)); // the fault itself: longer than two heartbeats
+    server.resume();
+    await journal.append(dispatchRecord("run_still", "T-2", 1));
+    await eventually("two", () => seen.includes("T-2"), 15_000);
+  });
+
+  it("J4 an input is delivered again until its outputs are stored; the second try finds them and stops", async () => {
+    const outcomes: string[] = [];
+    work(async ({ record, deliveries }) => {
+      const output = resultRecord(record.runId, record.taskId ?? "", record.epoch, {
+        kind: "abandoned",
+        associate: "as_one",
+        code: "ANT_INTERNAL",
+        message: "",
+      });
+      outcomes.push((await journal.append(output)).kind);
+      if (deliveries === 1) throw new Error("dies between the output's PubAck and the ack");
+      return { kind: "done" };
+    });
+    await journal.append(dispatchRecord("run_twice", "T-1", 1));
+    await eventually("two tries", () => outcomes.length === 2);
+    expect(outcomes).toEqual(["appended", "duplicate"]);
+    expect(await journal.read("run_twice")).toHaveLength(2);
+  });
+
+  it("leaves the durable consumers and nothing else", async () => {
+    const worker = work(async () => ({ kind: "done" }), { slots: 3 });
+    await journal.append(dispatchRecord("run_leak", "T-1", 1));
+    const tailStop = new AbortController();
+    for await (const record of journal.tail("run_leak", { signal: tailStop.signal })) {
+      expect(record.runId).toBe("run_leak");
+      tailStop.abort();
+    }
+    await worker.drain();
+    expect(await server.leakedConsumers()).toEqual([]);
+    expect((await bus.jsm.streams.info("ANT_JOURNAL_0")).state.consumer_count).toBe(3);
+  });
+});

@@ -11,7 +11,7 @@
  *   S5  The diff is made on the trusted side, from files; nothing the sandbox says about git is read.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { DispatchBody, ResultBody, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "./agents/agent-for.ts";
 import { briefJson } from "./core/brief.ts";
 import { briefRoom, budgetMsOf, checksOf, factsOf, planJob, TOOLS_STEP } from "./core/attempt.ts";
@@ -20,11 +20,12 @@ import { filesOf, manifestOf } from "./core/bundle.ts";
 import type { Provenance } from "./core/bundle.ts";
 import { merged } from "./core/change.ts";
 import { endingOf, overBudget } from "./core/ending.ts";
-import { isOwnFault, retryDelayMs } from "./core/fault.ts";
+import { isOwnFault } from "./core/fault.ts";
 import { boundResult, reportOf } from "./core/report.ts";
 import type { AttemptFacts, Ending } from "./core/report.ts";
 import { isEmpty, NO_CHANGE } from "./ports.ts";
-import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "./ports.ts";
+import type { AttemptPorts, Change, Diff, Preparation } from "./ports.ts";
+import { jobOf, runJob } from "./sandbox-job.ts";
 
 export interface AttemptOrder {
   readonly runId: string;
@@ -40,10 +41,6 @@ export type AttemptEnd =
   | { readonly kind: "abandoned"; readonly code: string; readonly message: string }
   | { readonly kind: "stopped"; readonly why: StopReason };
 
-/** Inline files up to this much travel in the request; more goes as a tar through the object store. */
-const INLINE_BYTES = 128 * 1024;
-/** The runner ends a job at its budget and tells us how; this long after it we stop waiting for its word. */
-const BUDGET_GRACE_MS = 5000;
 /** Of one journal record, so that the envelope and the references fit beside it. */
 const RESULT_BYTES = limits.messageBytes - 16 * 1024;
 
@@ -130,8 +127,8 @@ async function inSandbox(
   if (plan.steps.length === 0) {
     return { ending: { kind: "ran" }, plan, outcome: null, change: work.change, work };
   }
-  const request = await requestOf(order, ports, plan, work.change);
-  const outcome = await askedUntilDone(request, plan, ports, deadlineMs, stop);
+  const job = await jobOf(order, ports.overlays, plan, work.change);
+  const outcome = await runJob(job, plan, ports, deadlineMs, stop);
   if (outcome === "over-budget") {
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
@@ -139,107 +136,6 @@ async function inSandbox(
   const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
   const after = await changeIn(outcome, ports);
   return { ending, plan, outcome, change: merged(work.change, after), work };
-}
-
-async function requestOf(
-  order: AttemptOrder,
-  ports: AttemptPorts,
-  plan: JobPlan,
-  change: Change,
-): Promise<Omit<SandboxRequest, "jobId" | "budgetMs">> {
-  const inline = change.files.reduce((sum, file) => sum + file.content.length, 0) <= INLINE_BYTES;
-  return {
-    run: order.runId,
-    task: order.dispatch.task.task_id,
-    epoch: order.epoch,
-    purpose: "attempt",
-    image: order.dispatch.image,
-    workspace: {
-      tree: order.dispatch.base.object,
-      files: inline ? change.files.map(inlineFile) : [],
-      overlay: inline ? null : await ports.overlays.pack(change.files),
-      deletions: [...change.deletions],
-    },
-    steps: [...plan.steps],
-    collect: plan.collectAfter !== null,
-    ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
-  };
-}
-
-function inlineFile({ path, mode, content }: ChangedFile): SandboxRequest["workspace"]["files"][number] {
-  return { path, mode, content: content.toString("base64"), encoding: "base64" };
-}
-
-/**
- * Runs the job, again on another runner when one was lost, until there is an outcome that is not the
- * infrastructure's fault. Throws the last such fault when patience or budget are used up (A5).
- */
-async function askedUntilDone(
-  request: Omit<SandboxRequest, "jobId" | "budgetMs">,
-  plan: JobPlan,
-  ports: AttemptPorts,
-  deadlineMs: number,
-  stop: AbortSignal,
-): Promise<SandboxOutcome | "over-budget"> {
-  const { clock, progress } = ports;
-  let firstFaultAt: number | null = null;
-  for (let attempt = 0; ; attempt += 1) {
-    const leftMs = Math.max(1, deadlineMs - clock.now());
-    const budget = AbortSignal.timeout(leftMs + BUDGET_GRACE_MS);
-    const job = {
-      ...request,
-      steps: request.steps.map((step) => ({ ...step, timeoutMs: leftMs })),
-      budgetMs: leftMs,
-    };
-    const fault = await ports.sandbox
-      .run(
-        { ...job, jobId: ports.newJobId() },
-        {
-          signal: AbortSignal.any([stop, budget]),
-          patienceMs: Math.min(leftMs, ports.patienceMs),
-          onEvent: (event) => {
-            const line = lineOf(event, plan);
-            if (line !== null) progress(line);
-          },
-        },
-      )
-      .then((outcome): SandboxOutcome | AntiphonError => {
-        if (outcome.outcome !== "error" && outcome.outcome !== "canceled") return outcome;
-        const ending = endingOf(outcome, [], 0);
-        if (ending.kind !== "stopped") return outcome;
-        return isOwnFault(ending.code) ? outcome : new AntiphonError(ending.code, ending.message);
-      })
-      .catch((thrown: unknown) => AntiphonError.from(thrown, "ANT_SANDBOX_FAILED"));
-    if (!(fault instanceof AntiphonError)) return fault;
-    if (stop.aborted) throw fault;
-    if (budget.aborted) return "over-budget";
-    if (isOwnFault(fault.code)) throw fault;
-    firstFaultAt ??= clock.now();
-    const now = clock.now();
-    if (now - firstFaultAt > ports.patienceMs || now >= deadlineMs) throw fault;
-    progress(`${fault.code}: ${fault.detail}; trying again. ${fault.remedy}`);
-    await clock.sleep(retryDelayMs(attempt), stop);
-  }
-}
-
-function lineOf(
-  event: Parameters<Parameters<AttemptPorts["sandbox"]["run"]>[1]["onEvent"]>[0],
-  plan: JobPlan,
-): string | null {
-  switch (event.kind) {
-    case "busy":
-      return "waiting for a free sandbox";
-    case "started":
-      return `sandbox started in ${Math.round(event.bootMs)} ms`;
-    case "step": {
-      const step = [...plan.work, ...plan.checks].find(({ id }) => id === event.id);
-      if (step === undefined) return null;
-      const how = event.exitCode === null ? "killed" : `exit ${event.exitCode}`;
-      return `$ ${step.command.split("\n", 1)[0]?.slice(0, 120) ?? ""} (${how})`;
-    }
-    default:
-      return null;
-  }
 }
 
 async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {

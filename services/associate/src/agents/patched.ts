@@ -10,7 +10,10 @@ export async function changeOf(patch: Patch, { dispatch, trees }: AgentContext):
   const declared = new Set(patch.files.map((file) => file.path));
   const undeclared = trees.check(text, dispatch).find((path) => !declared.has(path));
   if (undeclared !== undefined) {
-    throw new AntiphonError("ANT_PATCH_PATH", `a diff changes ${undeclared}, which the patch does not declare`);
+    throw new AntiphonError(
+      "ANT_PATCH_PATH",
+      `a diff changes ${undeclared}, which the patch does not declare`,
+    );
   }
   return await trees.apply(dispatch.base, text);
 }

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest";
+import { merged } from "./change.ts";
+
+const file = (path: string, content = path) => ({ path, mode: "100644" as const, content });
+
+describe("merged", () => {
+  test("the second change wins where both wrote a file", () => {
+    const both = merged(
+      { files: [file("a", "1"), file("b")], deletions: [] },
+      { files: [file("a", "2")], deletions: [] },
+    );
+    expect(both).toEqual({ files: [file("b"), file("a", "2")], deletions: [] });
+  });
+
+  test("a file the second removed is gone, and named as removed", () => {
+    const both = merged({ files: [file("a")], deletions: ["x"] }, { files: [], deletions: ["a"] });
+    expect(both).toEqual({ files: [], deletions: ["x", "a"] });
+  });
+
+  test("a file the first removed and the second wrote again is there", () => {
+    const both = merged({ files: [], deletions: ["a"] }, { files: [file("a")], deletions: [] });
+    expect(both).toEqual({ files: [file("a")], deletions: [] });
+  });
+});

@@ -44,3 +44,8 @@ export function childEnvironment(overrides: Record<string, string>): Record<stri
   );
   return { ...Object.fromEntries(inherited), ...overrides };
 }
+
+/** A service started here looks where this checkout keeps its state, whatever directory it is started from. */
+export function shareStateDir(config: CliConfig): void {
+  process.env.ANTIPHON_STATE_DIR = config.stateDir;
+}

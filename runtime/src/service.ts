@@ -120,10 +120,16 @@ export async function runService(
   try {
     const config = overrides.config ?? readRuntimeConfig();
     const log = overrides.log ?? createLogger(definition.name, { level: config.logLevel });
-    const service = await startService(definition, config, log);
+    const told = firstSignal(log);
+    const started = await Promise.race([startService(definition, config, log), told]);
+    if (typeof started === "string") {
+      log.info({ signal: started }, "stopped before it was ready"); // It holds no work yet: crash-only is enough.
+      process.exit(0);
+    }
+    const service = started;
     log.info({ node: service.node, pid: process.pid, ready: true }, "ready");
     process.send?.({ kind: "ready", service: definition.name });
-    const why = await Promise.race([firstSignal(log), service.bus.closed.then(() => "closed" as const)]);
+    const why = await Promise.race([told, service.bus.closed.then(() => "closed" as const)]);
     if (why === "closed")
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // S2
     log.info({ signal: why }, "draining");

@@ -34,6 +34,8 @@ export interface DevOptions {
 
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
+/** How long an obstacle that a service names may last before it ends the start. */
+const OBSTACLE_MS = 3_000;
 
 // A shell keeps the nats-server (which knows nothing of us) and watches our pipe: its end ends the server (D3).
 const NATS_GUARD = `
@@ -62,6 +64,7 @@ export class Supervisor {
   #releaseLock: (() => void) | null = null;
   #stopping: Promise<void> | null = null;
   #gatewayUrl: string | null = null;
+  #obstacle: { code: string; message: string; remedy: string; since: number } | null = null;
 
   constructor(config: CliConfig, options: DevOptions, bundle: string, report: Report) {
     this.#config = config;
@@ -196,7 +199,7 @@ export class Supervisor {
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
         },
-        name === "gateway" ? (line) => this.#learnGatewayUrl(line) : undefined,
+        (line) => (name === "gateway" ? this.#learnGatewayUrl(line) : this.#learnObstacle(line)),
       );
     });
     const [natsServer] = this.#children.splice(0);
@@ -207,6 +210,13 @@ export class Supervisor {
   #learnGatewayUrl(line: string): void {
     const url = /"url":"(http:\/\/[^"]+)"/.exec(line)?.[1];
     if (url !== undefined && line.includes('"listening"')) this.#gatewayUrl = url;
+  }
+
+  /** What a service says keeps it from getting ready; it has a moment to get over it. */
+  #learnObstacle(line: string): void {
+    if (!line.includes('"ready":false')) return;
+    const { code, message, remedy } = JSON.parse(line) as { code: string; message: string; remedy: string };
+    this.#obstacle ??= { code, message, remedy, since: Date.now() };
   }
 
   #child(spec: ChildSpec, onLine?: (line: string) => void): SupervisedChild {
@@ -234,6 +244,9 @@ export class Supervisor {
       const found = await probe();
       if (found !== null) return found;
       if (this.#stopping !== null) throw new Failure("ANT_DEV_STOPPED", "stopped before it was ready", {});
+      if (this.#obstacle !== null && Date.now() - this.#obstacle.since > OBSTACLE_MS) {
+        throw new Failure(this.#obstacle.code, this.#obstacle.message, { remedy: this.#obstacle.remedy });
+      }
       const broken = this.#children.find((child) => child.failures >= 3);
       if (broken !== undefined || Date.now() - began > this.#options.readyWithinMs)
         this.#giveUp(what, broken);

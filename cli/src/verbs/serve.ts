@@ -1,5 +1,6 @@
 // antiphon serve --role <role>: one service as a process of its own.
 import { Option } from "commander";
+import { shareStateDir } from "../config.ts";
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { ROLES, serveRole } from "../serve-role.ts";
@@ -16,6 +17,7 @@ export const addServe: AddVerb = (program, context) => {
       examples(["ANTIPHON_NATS_URL=nats://10.0.0.5:4222 antiphon serve --role associate"]),
     )
     .action(async (options: { role: Role }) => {
+      shareStateDir(context.config);
       await serveRole(options.role, context.bundle, false);
     });
 };

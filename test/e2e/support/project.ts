@@ -53,4 +53,4 @@ export const BROKEN_CALCULATOR: Record<string, string> = {
 };
 export const FIX = "sed -i 's/a - b/a + b/' add.js";
 export const BREAK = "sed -i 's/a - b/a * 0/' add.js";
-export const CHECK = "node test.js";
+export const CHECK = "node test.js && echo 2 + 2 = 4";

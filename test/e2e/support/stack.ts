@@ -55,7 +55,8 @@ export async function startStack(options: { associates?: number; env?: Record<st
     events,
     antiphon,
     async json<T>(args: readonly string[], program: RunProgram = {}) {
-      const ended = await antiphon([...args, "--json"], program);
+      const own = args.includes("--") ? args.indexOf("--") : args.length; // What follows is the agent's.
+      const ended = await antiphon([...args.slice(0, own), "--json", ...args.slice(own)], program);
       try {
         return { code: ended.code, document: JSON.parse(ended.stdout) as T };
       } catch {

@@ -1,0 +1,111 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { startNats } from "../support/nats.ts";
+import { dockerContainers } from "./support/containers.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject } from "./support/project.ts";
+import { ANTIPHON, ROOT, eventually, exitOf, run, start } from "./support/program.ts";
+import { startStack } from "./support/stack.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "antiphon-life-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe("antiphon dev", () => {
+  test("is ready within 5 s and leaves no process, container or temp file behind", async () => {
+    const before = new Set(readdirSync(tmpdir()));
+    const stack = await startStack();
+    expect(stack.ready.elapsedMs).toBeLessThan(5_000);
+    const project = makeProject(BROKEN_CALCULATOR);
+    const { code, document } = await stack.json<{ runId: string }>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
+    expect(code).toBe(0);
+    project.remove();
+    await stack.stop(); // Throws when a child is left.
+    expect(await dockerContainers(document.runId)).toEqual([]);
+    const left = readdirSync(tmpdir()).filter((name) => !before.has(name) && /antiphon/i.test(name));
+    expect(left.filter((name) => !name.startsWith("antiphon-life-"))).toEqual([]);
+  });
+
+  test("a second one on the same state directory is told who holds it and disturbs nothing", async () => {
+    const stack = await startStack();
+    const second = await run(process.execPath, [ANTIPHON, "dev", "--port", "0", "--nats-port", "0", "--state-dir", stack.stateDir]);
+    expect(second.stderr).toContain("ANT_DEV_ALREADY_RUNNING");
+    expect(second.code).not.toBe(0);
+    expect((await stack.http("GET", "/healthz")).status).toBe(200);
+    await stack.stop();
+  });
+});
+
+describe("five processes that share nothing but NATS", () => {
+  test("do the same job", async () => {
+    const nats = await startNats();
+    const env = { ANTIPHON_NATS_URL: nats.url, ANTIPHON_LISTEN: "127.0.0.1:0" };
+    const roles = ["gateway", "router", "director", "associate", "sandbox-runner"];
+    let gateway: string | null = null;
+    let said = "";
+    const services = roles.map((role) => {
+      const service = start(process.execPath, [ANTIPHON, "serve", "--role", role], { env, cwd: scratch });
+      for (const stream of [service.stdout, service.stderr]) {
+        stream?.on("data", (data: Buffer) => {
+          said += data.toString();
+          gateway ??= /"url":"(http:\/\/[^"]+)"/.exec(data.toString())?.[1] ?? null;
+        });
+      }
+      return service;
+    });
+    const project = makeProject(BROKEN_CALCULATOR);
+    try {
+      const url = await eventually("the gateway's address", () => gateway, 20_000);
+      const roll = await eventually("all five roles", async () => {
+        const { services: there } = (await (await fetch(`${url}/services?expect=5`)).json()) as { services: unknown[] };
+        return there.length >= 5 ? there : null;
+      });
+      expect(roll).toHaveLength(5);
+      const ended = await run(process.execPath, [ANTIPHON, "run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK, "--json"], {
+        env: { ANTIPHON_GATEWAY_URL: url },
+      });
+      const document = JSON.parse(ended.stdout) as { runId: string; status: string };
+      expect(document.status, said).toBe("succeeded");
+      expect(project.landed(document.runId)).toHaveLength(1);
+    } finally {
+      for (const service of services) service.kill("SIGTERM");
+      await Promise.all(services.map(exitOf));
+      project.remove();
+      await nats.close();
+    }
+    expect(services.map((service) => service.exitCode)).toEqual([0, 0, 0, 0, 0]);
+  });
+});
+
+describe("what is missing is said, and nothing is lost", () => {
+  test("NATS down: exit code 4 with a remedy, and an accepted run goes on when it is back", async () => {
+    const stack = await startStack();
+    const project = makeProject(BROKEN_CALCULATOR);
+    const { document } = await stack.json<{ runId: string }>(["run", "Fix the broken add", "--repo", project.path, "--command", `sleep 2; ${FIX}`, "--check", CHECK, "--detach"]);
+    process.kill(stack.ready.pids["nats-server"]!, "SIGSTOP");
+    const during = await stack.antiphon(["run", "Another", "--repo", project.path, "--command", "true"]);
+    process.kill(stack.ready.pids["nats-server"]!, "SIGCONT");
+    expect(during.stderr).toMatch(/error ANT_(NATS_UNREACHABLE|DIRECTOR_UNAVAILABLE|GATEWAY_[A-Z]+): .+\nremedy: .+/);
+    expect(during.code).toBe(4);
+    await eventually("the run has landed", () => (project.landed(document.runId).length === 1 ? true : null), 60_000);
+    project.remove();
+    await stack.stop();
+  });
+
+  test("Docker down: the doctor and the service say so, with a remedy", async () => {
+    const env = { DOCKER_HOST: `unix://${join(scratch, "no-docker.sock")}` };
+    const doctor = await run(process.execPath, [ANTIPHON, "doctor"], { env });
+    expect(doctor.code).not.toBe(0);
+    expect(`${doctor.stdout}${doctor.stderr}`).toMatch(/docker/i);
+    const dev = await run(process.execPath, [ANTIPHON, "dev", "--port", "0", "--nats-port", "0", "--state-dir", join(scratch, "down")], { env });
+    expect(dev.stderr).toMatch(/error ANT_DOCKER_UNREACHABLE: .+\nremedy: .+/);
+    expect(dev.code).toBe(4);
+  });
+});
+
+test("npm run demo ends with a landed commit and says where everything is", async () => {
+  const ended = await run(process.execPath, [join(ROOT, "scripts", "demo.mjs")], { timeoutMs: 110_000 });
+  expect(ended.code, ended.stderr).toBe(0);
+  for (const words of ["replays a recorded session", "clean room", "What landed", "Its evidence", "Your turn"]) expect(ended.stdout).toContain(words);
+  expect(existsSync(join(ROOT, ".antiphon", "demo", "evidence", "tasks", "T-001.yaml"))).toBe(true);
+});

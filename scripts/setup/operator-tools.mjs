@@ -2,7 +2,7 @@
  * The programs an operator would use, which some tests use too: the stock `nats` command line and
  * `kubectl`. Nothing of Antiphon needs them to run, so they are fetched on request only.
  */
-import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
 
 import { TOOLS_DIR, workDirectory } from "./checkout.mjs";
@@ -65,7 +65,18 @@ export async function ensureKubectl({ note }) {
 async function firstRunning(name, args) {
   for (const program of [path.join(TOOLS_DIR, name), name]) {
     const result = await run(program, args, { timeoutMs: 5_000 });
-    if (result.code === 0) return result.stdout.trim().split("\n")[0] ?? "";
+    if (result.code !== 0) continue;
+    if (program === name) await linkFromPath(name);
+    return result.stdout.trim().split("\n")[0] ?? "";
   }
   return null;
+}
+
+/** So that everybody finds it in the same place. @param {string} name */
+async function linkFromPath(name) {
+  const found = await run("sh", ["-c", `command -v ${name}`]);
+  const link = path.join(TOOLS_DIR, name);
+  await mkdir(TOOLS_DIR, { recursive: true });
+  await rm(link, { force: true });
+  await symlink(found.stdout.trim(), link);
 }

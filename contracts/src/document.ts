@@ -93,6 +93,9 @@ function parse(text: string, filename: string): Parsed {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const [first] = document.errors;
+  if (first?.message.includes("call stack") === true) {
+    throw new Refusal(at(first.pos[0]), "nested too deeply", `at most ${limits.messageDepth} levels`, "more"); // Q1
+  }
   if (first !== undefined)
     throw new Refusal(at(first.pos[0]), firstLine(first.message), isJson ? "JSON" : "YAML", "broken text");
   const [warning] = document.warnings;

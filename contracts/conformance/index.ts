@@ -1,0 +1,46 @@
+/** All statements of all seeds, and the page that lists them. */
+import { cell, page, table } from "../src/reference/markdown.ts";
+import { seed000 } from "./seed-000.ts";
+import { seed001 } from "./seed-001.ts";
+import { seed002 } from "./seed-002.ts";
+import { seed003 } from "./seed-003.ts";
+import { seed004 } from "./seed-004.ts";
+import { titleOf, type Statement } from "./statement.ts";
+
+export const STATEMENTS: readonly Statement[] = [...seed000, ...seed001, ...seed002, ...seed003, ...seed004];
+
+const SEEDS: Readonly<Record<string, string>> = {
+  "000": "Director <-> Associate Contracts (v0)",
+  "001": "Ralph-in-Ralph Protocol (v1)",
+  "002": "RFC 000 Contracts",
+  "003": "Router Contract Format",
+  "004": "Contracts (v1.3)",
+};
+
+export function conformancePage(): string {
+  const shown = STATEMENTS.filter((statement) => !("open" in statement)).length;
+  return page([
+    "# Seed conformance",
+    `One row per statement of the seed documents that can be checked: ${STATEMENTS.length} statements, ${shown} shown by a ` +
+      `test, ${STATEMENTS.length - shown} open. Run them: \`npx vitest run --project unit contracts/conformance\`.`,
+    ...Object.entries(SEEDS).flatMap(([seed, title]) => [
+      `## Seed ${seed}: ${cell(title)}`,
+      table(
+        ["Statement", "Section", "Says", "Shown by"],
+        STATEMENTS.filter(({ id }) => id.startsWith(seed)).map((statement) => [
+          statement.id,
+          cell(statement.section),
+          cell(statement.says),
+          shownBy(statement),
+        ]),
+      ),
+    ]),
+  ]);
+}
+
+function shownBy(statement: Statement): string {
+  if ("open" in statement) return `**open**: ${cell(statement.open)}`;
+  if ("proof" in statement)
+    return `\`contracts/conformance/statements.test.ts\` › ${cell(titleOf(statement))}`;
+  return `\`${statement.file}\` › ${cell(statement.title)}`;
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { AntiphonError, ERROR_CODES, ERRORS, isErrorCode } from "./errors.ts";
+
+describe("the error table", () => {
+  test("codes are the ones that were agreed", () => {
+    expect(
+      ERROR_CODES.map(
+        (code) => `${code} ${ERRORS[code].disposition} ${ERRORS[code].httpStatus} ${ERRORS[code].exitCode}`,
+      ),
+    ).toMatchSnapshot();
+  });
+
+  test("codes are ANT_<AREA>_<CONDITION>, each with a meaning and a remedy in full sentences", () => {
+    for (const code of ERROR_CODES) {
+      const { meaning, remedy, httpStatus, exitCode } = ERRORS[code];
+      if (!["ANT_INTERNAL", "ANT_USAGE"].includes(code)) expect(code).toMatch(/^ANT_[A-Z]+(_[A-Z]+)+$/);
+      expect(meaning, code).toMatch(/^.{10,}[.]$/s);
+      expect(remedy, code).toMatch(/^.{8,}[.?!]?$/s);
+      expect(httpStatus === 200 || httpStatus >= 400, code).toBe(true);
+      expect([0, 1, 2, 3, 4], code).toContain(exitCode);
+    }
+  });
+
+  test("the reference page and the table name the same codes", () => {
+    const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");
+    const documented = [...page.matchAll(/^\| `(ANT_[A-Z_]+)`/gm)].map(([, code]) => code);
+    expect(documented.sort()).toEqual([...ERROR_CODES].sort());
+  });
+});
+
+describe("AntiphonError", () => {
+  test("carries code, detail, data and cause, and writes itself as a document with its remedy", () => {
+    const cause = new Error("ENOENT");
+    const error = new AntiphonError("ANT_REPO_NOT_FOUND", "nothing at /x", { data: { path: "/x" }, cause });
+    expect(error).toMatchObject({
+      httpStatus: 422,
+      exitCode: 2,
+      disposition: "terminal",
+      message: "nothing at /x",
+      cause,
+    });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      code: "ANT_REPO_NOT_FOUND",
+      message: "nothing at /x",
+      remedy: ERRORS.ANT_REPO_NOT_FOUND.remedy,
+      data: { path: "/x" },
+    });
+  });
+
+  test("anything thrown becomes a named failure and keeps its cause", () => {
+    const named = new AntiphonError("ANT_USAGE");
+    expect(AntiphonError.from(named)).toBe(named);
+    expect(AntiphonError.from(new Error("boom"))).toMatchObject({ code: "ANT_INTERNAL", message: "boom" });
+    expect(AntiphonError.from("boom", "ANT_RPC_TIMEOUT")).toMatchObject({
+      code: "ANT_RPC_TIMEOUT",
+      cause: "boom",
+    });
+  });
+
+  test("only the table's own codes are codes", () => {
+    expect(isErrorCode("ANT_USAGE")).toBe(true);
+    for (const other of ["ANT_NOPE", "toString", "__proto__", 1, null])
+      expect(isErrorCode(other)).toBe(false);
+  });
+});

@@ -1,0 +1,10 @@
+/** Where a run's documents stand when they are exported to files (seed 001). All paths are relative to the export. */
+export const layout = {
+  taskContract: (taskId: string): string => `tasks/${taskId}.yaml`,
+  taskSchema: "tasks/schema.json",
+  evidence: (taskId: string, runId: string): string => `evidence/${taskId}/run-${runId}`,
+  manifest: (taskId: string, runId: string): string => `${layout.evidence(taskId, runId)}/manifest.json`,
+  manifestSchema: "evidence/manifest.schema.json",
+  skillResults: (runId: string): string => `skills/results/${runId}`,
+  ioSchema: (skill: string): string => `skills/${skill}/io_schema.json`,
+} as const;

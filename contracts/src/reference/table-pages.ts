@@ -1,0 +1,137 @@
+/** Reference pages of what is a table already: errors, limits, subjects, topology, headers. */
+import { ERROR_CODES, ERRORS } from "../errors.ts";
+import { HEADER_MEANINGS, HEADERS } from "../headers.ts";
+import { LIMITS } from "../limits.ts";
+import { subjectList } from "../subject-list.ts";
+import { CONSUMER_TYPES, LEAF_TYPES, topology } from "../topology.ts";
+import { cell, page, table } from "./markdown.ts";
+
+export function errorsPage(): string {
+  return page([
+    "# Errors",
+    "The code is the contract; nobody matches on message text. `retry`: the same thing may work later. `attempt`: this " +
+      "attempt is over, the next epoch may do better. `terminal`: trying again changes nothing.",
+    table(
+      ["Code", "Disposition", "HTTP", "Exit", "Meaning", "Remedy"],
+      ERROR_CODES.map((code) => {
+        const { disposition, httpStatus, exitCode, meaning, remedy } = ERRORS[code];
+        return [
+          `\`${code}\``,
+          disposition,
+          String(httpStatus),
+          String(exitCode),
+          cell(meaning),
+          cell(remedy),
+        ];
+      }),
+    ),
+  ]);
+}
+
+export function limitsPage(): string {
+  return page([
+    "# Limits",
+    "Every bound, with its unit, its reason and what happens at it.",
+    table(
+      ["Limit", "Value", "Unit", "Reason", "At the bound"],
+      LIMITS.map(({ name, value, unit, reason, atTheBound }) => [
+        `\`${name}\``,
+        String(value),
+        unit,
+        cell(reason),
+        cell(atTheBound),
+      ]),
+    ),
+  ]);
+}
+
+export function subjectsPage(): string {
+  return page([
+    "# Subjects",
+    "`antiphon.v1.<plane>.<low cardinality first>.<ids last>`: lower case, never user text. A task id is lower-cased.",
+    table(
+      ["Subject", "What it carries", "Kept in"],
+      subjectList().map(({ subject, carries, keptIn }) => [`\`${cell(subject)}\``, cell(carries), keptIn]),
+    ),
+  ]);
+}
+
+export function topologyPage(): string {
+  const bytes = (value: number): string => (value === -1 ? "unbounded" : String(value));
+  return page([
+    "# Streams, consumers, buckets",
+    "## Streams",
+    table(
+      [
+        "Stream",
+        "Subjects",
+        "Storage",
+        "Discard",
+        "Max age (ms)",
+        "Max bytes",
+        "Max message",
+        "Direct",
+        "Atomic",
+        "Purpose",
+      ],
+      topology.streams.map((stream) => [
+        `\`${stream.name}\``,
+        stream.subjects.map((subject) => `\`${cell(subject)}\``).join(" "),
+        stream.storage,
+        stream.discard,
+        stream.maxAgeMs === 0 ? "none" : String(stream.maxAgeMs),
+        bytes(stream.maxBytes),
+        bytes(stream.maxMessageBytes),
+        stream.allowDirect ? "yes" : "no",
+        stream.allowAtomicPublish ? "yes" : "no",
+        cell(stream.purpose),
+      ]),
+    ),
+    "## Consumers",
+    table(
+      ["Consumer", "Stream", "Filters", "Ack wait (ms)", "Max deliver", "Max ack pending", "Purpose"],
+      topology.consumers.map((consumer) => [
+        `\`${consumer.name}\``,
+        `\`${consumer.stream}\``,
+        consumer.filterSubjects.map((subject) => `\`${cell(subject)}\``).join(" "),
+        String(consumer.ackWaitMs),
+        String(consumer.maxDeliver),
+        String(consumer.maxAckPending),
+        cell(consumer.purpose),
+      ]),
+    ),
+    "## Who reads which record",
+    table(
+      ["Reader", "Records"],
+      [
+        ...Object.entries(CONSUMER_TYPES).map(([reader, types]) => [reader, types.join(", ")]),
+        ["nobody is woken", LEAF_TYPES.join(", ")],
+      ],
+    ),
+    "## Buckets",
+    table(
+      ["Bucket", "Kind", "Keys", "History", "Purpose"],
+      topology.buckets.map(({ name, kind, keys, history, purpose }) => [
+        `\`${name}\``,
+        kind,
+        cell(keys),
+        String(history),
+        cell(purpose),
+      ]),
+    ),
+  ]);
+}
+
+export function headersPage(): string {
+  return page([
+    "# Headers",
+    "Header names are case-sensitive in nats.js.",
+    table(
+      ["Header", "Meaning"],
+      (Object.keys(HEADERS) as (keyof typeof HEADERS)[]).map((key) => [
+        `\`${HEADERS[key]}\``,
+        cell(HEADER_MEANINGS[key]),
+      ]),
+    ),
+  ]);
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import { golden } from "../conformance/proof.ts";
+import type { JournalBodies, JournalRecord, JournalType } from "./journal/record.ts";
+import { runView } from "./run-view.ts";
+import { validate } from "./validate.ts";
+import type { RunStep } from "./seeds/run-view-model.ts";
+
+const RUN = "run_a1";
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+
+/** A record whose body is the type's golden one with `body` on top. */
+function record<T extends JournalType>(
+  type: T,
+  body: object,
+  taskId: string | null = null,
+  epoch = 0,
+): JournalRecord {
+  const { body: full } = golden(`journal.${type}.v1`) as { body: JournalBodies[T] };
+  return { v: 1, type, runId: RUN, taskId, epoch, cause: null, body: { ...full, ...body } } as JournalRecord;
+}
+
+const routed = (deps: Record<string, string[]>): JournalRecord => {
+  const task = golden("DirectorTask.v0");
+  const tasks = Object.entries(deps).map(([id, before]) => ({
+    task: { ...task, task_id: id },
+    deps: before,
+    agent: { kind: "replay", seed: "s" },
+  }));
+  return record("routed", { tasks });
+};
+
+const seedResult = () => golden("AssociateResult.v0", "seed example");
+const reported = (result: object): object => ({
+  kind: "reported",
+  associate: "as_1",
+  code: null,
+  result: { ...seedResult(), ...result },
+  evidence: { key: `${RUN}.T-001.1`, digest: `sha256-${"A".repeat(43)}` },
+  patch: null,
+});
+
+const start = [
+  record("intent", {}),
+  routed({ "T-001": [] }),
+  record("dispatch", {}, "T-001", 1),
+  record("claim", { associate: "as_1" }, "T-001", 1),
+];
+const ok = record("result", reported({}), "T-001", 1);
+const pass = record("verdict", { verdict: "PASS", code: null, commit: COMMIT }, "T-001", 1);
+const landing = record(
+  "landing",
+  { kind: "landed", ref: `refs/heads/antiphon/${RUN}`, commit: COMMIT, previous: null },
+  "T-001",
+  1,
+);
+
+const step = (records: readonly JournalRecord[], at = 0): RunStep => {
+  const found = runView(records).steps[at];
+  if (found === undefined) throw new Error("no such step");
+  return found;
+};
+
+describe("the view of a run", () => {
+  test("an accepted intent is queued, a routed one runs", () => {
+    expect(runView([record("intent", {})])).toEqual({
+      runId: RUN,
+      status: "queued",
+      steps: [],
+      artifacts: [],
+    });
+    expect(runView(start.slice(0, 2)).status).toBe("running");
+  });
+
+  test("a claim shows who works on it, at which epoch", () => {
+    expect(step(start)).toMatchObject({ phase: "claimed", associate: "as_1", epoch: 1, status: "open" });
+  });
+
+  test("an ok report proposes the task", () => {
+    expect(step([...start, ok])).toMatchObject({ status: "proposed", phase: "verifying", attempts: 1 });
+  });
+
+  test("a failed report leaves the task open", () => {
+    const failed = record(
+      "result",
+      { ...reported({ status: "failed" }), code: "ANT_VERIFY_SELF_FAILED" },
+      "T-001",
+      1,
+    );
+    expect(step([...start, failed])).toMatchObject({ status: "open", code: "ANT_VERIFY_SELF_FAILED" });
+  });
+
+  test("a rejected proposal shows open again, with the verdict's code", () => {
+    const fail = record(
+      "verdict",
+      { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", commit: null },
+      "T-001",
+      1,
+    );
+    expect(step([...start, ok, fail])).toMatchObject({
+      status: "open",
+      verdict: "FAIL",
+      code: "ANT_VERIFY_CHECK_FAILED",
+    });
+  });
+
+  test("a landing makes the task done", () => {
+    expect(step([...start, ok, pass, landing])).toMatchObject({
+      status: "done",
+      phase: "finished",
+      commit: COMMIT,
+    });
+  });
+
+  test("a landing readies the tasks that waited for it, and only those whose every dependency is done", () => {
+    const diamond = routed({ "T-001": [], "T-002": ["T-001"], "T-003": ["T-001", "T-002"] });
+    const { steps } = runView([record("intent", {}), diamond, ...start.slice(2), ok, pass, landing]);
+    expect(steps.map(({ phase }) => phase)).toEqual(["finished", "ready", "blocked"]);
+  });
+
+  test("a question puts the run in waiting_input, an answer resumes it", () => {
+    const asks = record(
+      "result",
+      reported({ status: "needs_input", questions: ["Which format?"] }),
+      "T-001",
+      1,
+    );
+    const waiting = runView([...start, asks]);
+    expect(waiting).toMatchObject({
+      status: "waiting_input",
+      steps: [{ phase: "waiting_input", questions: ["Which format?"] }],
+    });
+    const answered = runView([
+      ...start,
+      asks,
+      record("input", { event: "answer", answers: ["ISO"] }, "T-001", 1),
+    ]);
+    expect(answered).toMatchObject({ status: "running", steps: [{ phase: "ready", questions: [] }] });
+  });
+
+  test("a run that failed leaves no task under way", () => {
+    const closed = record("closed", { status: "failed", code: "ANT_RUN_ATTEMPTS_EXHAUSTED" });
+    expect(runView([...start, closed])).toMatchObject({
+      status: "failed",
+      steps: [{ status: "failed", phase: "finished" }],
+    });
+  });
+
+  test("W1 every prefix of a run has a view, and it is a valid RunViewModel", () => {
+    const records = [...start, ok, pass, landing, record("closed", { status: "succeeded" })];
+    for (let n = 1; n <= records.length; n++) {
+      expect(validate("RunViewModel", runView(records.slice(0, n)))).toMatchObject({ ok: true });
+      for (const one of runView(records.slice(0, n)).steps)
+        expect(validate("RunStep", one)).toMatchObject({ ok: true });
+    }
+  });
+
+  test("W2 nothing changes after closed", () => {
+    const records = [...start, record("closed", { status: "canceled" })];
+    expect(runView([...records, ok, pass, landing])).toEqual(runView(records));
+  });
+
+  test("W3 a stale epoch changes nothing but the artifacts", () => {
+    const second = [...start, record("dispatch", {}, "T-001", 2)];
+    expect(step([...second, ok])).toEqual(step(second));
+    expect(runView([...second, ok]).artifacts.length).toBe(runView(second).artifacts.length + 1);
+  });
+
+  test("artifacts say what they are and where to get them", () => {
+    const patch = {
+      bucket: "ANT_EVIDENCE_FILES",
+      name: "sha256-x",
+      digest: `sha256-${"A".repeat(43)}`,
+      bytes: 12,
+    };
+    const withPatch = record("result", { ...reported({}), patch }, "T-001", 1);
+    const { artifacts } = runView([...start, withPatch, pass]);
+    expect(artifacts.map(({ kind }) => kind)).toEqual(["Plan", "Log", "Diff", "TestResults"]);
+    for (const artifact of artifacts) expect(validate("RunArtifact", artifact)).toMatchObject({ ok: true });
+  });
+});

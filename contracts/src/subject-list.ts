@@ -1,0 +1,49 @@
+/** Every subject pattern there is, with what it carries: the subject map as people read it. */
+import { JOURNAL_TYPES } from "./journal/record.ts";
+import { topology } from "./topology.ts";
+
+export type SubjectEntry = { subject: string; carries: string; keptIn: string };
+
+export function subjectList(): SubjectEntry[] {
+  const journal = JOURNAL_TYPES.map((type) => ({
+    subject: `antiphon.v1.run.<partition>.${type}.<runId>.<taskId|->.<epoch>`,
+    carries: `\`journal.${type}.v1\``,
+    keptIn: "ANT_JOURNAL_<partition>",
+  }));
+  const log = (["stdout", "stderr", "progress"] as const).map((stream) => ({
+    subject: `antiphon.v1.log.<runId>.<taskId|->.${stream}`,
+    carries: "`LogLine.v1`",
+    keptIn: "ANT_LOG",
+  }));
+  const kept = new Set(topology.streams.map(({ name }) => name));
+  return [
+    ...journal,
+    ...log,
+    { subject: "antiphon.v1.ctl.<runId>", carries: "`ControlHint.v1`", keptIn: "" },
+    {
+      subject: "antiphon.v1.dlq.<consumer>.<type>.<runId>.<taskId|->.<epoch>",
+      carries: "`DeadLetter.v1`",
+      keptIn: kept.has("ANT_DLQ") ? "ANT_DLQ" : "",
+    },
+    {
+      subject: "antiphon.v1.rpc.repo.inspect",
+      carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
+      keptIn: "",
+    },
+    {
+      subject: "antiphon.v1.rpc.sandbox.run",
+      carries: "`SandboxRequest.v1` -> a stream of `SandboxEvent.v1`; queue `sandbox-runner`",
+      keptIn: "",
+    },
+    {
+      subject: "antiphon.v1.rpc.sandbox.job.<jobId>",
+      carries: "`SandboxSignal.v1`, requester to runner",
+      keptIn: "",
+    },
+    {
+      subject: "$SRV.PING | $SRV.INFO | $SRV.STATS",
+      carries: "NATS micro, answered by every service",
+      keptIn: "",
+    },
+  ];
+}

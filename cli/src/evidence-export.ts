@@ -8,6 +8,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type { TaskContract } from "@antiphon/contracts";
+import { jsonSchemaOf } from "@antiphon/contracts/json-schema";
+import { layout } from "@antiphon/contracts/layout";
 import { stringify } from "yaml";
 import { filePath } from "./evidence-view.ts";
 import type { Bundle } from "./evidence-view.ts";
@@ -37,9 +39,12 @@ export async function exportEvidence(
   };
   const { bundles, contracts, router } = await gateway.get<EvidenceAnswer>(`/runs/${runId}/evidence`);
   if (router !== null) write("router_contract.yaml", stringify(router));
-  for (const contract of contracts) write(`tasks/${contract.id}.yaml`, stringify(contract));
+  for (const contract of contracts) write(layout.taskContract(contract.id), stringify(contract));
+  write(layout.taskSchema, `${JSON.stringify(jsonSchemaOf("TaskContract"), null, 2)}\n`);
+  write(layout.manifestSchema, `${JSON.stringify(jsonSchemaOf("EvidenceManifest"), null, 2)}\n`);
   for (const bundle of bundles) {
-    const dir = `evidence/${bundle.taskId}/run-${runId}.${bundle.epoch}${bundle.kind === "verdict" ? ".verdict" : ""}`;
+    const suffix = bundle.kind === "verdict" ? ".verdict" : "";
+    const dir = layout.evidence(bundle.taskId, `${runId}.${bundle.epoch}${suffix}`);
     write(`${dir}/manifest.json`, `${JSON.stringify(bundle.manifest, null, 2)}\n`);
     for (const file of bundle.manifest.files) {
       const content = await gateway.bytes(

@@ -6,7 +6,7 @@ export function decodeForReading(bytes: Buffer, pretty: boolean): string {
   // Control messages and documents on the same subjects are text already (acks, JSON, `+WPI`).
   if (isText(bytes) && !isSingleByte(bytes)) return bytes.toString("utf8").replace(/\n$/, "");
   try {
-    return toJson(decode(bytes), pretty);
+    return toJson(decode(new Uint8Array(bytes)), pretty); // A Buffer would print itself its own way.
   } catch {
     return JSON.stringify({ bytes: bytes.length, base64: bytes.subarray(0, 4_096).toString("base64") });
   }

@@ -50,5 +50,5 @@ function eventOf(answers: string[], { approve, reject }: AnswerOptions): Record<
   }
   if (answers.length === 0)
     throw usage("there is no answer", 'give one: antiphon answer <runId> "<text>", or --approve');
-  return { event: "input", answers };
+  return { event: "answer", answers };
 }

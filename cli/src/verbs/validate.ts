@@ -1,5 +1,4 @@
 // antiphon validate <file>: does a document have the shape of its contract?
-import { basename } from "node:path";
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -17,20 +16,32 @@ export const addValidate: AddVerb = (program, context) => {
       examples(["antiphon validate intent.json", "antiphon validate tasks/T-001.yaml --schema TaskContract"]),
     )
     .action(async (file: string, options: { schema?: string; json?: boolean }) => {
-      const { check } = await import("../document-check.ts");
-      const outcome = await check(readText(file), options.schema ?? null);
+      const { validateDocument } = await import("@antiphon/contracts/document");
+      const { schemaNameOf } = await import("@antiphon/contracts/registry");
+      const { schema } = options;
+      if (schema !== undefined && schemaNameOf(schema) === null) {
+        throw new Failure("ANT_CONTRACT_UNKNOWN", `there is no contract ${JSON.stringify(schema)}`);
+      }
+      const outcome = validateDocument(readText(file), {
+        filename: file,
+        ...(schema === undefined ? {} : { schema }),
+      });
       if (outcome.ok) {
         if (options.json === true) return context.screen.json({ ok: true, schema: outcome.schema });
-        return context.screen.out(`${basename(file)} is a valid ${outcome.schema}`);
+        return context.screen.out(`${file} is a valid ${outcome.schema}`);
       }
       const [first] = outcome.errors;
-      const where = first?.path === "" ? "the document" : first?.path;
+      const where = first === undefined ? file : `${file}:${first.line}:${first.column}`;
+      const path = first?.path === undefined || first.path === "" ? "" : `${first.path}: `;
       const hint = first?.hint === undefined ? "" : `; ${first.hint}`;
       throw new Failure(
         "ANT_CONTRACT_INVALID",
-        `${file}: not a valid ${outcome.schema}: ${where}: ${first?.message}, found ${first?.found}${hint}`,
+        `${where}: ${path}${first?.message ?? "not valid"}, found ${first?.found ?? "something else"}${hint}`,
         {
-          remedy: `antiphon explain ${outcome.schema}`,
+          remedy:
+            outcome.schema === null
+              ? "name the contract with --schema; `antiphon explain` lists them"
+              : `antiphon explain ${outcome.schema}`,
           data: { schema: outcome.schema, errors: outcome.errors },
         },
       );

@@ -1,50 +1,34 @@
 // What people may say to a run that is under way, and to which attempt it belongs. Pure.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, validate } from "@antiphon/contracts";
 import type { InputBody, RunStep, RunViewModel } from "@antiphon/contracts";
 
 export type SideEvent =
   | { kind: "cancel"; reason: string }
   | { kind: "input"; event: string; choice: string | null; answers: string[]; task: string | null };
 
-const KNOWN = ["event", "choice", "answers", "reason", "task"];
-const EVENTS = ["approval", "input", "cancel"];
+const EVENTS = ["approval", "answer", "input", "cancel"];
 
 export function sideEventOf(body: unknown): SideEvent {
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw invalid("", "the body must be an object with an `event`");
-  const { event, choice, answers, reason, task } = body as Record<string, unknown>;
-  const stranger = Object.keys(body).find((key) => !KNOWN.includes(key));
-  if (stranger !== undefined) throw invalid(`/${stranger}`, `unknown key; there are ${KNOWN.join(", ")}`);
-  if (typeof event !== "string" || !EVENTS.includes(event))
-    throw invalid("/event", `must be one of ${EVENTS.join(", ")}`);
-  if (task !== undefined && typeof task !== "string") throw invalid("/task", "must be a task id");
-  if (event === "cancel") {
-    if (reason !== undefined && (typeof reason !== "string" || reason.length > 2048))
-      throw invalid("/reason", "must be a text of at most 2048 characters");
-    return { kind: "cancel", reason: reason ?? "" };
+  const outcome = validate("RunEvent", body ?? null);
+  if (!outcome.ok) {
+    const [problem] = outcome.errors;
+    throw invalid(
+      problem?.path ?? "",
+      `${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}`,
+    );
   }
-  if (choice !== undefined && (typeof choice !== "string" || choice.length > 256))
-    throw invalid("/choice", "must be a text of at most 256 characters");
-  const texts = answersOf(answers);
+  const { event, choice, answers = [], reason = "", task } = outcome.value;
+  if (event === "cancel") return { kind: "cancel", reason };
+  if (!EVENTS.includes(event))
+    throw invalid("/event", `must be one of ${EVENTS.join(", ")}, found ${JSON.stringify(event)}`);
   if (event === "approval" && choice === undefined)
     throw invalid("/choice", "an approval has a choice: approve or reject");
-  if (event === "input" && texts.length === 0 && choice === undefined)
-    throw invalid("/answers", "an input has at least one answer");
-  return { kind: "input", event, choice: choice ?? null, answers: texts, task: task ?? null };
-}
-
-function answersOf(answers: unknown): string[] {
-  if (answers === undefined) return [];
-  if (!Array.isArray(answers) || answers.length > 64)
-    throw invalid("/answers", "must be a list of at most 64 texts");
-  return answers.map((answer: unknown, i) => {
-    if (typeof answer === "string" && answer.length <= 8192) return answer;
-    throw invalid(`/answers/${i}`, "must be a text of at most 8192 characters");
-  });
+  if (event !== "approval" && answers.length === 0) throw invalid("/answers", "there is no answer in it");
+  return { kind: "input", event, choice: choice ?? null, answers, task: task ?? null };
 }
 
 function invalid(path: string, message: string): AntiphonError {
-  return new AntiphonError("ANT_CONTRACT_INVALID", `${path === "" ? "body" : path}: ${message}`, {
+  return new AntiphonError("ANT_CONTRACT_INVALID", `${path === "" ? "the body" : path}: ${message}`, {
     data: { path },
   });
 }

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { compactLine, LineSplitter } from "./log-line.ts";
+
+describe("a service's log line", () => {
+  it("is cut down to level, message and what is worth reading", () => {
+    const line =
+      '{"level":"warn","time":"2026-11-22T02:00:00Z","name":"router","node":"r_1","msg":"slow","ms":12}';
+    expect(compactLine(line)).toEqual({ level: "warn", text: "slow node=r_1 ms=12" });
+  });
+
+  it("may have pino's numbers for levels", () => {
+    expect(compactLine('{"level":50,"msg":"broken","err":{"message":"why"}}')).toEqual({
+      level: "error",
+      text: "broken err=why",
+    });
+  });
+
+  it("may be nats-server's own", () => {
+    expect(compactLine("[12] 2026/11/22 02:00:00.1 [WRN] disk is slow")).toEqual({
+      level: "warn",
+      text: "disk is slow",
+    });
+  });
+
+  it("is kept as it is when it is neither", () => {
+    expect(compactLine("{ not json")).toEqual({ level: "info", text: "{ not json" });
+  });
+
+  it("comes out whole, however the chunks are cut, and never grows without end", () => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter((line) => lines.push(line));
+    splitter.push("one\ntw");
+    splitter.push("o\n");
+    expect(lines).toEqual(["one", "two"]);
+    splitter.push("x".repeat(70_000));
+    expect(lines).toHaveLength(3);
+  });
+});

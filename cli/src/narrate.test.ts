@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import type { RunRecord } from "./gateway-client.ts";
+import { narrate } from "./narrate.ts";
+import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
+
+let seq = 0;
+function record(type: string, body: unknown, taskId: string | null = "T-001", epoch = 1): RunRecord {
+  seq += 1;
+  const at = new Date(1_700_000_000_000 + seq * 1000).toISOString();
+  return {
+    v: 1,
+    seq,
+    digest: `d${seq}`,
+    at,
+    type,
+    runId: "run_1",
+    taskId,
+    epoch,
+    cause: null,
+    body,
+  } as unknown as RunRecord;
+}
+
+const COMMIT = "a".repeat(40);
+const INTENT = record(
+  "intent",
+  {
+    intentId: "it_1",
+    intent: { goal: "Fix it" },
+    base: { repo: { name: "app", path: "/app" }, ref: "refs/heads/main", commit: COMMIT },
+  },
+  null,
+  0,
+);
+const ROUTED = record(
+  "routed",
+  {
+    workflow: "DEBUG",
+    reason: "an error signal",
+    tasks: [{ task: { task_id: "T-001", instruction: "Fix it", kind: "edit_repo" }, deps: [] }],
+  },
+  null,
+  0,
+);
+const DISPATCH = record("dispatch", { feedback: [] });
+const ASK = record("result", {
+  kind: "reported",
+  code: null,
+  patch: null,
+  evidence: { key: "k", digest: "d" },
+  result: {
+    status: "needs_input",
+    questions: ["Which colour?"],
+    summary: "",
+    files_changed: [],
+    verify: { status: "unknown" },
+  },
+});
+const PASS = record("verdict", {
+  verdict: "PASS",
+  code: null,
+  message: "ok",
+  commit: COMMIT,
+  evidence: { key: "run_1.T-001.1.verdict", digest: "d" },
+  checks: [{ command: "npm test", exitCode: 0, timedOut: false, durationMs: 1200, tail: "" }],
+});
+const LANDED = record("landing", {
+  kind: "landed",
+  ref: "refs/heads/antiphon/run_1",
+  commit: COMMIT,
+  previous: null,
+});
+const LANDED_ON_MAIN = record(
+  "landing",
+  { kind: "landed", ref: "refs/heads/main", commit: COMMIT, previous: null },
+  null,
+  0,
+);
+const CLOSED = record(
+  "closed",
+  { status: "succeeded", code: null, message: "", commit: COMMIT, landedOn: "refs/heads/main", seal: "s" },
+  null,
+  0,
+);
+
+describe("a run told in words", () => {
+  const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
+
+  it("says where it starts, how it was read, what was proven and where it landed", () => {
+    expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
+    expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
+    expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s"]);
+    expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
+  });
+
+  it("names a code once, also when the message has it already", () => {
+    const failed = (summary: string): RunRecord =>
+      record("result", {
+        ...(ASK.body as object),
+        code: "ANT_VERIFY_SELF_FAILED",
+        result: { status: "failed", summary, files_changed: [], verify: { status: "fail" }, questions: [] },
+      });
+    expect(text(failed("tests fail"))).toEqual(["attempt 1 failed: tests fail (ANT_VERIFY_SELF_FAILED)"]);
+    expect(text(failed("ANT_VERIFY_SELF_FAILED: tests fail"))).toEqual([
+      "attempt 1 failed: ANT_VERIFY_SELF_FAILED: tests fail",
+    ]);
+  });
+
+  it("asks what the agent asks", () => {
+    expect(narrate(ASK)).toEqual([{ mark: "wait", task: "T-001", text: "asks: Which colour?" }]);
+  });
+});
+
+describe("the summary of a run", () => {
+  it("has the verdict per task, the run's own branch, and the branch that was moved", () => {
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED]);
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      branch: "antiphon/run_1",
+      landedOn: "refs/heads/main",
+      commit: COMMIT,
+    });
+    const rows = Object.fromEntries(summaryRows(summary));
+    expect(rows["T-001"]).toBe("PASS, landed as aaaaaaaaaa  Fix it");
+    expect(rows.commit).toBe(`${COMMIT} on antiphon/run_1`);
+    expect(rows["landed on"]).toBe("main");
+  });
+
+  it("shows the question and how to answer it when the run waits", () => {
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK]);
+    expect(exitCodeOf(summary.status)).toBe(3);
+    expect(summaryRows(summary)).toContainEqual(["question", "Which colour?"]);
+    expect(summaryRows(summary)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("maps the end of a run to an exit code", () => {
+    expect(
+      (["succeeded", "running", "failed", "canceled", "waiting_input"] as const).map(exitCodeOf),
+    ).toEqual([0, 0, 1, 1, 3]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { splitDiff } from "./patch-file.ts";
+
+const GIT = `diff --git a/src/a.ts b/src/a.ts
+index 1..2 100644
+--- a/src/a.ts
++++ b/src/a.ts
+@@ -1 +1 @@
+-old
++new
+diff --git a/gone.txt b/gone.txt
+deleted file mode 100644
+--- a/gone.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+diff --git a/old name.txt b/new name.txt
+similarity index 100%
+rename from old name.txt
+rename to new name.txt
+`;
+
+describe("a unified diff as a Patch.v0", () => {
+  it("is one entry per file, with the path after the change", () => {
+    expect(splitDiff(GIT).map((file) => file.path)).toEqual(["src/a.ts", "gone.txt", "new name.txt"]);
+  });
+
+  it("loses no line: the entries joined are the diff", () => {
+    expect(
+      splitDiff(GIT)
+        .map((file) => file.diff)
+        .join(""),
+    ).toBe(GIT);
+  });
+
+  it("may come without git's headers", () => {
+    const plain = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+    expect(splitDiff(plain).map((file) => file.path)).toEqual(["x", "y"]);
+  });
+
+  it("does not take a removed line that looks like a header for one", () => {
+    const diff = "diff --git a/x.md b/x.md\n--- a/x.md\n+++ b/x.md\n@@ -1,2 +1 @@\n--- a/y\n-++ b/y\n+z\n";
+    expect(splitDiff(diff)).toHaveLength(1);
+  });
+
+  it("reads names that git has quoted", () => {
+    const diff =
+      'diff --git "a/\\303\\244.txt" "b/\\303\\244.txt"\n--- "a/\\303\\244.txt"\n+++ "b/\\303\\244.txt"\n@@ -1 +1 @@\n-a\n+b\n';
+    expect(splitDiff(diff)[0]?.path).toBe("ä.txt");
+  });
+
+  it("is empty for a text without one", () => {
+    expect(splitDiff("hello\nworld\n")).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { commandTree, completionScript } from "./completion.ts";
+import { readConfig } from "./config.ts";
+import type { CliContext } from "./context.ts";
+import { buildProgram } from "./program.ts";
+import { openScreen } from "./screen.ts";
+
+const context: CliContext = {
+  screen: openScreen(false),
+  config: readConfig("/nowhere", {}),
+  version: "0.0.0",
+  root: "/nowhere",
+  bundle: "/nowhere",
+  program: null,
+  gateway: () => Promise.reject(new Error("not in this test")),
+  setExitCode: () => undefined,
+};
+const program = buildProgram(context);
+
+function leaves(command: typeof program): (typeof program)[] {
+  return command.commands.length === 0
+    ? [command]
+    : command.commands.flatMap((child) => leaves(child as typeof program));
+}
+
+describe("the command tree", () => {
+  it.each(leaves(program).map((command) => [command.name(), command] as const))(
+    "gives `%s` a summary, --json and an example",
+    (_name, command) => {
+      let help = "";
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(command.summary()).not.toBe("");
+      expect(help).toContain("--json");
+      expect(help).toMatch(/Examples:\n {2}\$ /);
+    },
+  );
+
+  it.each(["bash", "zsh", "fish"] as const)("is completed in %s, down to the roles of serve", (shell) => {
+    const script = completionScript(shell, commandTree(program));
+    for (const word of ["evidence", "completion", "allow-unverified", "sandbox-runner"])
+      expect(script).toContain(word);
+  });
+});
+
+describe("the environment of the CLI", () => {
+  it("has defaults for all of it", () => {
+    expect(readConfig("/app", {})).toMatchObject({
+      gatewayUrl: "http://127.0.0.1:3001",
+      token: null,
+      stateDir: "/app/.antiphon",
+    });
+  });
+
+  it("takes a gateway URL with or without a slash at its end", () => {
+    expect(readConfig("/app", { ANTIPHON_GATEWAY_URL: "https://ant.example/" }).gatewayUrl).toBe(
+      "https://ant.example",
+    );
+  });
+
+  it("has no colours under NO_COLOR", () => {
+    expect(readConfig("/app", { NO_COLOR: "1", FORCE_COLOR: "1" }).colour).toBe(false);
+    expect(readConfig("/app", { FORCE_COLOR: "1" }).colour).toBe(true);
+  });
+});

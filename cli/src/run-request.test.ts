@@ -1,0 +1,70 @@
+import { validate } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import { intentOf } from "./run-request.ts";
+import type { RunFiles, RunFlags } from "./run-request.ts";
+
+const NONE: RunFiles = { patch: null, tasks: null, recordingSeed: null };
+
+describe("the intent made from the options of `antiphon run`", () => {
+  it("carries what was said and nothing else", () => {
+    const flags: RunFlags = {
+      command: ["make"],
+      check: ["make test"],
+      land: "main",
+      attempts: "2",
+      allowDirty: true,
+    };
+    expect(intentOf("Build it", "/src/app", flags, NONE)).toEqual({
+      goal: "Build it",
+      inputs: {
+        repo: { name: "app", path: "/src/app" },
+        agent: { kind: "scripted", commands: ["make"] },
+        checks: ["make test"],
+        land_on: "main",
+      },
+      constraints: { max_attempts: 2, allow_dirty: true },
+    });
+  });
+
+  it("is an Intent.v0", () => {
+    expect(validate("Intent", intentOf("x", "/a", { command: ["true"] }, NONE)).ok).toBe(true);
+  });
+
+  it("implies the agent from the options that belong to it", () => {
+    const kind = (flags: RunFlags, files: RunFiles = NONE): unknown =>
+      intentOf("x", "/a", flags, files).inputs.agent;
+    expect(kind({ program: ["agent", "-v"] })).toEqual({ kind: "command", argv: ["agent", "-v"] });
+    expect(kind({ seed: "s1" })).toEqual({ kind: "replay", seed: "s1" });
+    expect(kind({ recording: "r.json" }, { ...NONE, recordingSeed: "s2" })).toEqual({
+      kind: "replay",
+      seed: "s2",
+    });
+    expect(kind({ agent: "magic" })).toEqual({ kind: "magic" });
+  });
+
+  it("takes the agent of the first task that has one when the options name none", () => {
+    const agent = { kind: "scripted" as const, commands: ["true"] };
+    const tasks = [
+      { id: 1, description: "a", dependencies: [] },
+      { id: 2, description: "b", dependencies: [1], agent },
+    ];
+    expect(intentOf("x", "/a", {}, { ...NONE, tasks }).inputs.agent).toEqual(agent);
+  });
+
+  it.each([
+    ["no agent", {}, /which agent/],
+    ["two agents", { command: ["true"], seed: "s" }, /different agents/],
+    ["a number that is none", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
+    ["a scripted agent with nothing to do", { agent: "scripted" }, /needs what to do/],
+    ["a command agent without a program", { agent: "command" }, /needs a program/],
+    ["a replay without a seed", { agent: "replay" }, /needs a seed/],
+  ])("refuses %s as a matter of usage", (_what, flags: RunFlags, message) => {
+    expect(() => intentOf("x", "/a", flags, NONE)).toThrow(
+      expect.objectContaining({
+        code: "ANT_USAGE",
+        exitCode: 2,
+        message: expect.stringMatching(message) as string,
+      }),
+    );
+  });
+});

@@ -1,5 +1,5 @@
 /** From a user's repository to a landed commit, with real git. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   applyPatch,
   buildCommit,
@@ -16,15 +16,16 @@ import {
 import { cleanUpRepos, makeRepo, manyFiles, scratchLeftovers, tempDir } from "../support/repo.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
-let before: string[] = [];
 
 beforeEach(() => {
-  before = scratchLeftovers();
+  // A temp directory of its own, so that what is left in it was left by this test.
+  vi.stubEnv("TMPDIR", tempDir());
 });
 
 afterEach(() => {
+  expect(scratchLeftovers()).toEqual([]);
+  vi.unstubAllEnvs();
   cleanUpRepos();
-  expect(scratchLeftovers()).toEqual(before);
 });
 
 describe("the way of a change", () => {

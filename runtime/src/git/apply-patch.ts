@@ -82,13 +82,16 @@ export interface ApplyComplaint {
   reason: string;
 }
 
-/** Git's `error: patch failed: <path>:<line>` and `error: <path>: <reason>`. */
+/** Git's `error: patch failed: <path>:<line>`, `error: <path>: <reason>`, and what a three-way merge leaves. */
 function complaints(stderr: string): ApplyComplaint[] {
   const found: ApplyComplaint[] = [];
   for (const text of stderr.split("\n")) {
     const place = /^error: patch failed: (.+):(\d+)$/.exec(text);
     const other = /^error: (.+): (.+)$/.exec(text);
-    if (place !== null) {
+    const merged = /^Applied patch to '(.+)' with conflicts\.$/.exec(text);
+    if (merged !== null) {
+      found.push({ path: merged[1] ?? "", line: null, reason: "conflicts with what is there" });
+    } else if (place !== null) {
       found.push({
         path: place[1] ?? "",
         line: Number(place[2]),

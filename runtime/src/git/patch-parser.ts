@@ -365,7 +365,7 @@ class Section {
     let newEnd = 0;
     let count = 0;
     for (; this.#line().startsWith("@@ "); count += 1) {
-      const head = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: .*)?$/.exec(this.#line());
+      const head = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: .*)?$/s.exec(this.#line());
       if (head === null) this.#fail("MALFORMED", "hunk.header", "a hunk header that is none");
       const [oldStart, newStart] = [Number(head[1]), Number(head[3])];
       const [oldCount, newCount] = [Number(head[2] ?? 1), Number(head[4] ?? 1)];

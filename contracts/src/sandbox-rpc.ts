@@ -49,6 +49,9 @@ export const SandboxStep = closed(
     stdin: Type.Optional(Type.String()),
     timeoutMs: Type.Integer({ minimum: 1 }),
     continueOnFailure: Type.Boolean({ description: "Go on with the next step after a non-zero exit." }),
+    quiet: Type.Optional(
+      Type.Boolean({ description: "Keep its output out of the live log; it is kept all the same." }),
+    ),
   },
   { description: "One command." },
 );

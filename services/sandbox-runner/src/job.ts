@@ -189,7 +189,7 @@ async function runStep(
     timeoutMs: Math.min(step.timeoutMs, leftMs),
     keepBytes: leased.limits.keepBytes,
     maxOutputBytes: MAX_OUTPUT_BYTES,
-    onOutput: ports.onOutput,
+    onOutput: step.quiet === true ? () => undefined : ports.onOutput,
   });
   const { stdout, stderr, durationMs, exitCode } = exit;
   progress.steps.push(

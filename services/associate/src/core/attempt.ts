@@ -95,6 +95,7 @@ export function planJob(input: JobInput): JobPlan {
     env,
     timeoutMs: budgetMs,
     continueOnFailure: true,
+    quiet: true,
   };
   const ran = [...work, ...checks];
   return {

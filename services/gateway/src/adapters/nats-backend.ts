@@ -65,21 +65,33 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
+/** Git may take its time with a large repository; a connection that is gone may not. */
 async function inspect(
   bus: Bus,
   request: RepoInspectRequest,
 ): Promise<Extract<RepoInspectReply, { ok: true }>> {
+  let stopListening = (): void => undefined;
+  const lost = new Promise<never>((_, reject) => {
+    stopListening = bus.onConnectivity((up) => {
+      if (!up)
+        reject(
+          new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while the repository was looked at"),
+        );
+    });
+  });
+  type Found = Extract<RepoInspectReply, { ok: true }>;
   try {
-    return await callRpc(bus, subjects.repoInspect, request, { timeoutMs: INSPECT_MS });
+    return await Promise.race([
+      callRpc<Found>(bus, subjects.repoInspect, request, { timeoutMs: INSPECT_MS }),
+      lost,
+    ]);
   } catch (error) {
     if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
-    if (!bus.connected)
-      throw new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while the repository was looked at", {
-        cause: error,
-      });
     throw new AntiphonError("ANT_DIRECTOR_UNAVAILABLE", "no Director answered the look at the repository", {
       cause: error,
     });
+  } finally {
+    stopListening();
   }
 }
 

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { judgeCaller } from "./caller-guard.ts";
+import type { CallerHeaders, GuardPolicy } from "./caller-guard.ts";
+
+const OPEN: GuardPolicy = { allowedHosts: ["ant.example"], token: null };
+const CLOSED: GuardPolicy = { ...OPEN, token: "s3cret" };
+const CURL: CallerHeaders = {
+  host: "127.0.0.1:3001",
+  origin: undefined,
+  secFetchSite: undefined,
+  authorization: undefined,
+};
+
+const code = (headers: Partial<CallerHeaders>, policy = OPEN): string => {
+  const verdict = judgeCaller({ ...CURL, ...headers }, policy);
+  return verdict.kind === "pass" ? verdict.principal : verdict.code;
+};
+
+describe("the caller guard", () => {
+  it.each(["127.0.0.1:3001", "localhost", "LOCALHOST:80", "[::1]:3001", "127.9.9.9", "ant.example"])(
+    "lets %s through as a host",
+    (host) => {
+      expect(code({ host })).toBe("local");
+    },
+  );
+
+  it.each([
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example:3001",
+    "",
+    "a b",
+    undefined,
+    "127.0.0.1@evil.example",
+    "[::ffff:1.2.3.4]",
+  ])("refuses the host %s: a name rebound to loopback is not ours", (host) => {
+    expect(code({ host })).toBe("ANT_GATEWAY_HOST");
+  });
+
+  it("lets a page of the gateway itself through, and no other", () => {
+    expect(code({ origin: "http://127.0.0.1:3001" })).toBe("local");
+    expect(code({ origin: "http://127.0.0.1:3002" })).toBe("ANT_GATEWAY_ORIGIN");
+    expect(code({ origin: "null" })).toBe("ANT_GATEWAY_ORIGIN");
+    expect(code({ origin: "http://evil.example" })).toBe("ANT_GATEWAY_ORIGIN");
+  });
+
+  it("believes the browser when it says that the call crosses sites", () => {
+    expect(code({ secFetchSite: "cross-site" })).toBe("ANT_GATEWAY_ORIGIN");
+    expect(code({ secFetchSite: "same-site" })).toBe("ANT_GATEWAY_ORIGIN");
+    expect(code({ secFetchSite: "same-origin" })).toBe("local");
+    expect(code({ secFetchSite: "none" })).toBe("local");
+  });
+
+  it("asks for the token when there is one, and for the right one", () => {
+    expect(code({}, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
+    expect(code({ authorization: "Bearer s3cre" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
+    expect(code({ authorization: "Basic s3cret" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
+    expect(code({ authorization: "Bearer s3cret" }, CLOSED)).toBe("token");
+  });
+});

@@ -1,0 +1,38 @@
+import { AntiphonError, ERROR_CODES } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import { errorReply } from "./error-reply.ts";
+
+describe("the error mapper", () => {
+  it.each(ERROR_CODES)("answers %s as an error, with code, message and remedy", (code) => {
+    const { status, body } = errorReply(new AntiphonError(code, "what happened"));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(Object.keys(body.error).slice(0, 3)).toEqual(["code", "message", "remedy"]);
+  });
+
+  it("puts data beside the code, so that a path is easy to find", () => {
+    const { status, body } = errorReply(
+      new AntiphonError("ANT_INTENT_INVALID", "no", { data: { path: "/goal" } }),
+    );
+    expect(status).toBe(400);
+    expect(body.error.path).toBe("/goal");
+  });
+
+  it("says when to try again, when that makes sense", () => {
+    expect(errorReply(new AntiphonError("ANT_NATS_UNREACHABLE")).retryAfterS).toBe(1);
+    expect(errorReply(new AntiphonError("ANT_RUN_NOT_FOUND")).retryAfterS).toBeNull();
+  });
+
+  it("does not tell a caller the words of a fault of ours", () => {
+    const { status, body } = errorReply(new TypeError("cannot read /root/secret"));
+    expect(status).toBe(500);
+    expect(JSON.stringify(body)).not.toContain("secret");
+  });
+
+  it.each([
+    ["FST_ERR_CTP_BODY_TOO_LARGE", 413],
+    ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 400],
+    ["FST_ERR_BAD_URL", 404],
+  ])("knows fastify's %s", (code, status) => {
+    expect(errorReply(Object.assign(new Error("x"), { code })).status).toBe(status);
+  });
+});

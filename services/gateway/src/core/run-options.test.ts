@@ -1,0 +1,125 @@
+import { AntiphonError } from "@antiphon/contracts";
+import type { Intent } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import { runOptionsOf } from "./run-options.ts";
+
+const agent = { kind: "scripted", commands: ["true"] };
+const intent = (inputs: Record<string, unknown>, constraints: Record<string, unknown> = {}): Intent => ({
+  goal: "x",
+  inputs,
+  constraints,
+});
+
+function refusal(inputs: Record<string, unknown>, constraints: Record<string, unknown> = {}): AntiphonError {
+  try {
+    runOptionsOf(intent(inputs, constraints));
+  } catch (error) {
+    if (error instanceof AntiphonError) return error;
+  }
+  throw new Error("was accepted");
+}
+
+describe("the options of a run, read out of an intent", () => {
+  it("come from inputs and constraints, with defaults filled in", () => {
+    const options = runOptionsOf(
+      intent({ repo: "/src/app", agent, checks: ["npm test"] }, { max_attempts: 1 }),
+    );
+    expect(options).toMatchObject({
+      repo: { name: "app", path: "/src/app" },
+      checks: ["npm test"],
+      max_attempts: 1,
+      time_budget_s: 300,
+      grants: [],
+      allow_unverified: false,
+    });
+  });
+
+  it("take a RepoRef as well as a path", () => {
+    expect(runOptionsOf(intent({ repo: { name: "n", path: "/a/b" }, agent })).repo).toEqual({
+      name: "n",
+      path: "/a/b",
+    });
+    expect(runOptionsOf(intent({ repo: { path: "/a/b" }, agent })).repo).toEqual({ name: "b", path: "/a/b" });
+  });
+
+  it("R2 leave facts in inputs alone", () => {
+    expect(runOptionsOf(intent({ repo: "/a", agent, topics: ["infra"] }))).not.toHaveProperty("topics");
+  });
+
+  it("R2 refuse a constraint that nobody would keep", () => {
+    expect(refusal({ repo: "/a", agent }, { max_atempts: 1 })).toMatchObject({
+      code: "ANT_INTENT_OPTIONS",
+      data: { path: "/constraints/max_atempts" },
+    });
+  });
+
+  it.each([
+    ["no repository", { agent }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
+    ["an empty one", { agent, repo: "" }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
+    ["a relative path", { agent, repo: "./app" }, {}, "ANT_INTENT_OPTIONS", "/inputs/repo"],
+    ["a repository that is a number", { agent, repo: 7 }, {}, "ANT_INTENT_OPTIONS", "/inputs/repo"],
+    ["no agent", { repo: "/a" }, {}, "ANT_AGENT_MISSING", "/inputs/agent"],
+    [
+      "an unknown agent",
+      { repo: "/a", agent: { kind: "magic" } },
+      {},
+      "ANT_AGENT_UNKNOWN",
+      "/inputs/agent/kind",
+    ],
+    [
+      "an unknown agent of a task",
+      { repo: "/a", agent, tasks: [{ id: 1, description: "a", dependencies: [], agent: { kind: "magic" } }] },
+      {},
+      "ANT_AGENT_UNKNOWN",
+      "/inputs/tasks/0/agent/kind",
+    ],
+    [
+      "an agent that is only a name",
+      { repo: "/a", agent: "scripted" },
+      {},
+      "ANT_INTENT_OPTIONS",
+      "/inputs/agent",
+    ],
+    [
+      "checks that are no list",
+      { repo: "/a", agent, checks: "npm test" },
+      {},
+      "ANT_INTENT_OPTIONS",
+      "/inputs/checks",
+    ],
+    [
+      "a workflow that is none",
+      { repo: "/a", agent, workflow: "FIX" },
+      {},
+      "ANT_INTENT_OPTIONS",
+      "/inputs/workflow",
+    ],
+    [
+      "too many attempts",
+      { repo: "/a", agent },
+      { max_attempts: 99 },
+      "ANT_INTENT_OPTIONS",
+      "/constraints/max_attempts",
+    ],
+    [
+      "a budget that is a text",
+      { repo: "/a", agent },
+      { time_budget_s: "60" },
+      "ANT_INTENT_OPTIONS",
+      "/constraints/time_budget_s",
+    ],
+    [
+      "a patch that is none",
+      { repo: "/a", agent: { kind: "scripted", patch: { files: [{ path: "x", diff: "hello" }] } } },
+      {},
+      "ANT_PATCH_MALFORMED",
+      "/inputs/agent/patch/files/0/diff",
+    ],
+  ])("R1 refuse %s with the path in the intent", (_what, inputs, constraints, code, path) => {
+    expect(refusal(inputs, constraints)).toMatchObject({ code, data: { path } });
+  });
+
+  it("name the agents there are", () => {
+    expect(refusal({ repo: "/a", agent: { kind: "magic" } }).detail).toContain("scripted, command, replay");
+  });
+});

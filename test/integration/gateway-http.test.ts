@@ -1,0 +1,297 @@
+import { connect } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cleanUpRepos, makeRepo } from "../support/repo.ts";
+import { eventually } from "../support/nats.ts";
+import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
+import type { World } from "./gateway-world.ts";
+
+let world: World;
+let repo: string;
+beforeAll(async () => {
+  world = await openWorld();
+  repo = makeRepo().path;
+});
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+async function newIntent(body: unknown): Promise<string> {
+  const { body: answer } = await world.call("POST", "/intents", { body });
+  return String(answer.intentId);
+}
+
+describe("the examples of RFC 000", () => {
+  const SEED = { goal: "daily brief", inputs: { topics: ["infra"] }, constraints: {} };
+
+  it("store an intent: 201, then 200 with the same id for the same body", async () => {
+    const first = await world.call("POST", "/intents", { body: SEED });
+    const again = await world.call("POST", "/intents", {
+      raw: '{ "constraints":{}, "inputs":{"topics":["infra"]}, "goal":"daily brief" }',
+    });
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(again.body.intentId).toBe(first.body.intentId);
+    const stored = await world.call("GET", `/intents/${String(first.body.intentId)}`);
+    expect(stored.body.intent).toEqual(SEED);
+  });
+
+  it("run an intent with no body at all; without a repository that is a 422", async () => {
+    const id = await newIntent(SEED);
+    const answer = await world.call("POST", `/intents/${id}/run`);
+    expect([answer.status, errorOf(answer).code, errorOf(answer).path]).toEqual([
+      422,
+      "ANT_INTENT_NO_REPO",
+      "/inputs/repo",
+    ]);
+  });
+
+  it("speak to a run, and hear 404 when there is none", async () => {
+    const answer = await world.call("POST", "/runs/run_123/events", {
+      body: { event: "approval", choice: "approve" },
+    });
+    expect([answer.status, errorOf(answer).code]).toEqual([404, "ANT_RUN_NOT_FOUND"]);
+  });
+});
+
+describe("G1 what is refused leaves nothing behind", () => {
+  it.each([
+    ["an empty goal", { goal: "", inputs: {}, constraints: {} }, "/goal"],
+    ["a missing field", { goal: "x", inputs: {} }, "/constraints"],
+    ["a list for an object", { goal: "x", inputs: [], constraints: {} }, "/inputs"],
+    ["an unknown key", { goal: "x", inputs: {}, constraints: {}, limits: {} }, "/limits"],
+    ["a list", [], ""],
+  ])("a malformed intent (%s) is a 400 with the field's path", async (_what, body, path) => {
+    const before = await world.stored();
+    const answer = await world.call("POST", "/intents", { body });
+    expect([answer.status, errorOf(answer).code, errorOf(answer).path]).toEqual([
+      400,
+      "ANT_INTENT_INVALID",
+      path,
+    ]);
+    expect(await world.stored()).toBe(before);
+  });
+
+  it.each([
+    ["no git repository", () => intentFor("/tmp"), 422, "ANT_REPO_NOT_GIT"],
+    ["no such directory", () => intentFor("/nowhere/at/all"), 422, "ANT_REPO_NOT_FOUND"],
+    ["a missing base", () => intentFor(repo, { base_ref: "nope" }), 422, "ANT_REPO_REF_NOT_FOUND"],
+    ["an unknown agent", () => intentFor(repo, { agent: { kind: "magic" } }), 422, "ANT_AGENT_UNKNOWN"],
+    [
+      "a patch that is none",
+      () => intentFor(repo, { agent: { kind: "scripted", patch: { files: [{ path: "a", diff: "x" }] } } }),
+      422,
+      "ANT_PATCH_MALFORMED",
+    ],
+    ["an option of the wrong type", () => intentFor(repo, { checks: "npm test" }), 422, "ANT_INTENT_OPTIONS"],
+    [
+      "a patch too large for the journal",
+      () =>
+        intentFor(repo, {
+          agent: {
+            kind: "scripted",
+            commands: [
+              `: ${"x".repeat(8000)}`,
+              ...Array.from({ length: 9 }, (_, i) => `: ${i}${"y".repeat(8000)}`),
+            ],
+          },
+        }),
+      413,
+      "ANT_CONTRACT_LIMIT",
+    ],
+  ])("a run with %s is refused before the journal", async (_what, body, status, code) => {
+    const id = await newIntent(body());
+    const before = await world.stored();
+    const answer = await world.call("POST", `/intents/${id}/run`);
+    expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+    expect(errorOf(answer).remedy).not.toBe("");
+    expect(await world.stored()).toBe(before);
+  });
+
+  it("a dirty work tree is refused, and taken when that is allowed", async () => {
+    const dirty = makeRepo({ files: { "a.txt": "1\n" } }).path;
+    writeFileSync(join(dirty, "a.txt"), "2\n");
+    const refused = await world.call("POST", `/intents/${await newIntent(intentFor(dirty))}/run`);
+    expect([refused.status, errorOf(refused).code]).toEqual([422, "ANT_REPO_DIRTY"]);
+    const taken = await world.call(
+      "POST",
+      `/intents/${await newIntent(intentFor(dirty, {}, { allow_dirty: true }))}/run`,
+    );
+    expect(taken.status).toBe(202);
+  });
+});
+
+describe("G2 a 202 is a promise", () => {
+  it("is given only when the journal has the run, with the base that was looked at", async () => {
+    const answer = await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`);
+    expect(answer.status).toBe(202);
+    const [record] = await world.journal.read(String(answer.body.runId));
+    expect(record?.type === "intent" && record.body.base.ref).toBe("refs/heads/main");
+    const view = await world.call("GET", `/runs/${String(answer.body.runId)}`);
+    expect(view.body).toEqual({ runId: answer.body.runId, status: "queued", steps: [], artifacts: [] });
+  });
+
+  it("lists the newest run first", async () => {
+    const { body } = await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`);
+    const list = await world.call("GET", "/runs?limit=2");
+    const runs = list.body.runs as Record<string, unknown>[];
+    expect(runs).toHaveLength(2);
+    expect(runs[0]).toMatchObject({ runId: body.runId, status: "queued", goal: "Do it", repo });
+  });
+});
+
+describe("G3 an Idempotency-Key", () => {
+  it("starts one run, however often and however parallel it is sent", async () => {
+    const id = await newIntent(intentFor(repo));
+    const headers = { "idempotency-key": "key-1" };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => world.call("POST", `/intents/${id}/run`, { headers })),
+    );
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
+    expect(new Set(answers.map((answer) => answer.body.runId)).size).toBe(1);
+    expect((await world.journal.read(String(answers[0]?.body.runId))).length).toBe(1);
+  });
+
+  it("still names that run when the branch has moved on since", async () => {
+    const moving = makeRepo({ files: { "a.txt": "1\n" } });
+    const id = await newIntent(intentFor(moving.path));
+    const headers = { "idempotency-key": "key-2" };
+    const first = await world.call("POST", `/intents/${id}/run`, { headers });
+    moving.commit("Move on", { "a.txt": "2\n" });
+    const again = await world.call("POST", `/intents/${id}/run`, { headers });
+    expect([again.status, again.body.runId, again.headers["idempotency-replayed"]]).toEqual([
+      202,
+      first.body.runId,
+      "true",
+    ]);
+  });
+
+  it("is refused for another intent", async () => {
+    const headers = { "idempotency-key": "key-3" };
+    await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`, { headers });
+    const other = await world.call(
+      "POST",
+      `/intents/${await newIntent(intentFor(repo, { topics: ["other"] }))}/run`,
+      { headers },
+    );
+    expect([other.status, errorOf(other).code]).toEqual([409, "ANT_GATEWAY_IDEMPOTENCY"]);
+  });
+});
+
+describe("H2 whatever arrives, the answer is coded JSON", () => {
+  it.each([
+    ["not JSON", "POST", "/intents", { raw: "{bad" }, 400, "ANT_GATEWAY_BODY"],
+    ["no body", "POST", "/intents", {}, 400, "ANT_INTENT_INVALID"],
+    [
+      "a form",
+      "POST",
+      "/intents",
+      { raw: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } },
+      400,
+      "ANT_GATEWAY_BODY",
+    ],
+    ["2 MiB", "POST", "/intents", { raw: Buffer.alloc(2 << 20, 32) }, 413, "ANT_GATEWAY_BODY_TOO_LARGE"],
+    [
+      "a key that poisons prototypes",
+      "POST",
+      "/intents",
+      { raw: '{"goal":"x","inputs":{"__proto__":{}},"constraints":{}}' },
+      400,
+      "ANT_INTENT_INVALID",
+    ],
+    ["an unknown route", "GET", "/nope", {}, 404, "ANT_GATEWAY_ROUTE"],
+    ["another method", "PUT", "/runs", {}, 404, "ANT_GATEWAY_ROUTE"],
+    ["a URL that cannot be decoded", "GET", "/runs/run_%zz", {}, 404, "ANT_GATEWAY_ROUTE"],
+    ["an id with a wildcard", "GET", "/runs/run_*", {}, 404, "ANT_RUN_NOT_FOUND"],
+    ["an id that is very long", "GET", `/runs/run_${"a".repeat(400)}`, {}, 404, "ANT_RUN_NOT_FOUND"],
+    ["a limit that is none", "GET", "/runs?limit=-1", {}, 400, "ANT_CONTRACT_INVALID"],
+    [
+      "a key with spaces",
+      "POST",
+      "/intents/it_1/run",
+      { headers: { "idempotency-key": "a b" } },
+      400,
+      "ANT_CONTRACT_INVALID",
+    ],
+    ["a body for a run", "POST", "/intents/it_1/run", { body: { options: {} } }, 422, "ANT_INTENT_OPTIONS"],
+  ])("to %s", async (_what, method, path, call, status, code) => {
+    const answer = await world.call(method, path, call);
+    expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+  });
+
+  it("H1 refuses foreign hosts and origins before it reads a body", async () => {
+    const host = await world.call("POST", "/intents", { raw: "{bad", headers: { host: "evil.example" } });
+    const origin = await world.call("POST", "/intents", {
+      raw: "{bad",
+      headers: { origin: "http://evil.example" },
+    });
+    expect([host.status, errorOf(host).code]).toEqual([403, "ANT_GATEWAY_HOST"]);
+    expect([origin.status, errorOf(origin).code]).toEqual([403, "ANT_GATEWAY_ORIGIN"]);
+  });
+
+  it("outlives a caller that sends garbage and hangs up", async () => {
+    const { port } = new URL(world.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write("GARBAGE\r\n\r\n");
+    await new Promise((resolve) => socket.once("close", resolve).resume());
+    expect((await world.call("GET", "/healthz")).status).toBe(200);
+  });
+
+  it("tells a supervisor who is there", async () => {
+    const { body } = await world.call("GET", "/services");
+    expect((body.services as { name: string }[]).map((service) => service.name).sort()).toEqual([
+      "director",
+      "gateway",
+    ]);
+    expect((await world.call("GET", "/metrics")).text).toContain("antiphon_bus_up");
+  });
+});
+
+describe("a gateway with a token", () => {
+  it("answers those who have it, and probes", async () => {
+    const closed = await openWorld({ token: "s3cret" });
+    try {
+      const bare = await closed.call("GET", "/runs");
+      expect([bare.status, errorOf(bare).code, bare.headers["www-authenticate"]]).toEqual([
+        401,
+        "ANT_GATEWAY_TOKEN_REQUIRED",
+        "Bearer",
+      ]);
+      expect(
+        (await closed.call("GET", "/runs", { headers: { authorization: "Bearer s3cret" } })).status,
+      ).toBe(200);
+      expect((await closed.call("GET", "/readyz")).status).toBe(200);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe("H3 without NATS", () => {
+  it("answers 503 within 3 s, never 202, and goes on when it is back", async () => {
+    const id = await newIntent(intentFor(repo));
+    world.nats.pause(); // The connection stands, but nobody answers: the worst kind of outage.
+    const stuck = await world.call("POST", `/intents/${id}/run`, {
+      headers: { "idempotency-key": "outage" },
+    });
+    expect([stuck.status, errorOf(stuck).code, stuck.headers["retry-after"]]).toEqual([
+      503,
+      "ANT_NATS_UNREACHABLE",
+      "1",
+    ]);
+    expect(stuck.ms).toBeLessThan(3_000);
+    world.nats.resume();
+
+    await world.nats.kill();
+    await eventually("the gateway notices", async () => (await world.call("GET", "/readyz")).status === 503);
+    const down = await world.call("POST", `/intents/${id}/run`);
+    expect([down.status, errorOf(down).code]).toEqual([503, "ANT_NATS_UNREACHABLE"]);
+    expect((await world.call("GET", "/healthz")).status).toBe(200);
+
+    await world.nats.restart();
+    await eventually("the gateway is back", async () => (await world.call("GET", "/readyz")).status === 200);
+    const back = await world.call("POST", `/intents/${id}/run`, { headers: { "idempotency-key": "outage" } });
+    expect(back.status).toBe(202);
+  });
+});

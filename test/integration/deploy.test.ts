@@ -190,13 +190,13 @@ describe("the compose file", () => {
         .filter(([, service]) => (service.volumes ?? []).some((volume) => volume.includes(needle)))
         .map(([name]) => name);
     expect(holders("docker.sock")).toEqual(["sandbox-runner"]);
-    expect(holders("/repos")).toEqual(["director"]);
+    expect(holders("ANTIPHON_REPOS")).toEqual(["director"]);
   });
 });
 
 describe("what deploy/ sets", () => {
-  /** Read by nats.conf, by dockerode itself, and by the image docker:dind. */
-  const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "DOCKER_TLS_CERTDIR"];
+  /** Read by nats.conf, by dockerode itself, by the image docker:dind, and by node. */
+  const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "DOCKER_TLS_CERTDIR", "TMPDIR"];
 
   it("is read by the code: every variable is named in a config.ts", () => {
     const sources = readdirSync(root, { recursive: true, encoding: "utf8" })

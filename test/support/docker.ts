@@ -4,7 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { dockerEngine, type Engine, type ListedContainer } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
+import {
+  dockerEngine,
+  type Engine,
+  type ListedContainer,
+} from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
 import { DockerProvider } from "../../services/sandbox-runner/src/adapters/docker-provider.ts";
 import { ownLabel } from "../../services/sandbox-runner/src/adapters/owner.ts";
 import { containerLabels } from "../../services/sandbox-runner/src/core/container-labels.ts";
@@ -71,7 +75,11 @@ export function testEngine(area: string): TestEngine {
 }
 
 /** Asks again until the answer is good or the time is over; the last answer either way. */
-export async function until<T>(ask: () => Promise<T>, good: (answer: T) => boolean, withinMs: number): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T>,
+  good: (answer: T) => boolean,
+  withinMs: number,
+): Promise<T> {
   const endsAt = performance.now() + withinMs;
   for (;;) {
     const answer = await ask();

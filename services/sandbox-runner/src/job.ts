@@ -31,6 +31,7 @@ import { stepEnvironment } from "./core/container-spec.ts";
 import { collectBounds, jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
 import { stepDirectory } from "./core/path-rule.ts";
 import { Refusal } from "./core/refusal.ts";
+import { encodeStep } from "./core/step-script.ts";
 import { SandboxDied, type ContainerLimits, type ImageFacts, type SandboxOrder } from "./ports.ts";
 
 export interface JobPorts {
@@ -97,6 +98,7 @@ async function perform(
 ): Promise<Ending> {
   const bounded = jobLimits(ports.defaults, request.limits);
   if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
+  refuseUnsayable(request.steps);
   const image = await ports.image(request.image);
   progress.imageId = image.id;
   emit({ kind: "accepted", node: ports.node, image: image.id });
@@ -222,6 +224,22 @@ function endingOfFailure(error: unknown, step: string | null, signal: AbortSigna
 
 function canceledBy(signal: AbortSignal): { kind: "canceled"; reason: string } {
   return { kind: "canceled", reason: typeof signal.reason === "string" ? signal.reason : "canceled" };
+}
+
+/** What no sandbox could be told to do is refused before one is taken. */
+function refuseUnsayable(steps: readonly SandboxStep[]): void {
+  for (const { id, argv, cwd, env } of steps) {
+    if (encodeStep("perl", { argv, cwd: "/workspace", env }) === null) {
+      throw refused(`step ${id}: a NUL in its words, or a variable without a proper name`);
+    }
+    try {
+      stepDirectory(cwd);
+    } catch (error) {
+      if (error instanceof Refusal)
+        throw new AntiphonError("ANT_SANDBOX_PATH", `step ${id}: ${error.message}`);
+      throw error;
+    }
+  }
 }
 
 function refused(why: string): AntiphonError {

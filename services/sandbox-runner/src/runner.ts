@@ -11,6 +11,7 @@ import { DockerProvider } from "./adapters/docker-provider.ts";
 import { Evidence } from "./adapters/evidence.ts";
 import { ownLabel } from "./adapters/owner.ts";
 import { WarmPool } from "./adapters/pool.ts";
+import { startWatchdog } from "./adapters/watchdog.ts";
 import { TreeArchive } from "./adapters/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./core/job-limits.ts";
@@ -47,6 +48,10 @@ export async function startSandboxRunner(
     onReaped: (id, reason) => log.warn({ container: id.slice(0, 12), reason }, "orphan removed"),
     onFailure: (error) => log.warn({ err: error }, "reaping failed"),
   };
+  const address = await engine.address();
+  const watchdog = address === null ? null : startWatchdog(address, instance, owner);
+  if (watchdog === null)
+    log.warn("the engine is remote: run the reaper beside it, nothing here outlives this process");
   await sweep(reaper, Date.now());
   void reapUntil(reaper, stop.signal);
   void watchMemory(provider, instance, stop.signal, log);
@@ -97,6 +102,7 @@ export async function startSandboxRunner(
       await pool.close();
       await service.settled();
       stop.abort();
+      await watchdog?.farewell();
     },
   };
 }

@@ -8,6 +8,7 @@ import Docker from "dockerode";
 import { AntiphonError } from "@antiphon/contracts";
 import type { CreateBody, InspectedContainer } from "../core/container-spec.ts";
 import type { ImageFacts } from "../ports.ts";
+import type { EngineAddress } from "./watchdog.ts";
 
 const CALL_DEADLINE_MS = 30_000;
 const WAIT_AGAIN_MS = 500;
@@ -16,10 +17,13 @@ export interface ListedContainer {
   readonly id: string;
   readonly name: string;
   readonly createdMs: number;
+  readonly isRunning: boolean;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface Engine {
+  /** Where it listens, when that is a socket or plain HTTP; null for TLS and SSH. */
+  address(): Promise<EngineAddress | null>;
   ping(): Promise<void>;
   image(reference: string): Promise<ImageFacts | null>;
   create(body: CreateBody, name: string): Promise<string>;
@@ -39,6 +43,7 @@ export interface Engine {
 export function dockerEngine(socketPath?: string): Engine {
   const docker = socketPath === undefined ? new Docker() : new Docker({ socketPath });
   return {
+    address: () => addressOf(docker),
     ping: async () => {
       await call("ping", docker.ping());
     },
@@ -80,6 +85,7 @@ export function dockerEngine(socketPath?: string): Engine {
         id: one.Id,
         name: (one.Names[0] ?? "").replace(/^\//, ""),
         createdMs: one.Created * 1000,
+        isRunning: one.State === "running",
         labels: one.Labels,
       }));
     },
@@ -133,6 +139,20 @@ async function watchMemory(
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** dockerode has read DOCKER_HOST and friends; what it made of them is in its modem. */
+async function addressOf(docker: Docker): Promise<EngineAddress | null> {
+  const modem = docker.modem as {
+    socketPath?: string | (() => Promise<string>);
+    host?: string;
+    port?: string | number;
+    protocol?: string;
+  };
+  if (typeof modem.socketPath === "function") return { socketPath: await modem.socketPath() };
+  if (modem.socketPath !== undefined) return { socketPath: modem.socketPath };
+  if (modem.protocol !== "http" || modem.host === undefined) return null;
+  return { host: modem.host, port: Number(modem.port) };
 }
 
 /** Gone already, or going: what was asked for. */

@@ -155,6 +155,11 @@ export class DockerSandbox implements Sandbox {
     return this.#destroyed ?? this.gone;
   }
 
+  /** Drops the connection, as the end of this process would. */
+  hangUp(): void {
+    this.#stream.destroy();
+  }
+
   /** Runs one of the image's own tools on the workspace; it has no say in what is made of its output. */
   async #tool(
     argv: readonly string[],

@@ -35,7 +35,11 @@ const KEPT: readonly RawEntry[] = [
   { name: "./odd\\name", content: "o" },
 ];
 
-const file = (name: string | Buffer, more: Partial<RawEntry> = {}): RawEntry => ({ name, content: "x", ...more });
+const file = (name: string | Buffer, more: Partial<RawEntry> = {}): RawEntry => ({
+  name,
+  content: "x",
+  ...more,
+});
 const long = (path: string, kind = "L"): Buffer =>
   rawEntry({ name: "././@LongLink", type: kind, content: `${path}\0` });
 const extended = (records: string, type = "x"): Buffer => rawEntry({ name: "pax", type, content: records });
@@ -84,7 +88,11 @@ const HOSTILE: readonly (readonly [name: string, tar: Buffer, rule: RefusalRule]
   ["a symbolic link", rawTar({ name: "l", type: "2", link: "/etc/passwd" }), "type-symlink"],
   ["a symbolic link inside", rawTar({ name: "l", type: "2", link: "kept.txt" }), "type-symlink"],
   ["a known link with another target", rawTar({ name: "link", type: "2", link: "/" }), "type-symlink"],
-  ["a known link by a long target", rawTar(long("/", "K"), { name: "link", type: "2", link: "kept.txt" }), "type-symlink"],
+  [
+    "a known link by a long target",
+    rawTar(long("/", "K"), { name: "link", type: "2", link: "kept.txt" }),
+    "type-symlink",
+  ],
   ["a known file turned link", rawTar({ name: "kept.txt", type: "2", link: "kept.txt" }), "type-symlink"],
   ["a hard link", rawTar({ name: "h", type: "1", link: "kept.txt" }), "type-hardlink"],
   ["a hard link outside", rawTar({ name: "h", type: "1", link: "/etc/shadow" }), "type-hardlink"],
@@ -122,16 +130,36 @@ const HOSTILE: readonly (readonly [name: string, tar: Buffer, rule: RefusalRule]
   ["a file below a file, other order", rawTar(file("a/b"), file("a")), "path-conflict"],
   ["a file below a known link", rawTar(...KEPT, file("link/x")), "path-conflict"],
   ["too many files", rawTar(...Array.from({ length: 5 }, (_, i) => file(`f${i}`))), "too-many-files"],
-  ["too many entries", rawTar(...Array.from({ length: 21 }, (_, i) => ({ name: `d${i}/`, type: "5" }))), "too-many-entries"],
+  [
+    "too many entries",
+    rawTar(...Array.from({ length: 21 }, (_, i) => ({ name: `d${i}/`, type: "5" }))),
+    "too-many-entries",
+  ],
   ["too many bytes in one", rawTar(file("a", { content: Buffer.alloc(5000) })), "too-many-bytes"],
-  ["too many bytes together", rawTar(file("a", { content: Buffer.alloc(3000) }), file("b", { content: Buffer.alloc(3000) })), "too-many-bytes"],
+  [
+    "too many bytes together",
+    rawTar(file("a", { content: Buffer.alloc(3000) }), file("b", { content: Buffer.alloc(3000) })),
+    "too-many-bytes",
+  ],
   ["a sparse 8 GiB by its header alone", rawEntry(file("a", { size: "77777777777\0" })), "too-many-bytes"],
-  ["a large file that only looks unchanged", rawTar(file("huge", { content: Buffer.alloc(8192, 1) })), "too-many-bytes"],
+  [
+    "a large file that only looks unchanged",
+    rawTar(file("huge", { content: Buffer.alloc(8192, 1) })),
+    "too-many-bytes",
+  ],
   ["no end mark", rawEntry(file("a")), "tar-truncated"],
   ["an end in a header", rawEntry(file("a")).subarray(0, 100), "tar-truncated"],
-  ["an end in the data", rawEntry(file("a", { content: Buffer.alloc(2000) })).subarray(0, 1500), "tar-truncated"],
+  [
+    "an end in the data",
+    rawEntry(file("a", { content: Buffer.alloc(2000) })).subarray(0, 1500),
+    "tar-truncated",
+  ],
   ["nothing", Buffer.alloc(0), "tar-truncated"],
-  ["an entry behind an end block", Buffer.concat([Buffer.alloc(512), rawEntry(file("a")), TAR_END]), "tar-header"],
+  [
+    "an entry behind an end block",
+    Buffer.concat([Buffer.alloc(512), rawEntry(file("a")), TAR_END]),
+    "tar-header",
+  ],
   ["text", Buffer.from("#!/bin/sh\n".repeat(60)), "tar-number"],
   ["a gzip archive", Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), Buffer.alloc(508, 0xaa)]), "tar-number"],
 ];
@@ -182,7 +210,12 @@ describe("what comes out of a sandbox", () => {
 
   it("C4: passes over the sandbox's own repository, whatever is in it", () => {
     const { files } = collect(
-      rawTar(...KEPT, file(".git/config"), { name: "sub/.git/hooks/x", type: "2", link: "/bin/sh" }, file("new")),
+      rawTar(
+        ...KEPT,
+        file(".git/config"),
+        { name: "sub/.git/hooks/x", type: "2", link: "/bin/sh" },
+        file("new"),
+      ),
     );
     expect(files.map(({ path }) => path)).toEqual(["new"]);
   });
@@ -213,7 +246,9 @@ describe("what comes out of a sandbox", () => {
         const tar = rawTar(file("a"), file("b"), { name: "d/", type: "5" });
         Buffer.from(noise).copy(tar, keep * 200, 0, 40);
         expect(["nothing", ...Object.keys(REFUSAL_RULES)]).toContain(refusalOf(tar));
-        expect(Object.keys(REFUSAL_RULES)).toContain(refusalOf(Buffer.concat([Buffer.from([1]), Buffer.from(noise)])));
+        expect(Object.keys(REFUSAL_RULES)).toContain(
+          refusalOf(Buffer.concat([Buffer.from([1]), Buffer.from(noise)])),
+        );
       }),
     );
   });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
-import { createBody, differences, stepEnvironment, type InspectedContainer, type Json } from "./container-spec.ts";
+import {
+  createBody,
+  differences,
+  stepEnvironment,
+  type InspectedContainer,
+  type Json,
+} from "./container-spec.ts";
 
 const spec: ContainerSpec = {
   imageId: "sha256:abc",
@@ -20,7 +26,9 @@ const environment = { entrypoint: ["/bin/sh", "-c"], command: ["run", "antiphon"
 const image: ImageFacts = { id: "sha256:abc", env: ["PATH=/bin", "NODE_VERSION=20"], volumes: [] };
 
 /** What an engine answers for the container that was asked for. */
-function inspected(changes: { config?: Record<string, Json>; host?: Record<string, Json>; mounts?: Json[] } = {}): InspectedContainer {
+function inspected(
+  changes: { config?: Record<string, Json>; host?: Record<string, Json>; mounts?: Json[] } = {},
+): InspectedContainer {
   const body = createBody(spec, environment);
   return {
     Image: spec.imageId,

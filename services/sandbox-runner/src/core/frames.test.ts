@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EngineDemux, FrameDecoder, FrameError, MAX_FRAME_BYTES, encodeFrame, encodeStdin } from "./frames.ts";
+import {
+  EngineDemux,
+  FrameDecoder,
+  FrameError,
+  MAX_FRAME_BYTES,
+  encodeFrame,
+  encodeStdin,
+} from "./frames.ts";
 
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const pieces: Buffer[] = [];
@@ -61,7 +68,8 @@ describe("the engine's multiplexing", () => {
       const demux = new EngineDemux();
       const got = { stdout: "", stderr: "" };
       for (let at = 0; at < bytes.length; at += size) {
-        for (const piece of demux.push(bytes.subarray(at, at + size))) got[piece.stream] += String(piece.bytes);
+        for (const piece of demux.push(bytes.subarray(at, at + size)))
+          got[piece.stream] += String(piece.bytes);
       }
       expect(got).toEqual({ stdout: "onethree", stderr: "two" });
     }

@@ -10,7 +10,7 @@ const facts: ReapFacts = {
 
 function suspect(owner: string, changes: Partial<Suspect> = {}, deadline = NOW + 1000): Suspect {
   const labels = { [LABELS.owner]: owner, [LABELS.deadline]: String(deadline) };
-  return { id: "one", createdMs: NOW - 120_000, labels, ...changes };
+  return { id: "one", createdMs: NOW - 120_000, isRunning: true, labels, ...changes };
 }
 
 describe("the reaper's plan", () => {
@@ -23,6 +23,13 @@ describe("the reaper's plan", () => {
     ["R3: our own and held", suspect("me", { id: "held" }), null],
     ["R3: our own, not held, still starting", suspect("me", { createdMs: NOW - 1000 }), null],
     ["R3: our own, not held, and old", suspect("me"), "not-held"],
+    [
+      "R7: never started, of an owner that cannot be asked",
+      suspect("elsewhere", { isRunning: false }),
+      "not-running",
+    ],
+    ["R7: just created", suspect("elsewhere", { isRunning: false, createdMs: NOW - 1000 }), null],
+    ["R7: created and held", suspect("me", { id: "held", isRunning: false }), null],
     ["R4: without labels, young", suspect("x", { labels: {} }), null],
     ["R4: without labels, old", suspect("x", { labels: {}, createdMs: NOW - 4_000_000 }), "no-labels"],
   ])("%s", (_title, one, reason) => {

@@ -7,6 +7,8 @@
  *   R3  A container of a living owner is left alone, unless it is our own, we do not hold it, and it is older than
  *       the time a start takes.
  *   R4  A container without readable labels is judged by its age alone.
+ *   R7  A container that does not run, and that nobody holds, goes as soon as no start can be under way:
+ *       this is what remains of a runner that died between create and start where its owner cannot be asked.
  */
 export const LABELS = {
   instance: "antiphon.instance",
@@ -21,6 +23,7 @@ export const LABELS = {
 export interface Suspect {
   readonly id: string;
   readonly createdMs: number;
+  readonly isRunning: boolean;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +36,7 @@ export interface ReapFacts {
   readonly ownerState: (owner: string) => OwnerState;
 }
 
-export type ReapReason = "deadline" | "owner-gone" | "not-held" | "no-labels";
+export type ReapReason = "deadline" | "owner-gone" | "not-held" | "not-running" | "no-labels";
 
 const START_GRACE_MS = 60_000;
 const UNLABELLED_MAX_AGE_MS = 3_600_000;
@@ -47,8 +50,10 @@ export function reapReason(suspect: Suspect, facts: ReapFacts): ReapReason | nul
     return ageMs > UNLABELLED_MAX_AGE_MS ? "no-labels" : null; // R4
   }
   if (facts.nowMs > deadline) return "deadline"; // R1
+  const isHeld = facts.self?.held.has(suspect.id) ?? false;
+  if (!suspect.isRunning && !isHeld && ageMs > START_GRACE_MS) return "not-running"; // R7
   if (facts.self !== null && owner === facts.self.owner) {
-    return !facts.self.held.has(suspect.id) && ageMs > START_GRACE_MS ? "not-held" : null; // R3
+    return !isHeld && ageMs > START_GRACE_MS ? "not-held" : null; // R3
   }
   return facts.ownerState(owner) === "gone" ? "owner-gone" : null; // R2
 }

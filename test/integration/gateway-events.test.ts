@@ -1,0 +1,373 @@
+import { readFileSync } from "node:fs";
+import { get } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
+import type { AgentSpec, EvidenceManifest, NewRecord } from "@antiphon/contracts";
+import { listen, openBlobs, openKv, tell } from "@antiphon/runtime";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exportEvidence } from "../../cli/src/evidence-export.ts";
+import { GatewayClient } from "../../cli/src/gateway-client.ts";
+import type { RunEvent } from "../../cli/src/gateway-client.ts";
+import { SseParser } from "../../cli/src/sse-parser.ts";
+import type { ServerEvent } from "../../cli/src/sse-parser.ts";
+import { eventually } from "../support/nats.ts";
+import { cleanUpRepos, makeRepo, tempDir } from "../support/repo.ts";
+import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
+import type { World } from "./gateway-world.ts";
+
+let world: World;
+let repo: string;
+beforeAll(async () => {
+  world = await openWorld();
+  repo = makeRepo().path;
+});
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+async function newRun(): Promise<string> {
+  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  const { body: run } = await world.call("POST", `/intents/${String(body.intentId)}/run`);
+  return String(run.runId);
+}
+
+async function write(record: Record<string, unknown>): Promise<void> {
+  const outcome = await world.journal.append({
+    taskId: "T-001",
+    epoch: 1,
+    cause: null,
+    ...record,
+  } as NewRecord);
+  expect(outcome.kind).toBe("appended");
+}
+
+const AGENT: AgentSpec = { kind: "scripted", commands: ["true"] };
+const TASK = { task_id: "T-001", kind: "edit_repo", instruction: "Do it" };
+const routed = (runId: string): Promise<void> =>
+  write({
+    type: "routed",
+    runId,
+    taskId: null,
+    epoch: 0,
+    body: {
+      workflow: "BUILD",
+      reason: "r",
+      confidence: 1,
+      contract: {},
+      tasks: [{ task: TASK, deps: [], agent: AGENT }],
+    },
+  });
+const closed = (runId: string): Promise<void> =>
+  write({
+    type: "closed",
+    runId,
+    taskId: null,
+    epoch: 0,
+    body: {
+      status: "failed",
+      code: "ANT_RUN_CANCELED",
+      message: "m",
+      contract: {},
+      commit: null,
+      landedOn: null,
+      seal: "s",
+    },
+  });
+const asks = (runId: string): Promise<void> =>
+  write({
+    type: "result",
+    runId,
+    body: {
+      kind: "reported",
+      associate: "as_1",
+      code: null,
+      patch: null,
+      evidence: { key: keys.evidence(runId, "T-001", 1), digest: "sha256-x" },
+      result: { status: "needs_input", questions: ["Which?"], summary: "" },
+    },
+  });
+
+class Stream {
+  readonly events: ServerEvent[] = [];
+  ended = false;
+  readonly #response: IncomingMessage;
+
+  constructor(response: IncomingMessage) {
+    this.#response = response;
+    const parser = new SseParser();
+    response.setEncoding("utf8").on("data", (text: string) => this.events.push(...parser.push(text)));
+    response.once("close", () => (this.ended = true));
+  }
+  get status(): number {
+    return this.#response.statusCode ?? 0;
+  }
+  get names(): string[] {
+    return this.events.map((event) => event.event);
+  }
+  hangUp(): void {
+    this.#response.destroy();
+  }
+}
+
+function open(path: string, headers: Record<string, string> = {}): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    get(world.url + path, { headers: { accept: "text/event-stream", ...headers } }, (response) =>
+      resolve(new Stream(response)),
+    ).once("error", reject);
+  });
+}
+
+describe("the event stream of a run", () => {
+  it("replays the journal, goes on live, and ends after `closed`", async () => {
+    const runId = await newRun();
+    const stream = await open(`/runs/${runId}/events`);
+    await eventually("the first record", () => stream.events.length === 1);
+    await routed(runId);
+    await eventually("the second record", () => stream.events.length === 2);
+    await closed(runId);
+    await eventually("the end", () => stream.ended);
+    expect(stream.names).toEqual(["intent", "routed", "closed"]);
+    const records = await world.journal.read(runId);
+    expect(stream.events.map((event) => event.id)).toEqual(records.map((record) => String(record.seq)));
+    expect(JSON.parse(stream.events[0]?.data ?? "")).toMatchObject({
+      runId,
+      type: "intent",
+      digest: records[0]?.digest,
+      at: records[0]?.at.toISOString(),
+    });
+  });
+
+  it("resumes behind Last-Event-ID", async () => {
+    const runId = await newRun();
+    await routed(runId);
+    await closed(runId);
+    const [, second] = await world.journal.read(runId);
+    const stream = await open(`/runs/${runId}/events`, { "last-event-id": String(second?.seq) });
+    await eventually("the end", () => stream.ended);
+    expect(stream.names).toEqual(["closed"]);
+  });
+
+  it("carries live output only when it is asked for", async () => {
+    const runId = await newRun();
+    const [loud, quiet] = [await open(`/runs/${runId}/events?logs=1`), await open(`/runs/${runId}/events`)];
+    await eventually("both follow", () => loud.events.length === 1 && quiet.events.length === 1);
+    await eventually("live output", () => {
+      tell(world.bus, subjects.log(runId, "T-001", "stdout"), { text: "hello\n", epoch: 1 });
+      return loud.names.includes("log");
+    });
+    const log = loud.events.find((event) => event.event === "log");
+    expect([log?.id, JSON.parse(log?.data ?? "")]).toEqual([
+      null,
+      { taskId: "T-001", stream: "stdout", epoch: 1, text: "hello\n" },
+    ]);
+    await closed(runId);
+    await eventually("both end", () => loud.ended && quiet.ended);
+    expect(quiet.names).toEqual(["intent", "closed"]);
+  });
+
+  it("is a list when JSON is asked for, and a 404 when there is no run", async () => {
+    const runId = await newRun();
+    const { body } = await world.call("GET", `/runs/${runId}/events`);
+    expect((body.records as { type: string }[]).map((record) => record.type)).toEqual(["intent"]);
+    const none = await open("/runs/run_none/events");
+    expect(none.status).toBe(404);
+    none.hangUp();
+  });
+
+  it(`E1 is refused beyond ${limits.sseClients} clients, and E3 free again when they leave`, async () => {
+    const runId = await newRun();
+    const before = await subscriptions();
+    const streams = await Promise.all(
+      Array.from({ length: limits.sseClients }, () => open(`/runs/${runId}/events`)),
+    );
+    const refused = await world.call("GET", `/runs/${runId}/events`, {
+      headers: { accept: "text/event-stream" },
+    });
+    expect([refused.status, errorOf(refused).code]).toEqual([429, "ANT_GATEWAY_BUSY"]);
+    for (const stream of streams) stream.hangUp();
+    await eventually("a place is free", async () => {
+      const stream = await open(`/runs/${runId}/events`);
+      stream.hangUp();
+      return stream.status === 200;
+    });
+    await eventually("E3 no subscription is left", async () => (await subscriptions()) <= before);
+  });
+
+  it("is followed by the CLI's client across an outage of NATS", async () => {
+    const runId = await newRun();
+    const seen: RunEvent[] = [];
+    const watching = (async () => {
+      const client = new GatewayClient(world.url, null);
+      for await (const event of client.events(runId, {
+        afterSeq: 0,
+        logs: false,
+        signal: new AbortController().signal,
+      }))
+        seen.push(event);
+    })();
+    await eventually("the first record", () => seen.length === 1);
+    await world.nats.kill();
+    await eventually("the outage", async () => (await world.call("GET", "/readyz")).status === 503);
+    await world.nats.restart();
+    await eventually(
+      "the end of the outage",
+      async () => (await world.call("GET", "/readyz")).status === 200 && world.bus.connected,
+    );
+    await routed(runId);
+    await closed(runId);
+    await watching;
+    const records = seen.flatMap((event) => (event.kind === "record" ? [event.record.type] : []));
+    expect(records).toEqual(["intent", "routed", "closed"]);
+  });
+});
+
+async function subscriptions(): Promise<number> {
+  const answer = await fetch(`${world.nats.monitorUrl}/subsz`);
+  return ((await answer.json()) as { num_subscriptions: number }).num_subscriptions;
+}
+
+describe("G4 what people say to a run", () => {
+  it("cancels it: the record is the fact, the hint goes out, and twice is once", async () => {
+    const runId = await newRun();
+    const hints: unknown[] = [];
+    const stop = listen(world.bus, subjects.control(runId), (hint) => hints.push(hint));
+    await world.bus.nc.flush();
+    const first = await world.call("POST", `/runs/${runId}/events`, {
+      body: { event: "cancel", reason: "wrong branch" },
+    });
+    const again = await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
+    expect([first.status, again.status]).toEqual([202, 202]);
+    await eventually("the hint", () => hints.length === 2);
+    stop();
+    const cancels = (await world.journal.read(runId)).filter((record) => record.type === "cancel");
+    expect(cancels.map((record) => record.body)).toEqual([{ by: "local", reason: "wrong branch" }]);
+  });
+
+  it("answers the task that waits, once", async () => {
+    const runId = await newRun();
+    await routed(runId);
+    await write({ type: "dispatch", runId, body: { feedback: [] } });
+    const early = await world.call("POST", `/runs/${runId}/events`, {
+      body: { event: "approval", choice: "approve" },
+    });
+    expect([early.status, errorOf(early).code]).toEqual([409, "ANT_RUN_NOT_WAITING"]);
+    await asks(runId);
+    const answer = await world.call("POST", `/runs/${runId}/events`, {
+      body: { event: "approval", choice: "approve" },
+    });
+    expect([answer.status, answer.body]).toEqual([
+      202,
+      { runId, event: "approval", accepted: true, taskId: "T-001", epoch: 1 },
+    ]);
+    const input = await world.journal.find("input", runId, "T-001", 1);
+    expect(input?.body).toEqual({ event: "approval", choice: "approve", answers: [], by: "local" });
+    const late = await world.call("POST", `/runs/${runId}/events`, {
+      body: { event: "answer", answers: ["x"] },
+    });
+    expect(late.status).toBe(409);
+  });
+
+  it("takes nothing any more when it is over", async () => {
+    const runId = await newRun();
+    await closed(runId);
+    const answer = await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
+    expect([answer.status, errorOf(answer).code]).toEqual([409, "ANT_RUN_TERMINAL"]);
+  });
+});
+
+describe("evidence", () => {
+  async function proven(): Promise<{ runId: string; diff: Buffer }> {
+    const runId = await newRun();
+    const diff = Buffer.from("diff --git a/x b/x\n\u0000binary\n");
+    const blob = await openBlobs(world.bus, BUCKETS.evidenceFiles).put(null, diff);
+    const manifest: EvidenceManifest = {
+      schema_version: 1,
+      run_id: runId,
+      task_id: "T-001",
+      epoch: 1,
+      author: "associate",
+      author_id: "as_1",
+      decision: "propose",
+      summary: "s",
+      base_commit: null,
+      files_changed: ["x"],
+      checks: [],
+      files: [{ path: "diff.patch", blob }],
+    };
+    const key = keys.evidence(runId, "T-001", 1);
+    await openKv(world.bus, BUCKETS.evidence).put(key, manifest);
+    await routed(runId);
+    await write({
+      type: "result",
+      runId,
+      body: {
+        kind: "reported",
+        associate: "as_1",
+        code: null,
+        patch: blob,
+        evidence: { key, digest: "sha256-x" },
+        result: { status: "ok", summary: "s", questions: [] },
+      },
+    });
+    return { runId, diff };
+  }
+
+  it("is listed, shown and read byte for byte, as text that no browser runs", async () => {
+    const { runId, diff } = await proven();
+    const list = await world.call("GET", `/runs/${runId}/evidence`);
+    expect((list.body.bundles as unknown[]).length).toBe(1);
+    const bundle = await world.call("GET", `/runs/${runId}/evidence/t-001/1`);
+    expect(bundle.body).toMatchObject({
+      taskId: "T-001",
+      kind: "attempt",
+      manifest: { decision: "propose" },
+    });
+    const file = await world.call("GET", `/runs/${runId}/evidence/T-001/1/files/diff.patch`);
+    expect([file.text, file.headers["content-type"], file.headers["x-content-type-options"]]).toEqual([
+      diff.toString(),
+      "text/plain; charset=utf-8",
+      "nosniff",
+    ]);
+    expect(file.headers["content-security-policy"]).toContain("sandbox");
+  });
+
+  it.each(["files/nope", "files/..%2f..%2fetc%2fpasswd", "files/", "../2"])(
+    "has nothing at %s",
+    async (path) => {
+      const { runId } = await proven();
+      const answer = await world.call("GET", `/runs/${runId}/evidence/T-001/1/${path}`);
+      expect(answer.status).toBe(404);
+    },
+  );
+
+  it("is exported as the files of seed 001", async () => {
+    const { runId, diff } = await proven();
+    const out = tempDir("antiphon-export-");
+    const { files } = await exportEvidence(new GatewayClient(world.url, null), runId, out);
+    expect(files).toContain(`evidence/T-001/run-${runId}.1/manifest.json`);
+    expect(readFileSync(`${out}/evidence/T-001/run-${runId}.1/diff.patch`)).toEqual(diff);
+  });
+});
+
+describe("recordings", () => {
+  const input = { intent: { goal: "g", task_id: "T-001" }, schemaVersion: 0, seed: "s" };
+  const output = { plan: {}, patch: { files: [] }, tests: [], transcript: [] };
+
+  it("are kept under their replay key, where a replay looks for them", async () => {
+    const answer = await world.call("POST", "/recordings", { body: { input, output } });
+    expect([answer.status, answer.body.replayKey]).toEqual([201, replayKey(input)]);
+    const stored = await openBlobs(world.bus, BUCKETS.recordings).get(keys.recording(replayKey(input)));
+    expect(JSON.parse(stored.toString())).toEqual({ input, output });
+    expect((await world.call("POST", "/recordings", { body: { output, input } })).status).toBe(201);
+  });
+
+  it("are refused with the path when they are not OpenCode's", async () => {
+    const bad = await world.call("POST", "/recordings", { body: { input: { ...input, seed: 1 }, output } });
+    expect([bad.status, errorOf(bad).path]).toEqual([400, "/input/seed"]);
+    const other = await world.call("POST", "/recordings", {
+      body: { input, output: { ...output, tests: ["x"] } },
+    });
+    expect([other.status, errorOf(other).code]).toEqual([409, "ANT_BLOB_CONFLICT"]);
+  });
+});

@@ -70,7 +70,7 @@ describe("kill -9 in the middle of a run, and its restart, still end in exactly 
   ])("%s after the %s record", async (name, type) => {
     const runId = await begin();
     await reached(runId, type);
-    process.kill(name === "nats-server" ? stack.ready.pids[name]! : stack.pid(name), "SIGKILL");
+    process.kill(stack.pid(name), "SIGKILL");
     await landsOnce(runId);
   });
 });

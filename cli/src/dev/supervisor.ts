@@ -209,7 +209,11 @@ export class Supervisor {
 
   #learnGatewayUrl(line: string): void {
     const url = /"url":"(http:\/\/[^"]+)"/.exec(line)?.[1];
-    if (url !== undefined && line.includes('"listening"')) this.#gatewayUrl = url;
+    if (url === undefined || !line.includes('"listening"')) return;
+    this.#gatewayUrl = url;
+    // From here on a restarted gateway comes back where its callers look for it.
+    const gateway = this.#children.find((child) => child.spec.name === "gateway");
+    if (gateway !== undefined) gateway.spec.env["ANTIPHON_LISTEN"] = new URL(url).host;
   }
 
   /** What a service says keeps it from getting ready; it has a moment to get over it. */

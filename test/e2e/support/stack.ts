@@ -2,7 +2,7 @@
  * A whole Antiphon for one test file: `antiphon dev` on free ports with a state directory of its own, used
  * through its CLI and its HTTP interface only. `stop` fails when a process or a container is left behind.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -73,6 +73,8 @@ export async function startStack(options: { associates?: number; env?: Record<st
       return { status: answer.status, headers: answer.headers, body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown> };
     },
     pid(name) {
+      // The nats-server runs under a guard; its own pid is in the file it writes.
+      if (name === "nats-server") return Number(readFileSync(join(stateDir, "run", "nats.pid"), "utf8"));
       const started = events.findLast((event) => event["event"] === "child_started" && event["name"] === name);
       return Number(started?.["pid"] ?? ready.pids[name]);
     },

@@ -1,0 +1,124 @@
+/**
+ * The main job as a user meets it: how soon `antiphon dev` is ready, what the demo takes, what one scripted task
+ * on a 1,000-file repository takes from the intent to the landed commit, and what idle services weigh.
+ *
+ * Not measured: agents that think, repositories beyond 1,000 files, many runs at once.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { FIX, makeProject } from "../e2e/support/project.ts";
+import { ROOT, eventually, run as runProgram } from "../e2e/support/program.ts";
+import { startStack, type Stack } from "../e2e/support/stack.ts";
+
+const STARTS = 5;
+const RUNS = 15;
+const FILES = 1_000;
+
+interface Record {
+  type: string;
+  at: string;
+  body: { [key: string]: unknown };
+}
+
+export async function run(): Promise<void> {
+  const rows: [string, string, string][] = [];
+  rows.push(["antiphon dev to ready (s)", range(await starts()), "<= 5"]);
+  rows.push(["npm run demo, set-up done (s)", range([await demo()]), "<= 30"]);
+  const stack = await startStack();
+  try {
+    const { totals, stages } = await tasks(stack);
+    rows.push([`one task, ${FILES} files, intent to landed (s)`, range(totals), "<= 2.0"]);
+    for (const [stage, values] of Object.entries(stages)) rows.push([`  ${stage}`, range(values), ""]);
+    await eventually("an idle stack", () => idleFor(stack, 3_000), 60_000);
+    for (const [name, pid] of Object.entries(stack.ready.pids)) rows.push([`idle ${name} (MB RSS)`, rss(pid).toFixed(0), "<= 120"]);
+  } finally {
+    await stack.stop();
+  }
+  print(rows);
+}
+
+async function starts(): Promise<number[]> {
+  const seconds: number[] = [];
+  for (let i = 0; i < STARTS; i += 1) {
+    const stack = await startStack();
+    seconds.push(stack.ready.elapsedMs / 1000);
+    await stack.stop();
+  }
+  return seconds;
+}
+
+async function demo(): Promise<number> {
+  const started = performance.now();
+  const { code, stderr } = await runProgram(process.execPath, [join(ROOT, "scripts", "demo.mjs")]);
+  if (code !== 0) throw new Error(`the demo failed: ${stderr}`);
+  return (performance.now() - started) / 1000;
+}
+
+async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage: string]: number[] } }> {
+  const files: { [path: string]: string } = { "add.js": "module.exports = (a, b) => a - b;\n" };
+  for (let i = 1; i < FILES; i += 1) files[`src/module-${i % 40}/file-${i}.js`] = `export const value${i} = ${i};\n`.repeat(20);
+  const project = makeProject(files);
+  const check = 'node -e "if (require(\\"./add.js\\")(2, 2) !== 4) process.exit(1)"';
+  const totals: number[] = [];
+  const stages: { [stage: string]: number[] } = { "intent to claim": [], "claim to result": [], "result to verdict": [], "verdict to landed": [] };
+  for (let i = -2; i < RUNS; i += 1) {
+    const started = performance.now();
+    const intent = { goal: "Make add add", inputs: { repo: project.path, agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] }, checks: [check] }, constraints: {} };
+    const { body } = await stack.http("POST", "/intents", intent);
+    const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
+    const runId = String(accepted.body["runId"]);
+    const records = await events(stack, runId);
+    const seconds = (performance.now() - started) / 1000;
+    if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
+    if (i < 0) continue; // The first ones fill the caches a working installation has.
+    totals.push(seconds);
+    const at = (type: string): number => Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;
+    stages["intent to claim"]?.push(at("claim") - at("intent"));
+    stages["claim to result"]?.push(at("result") - at("claim"));
+    stages["result to verdict"]?.push(at("verdict") - at("result"));
+    stages["verdict to landed"]?.push(at("landing") - at("verdict"));
+  }
+  project.remove();
+  return { totals, stages };
+}
+
+/** The run's records; the stream ends after `closed`. */
+async function events(stack: Stack, runId: string): Promise<Record[]> {
+  const answer = await fetch(`${stack.ready.gateway}/runs/${runId}/events`);
+  const text = await answer.text();
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice("data: ".length)) as Record);
+}
+
+let quietSince: { cpu: number; at: number } | null = null;
+
+function idleFor(stack: Stack, ms: number): true | null {
+  const cpu = Object.values(stack.ready.pids).reduce((sum, pid) => sum + cpuTicks(pid), 0);
+  if (quietSince === null || cpu - quietSince.cpu > 5) quietSince = { cpu, at: performance.now() };
+  return performance.now() - quietSince.at >= ms ? true : null;
+}
+
+function cpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function rss(pid: number): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib) / 1024;
+}
+
+function range(values: readonly number[]): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2);
+  return sorted.length === 1 ? at(0) : `p50 ${at(0.5)}  p95 ${at(0.95)}  (n ${sorted.length})`;
+}
+
+function print(rows: readonly [string, string, string][]): void {
+  const cpus = spawnSync("nproc", { encoding: "utf8" }).stdout.trim();
+  console.log(`main job on ${cpus} cores, Node ${process.version}, fsync before every acknowledgement\n`);
+  for (const [what, value, goal] of rows) console.log(`${what.padEnd(46)} ${value.padEnd(34)} ${goal}`);
+}

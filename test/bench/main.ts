@@ -1,0 +1,17 @@
+/** `npm run bench -- <name>`: one measurement, printed as a table. Figures are kept in docs/benchmarks/. */
+const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  "main-job": () => import("./main-job.ts"),
+  contracts: () => import("./contracts.ts"),
+  git: () => import("./git.ts"),
+  journal: () => import("./journal.ts"),
+  sandbox: () => import("./sandbox.ts"),
+};
+
+const [name] = process.argv.slice(2);
+const load = name === undefined ? undefined : BENCHES[name];
+if (load === undefined) {
+  console.error(`usage: npm run bench -- <${Object.keys(BENCHES).join("|")}>`);
+  process.exitCode = 2;
+} else {
+  await (await load()).run();
+}

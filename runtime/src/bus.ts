@@ -157,8 +157,10 @@ function openBus(
   const turn = (up: boolean): void => {
     if (connected === up) return;
     connected = up;
-    if (up) publisher.resume();
-    else {
+    if (up) {
+      publisher.resume();
+      reader.resume();
+    } else {
       publisher.suspend();
       reader.suspend();
     }

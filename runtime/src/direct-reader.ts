@@ -54,6 +54,7 @@ export class TooManyResults extends Error {}
 export class DirectReader {
   private readonly port: ReaderPort;
   private readonly pending = new Set<(reason: string) => void>();
+  private readonly sleepers = new Set<() => void>();
   private closed = false;
 
   constructor(port: ReaderPort) {
@@ -106,9 +107,27 @@ export class DirectReader {
     for (const fail of [...this.pending]) fail("connection lost");
   }
 
+  /** The connection is back: reads that wait for their next try have it now. */
+  resume(): void {
+    for (const wake of [...this.sleepers]) wake();
+  }
+
   close(): void {
     this.closed = true;
     this.suspend();
+    this.resume();
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.sleepers.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      this.sleepers.add(wake);
+    });
   }
 
   private async ask(
@@ -129,9 +148,9 @@ export class DirectReader {
         if (result.kind === "too-many") throw new TooManyResults(subject); // D3
         reason = result.reason;
       }
-      const delay = backoffMs(attempt, retryPolicy, Math.random());
-      if (performance.now() + delay > until) break; // D1
-      await new Promise<void>((resolve) => setTimeout(resolve, delay));
+      const left = until - performance.now();
+      if (left <= 0) break; // D1
+      await this.sleep(Math.min(left, backoffMs(attempt, retryPolicy, Math.random())));
     }
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
   }

@@ -104,7 +104,7 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
         );
       }
       if (result.refusal !== "expectation") throw rejected(subject, result);
-      const existing = (await readBack(stream, subject)) ?? (await readLeader(stream, subject));
+      const existing = await readRefuser(stream, subject, signal);
       if (existing !== null) {
         if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
         options.log?.info(
@@ -124,6 +124,22 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
   async function readBack(stream: string, subject: string): Promise<StoredRecord | null> {
     const message = await bus.reader.last(stream, subject);
     return message === null ? null : toRecord(message);
+  }
+
+  /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
+  async function readRefuser(
+    stream: string,
+    subject: string,
+    signal?: AbortSignal,
+  ): Promise<StoredRecord | null> {
+    for (;;) {
+      try {
+        return (await readBack(stream, subject)) ?? (await readLeader(stream, subject));
+      } catch (error) {
+        const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
+        if (!outage || bus.nc.isClosed() || signal?.aborted === true) throw error;
+      }
+    }
   }
 
   /** A direct get may be answered by a replica that lags; the leader that refused does not. */

@@ -109,7 +109,7 @@ export const seed000 = statements("000", {
     {
       says: "AssociateResult.task_id echoes the DirectorTask",
       file: "services/associate/src/core/report.test.ts",
-      title: "task_id",
+      title: "A6 work and checks that pass are reported ok, with paths into the evidence",
     },
     {
       says: "AssociateResult.status is ok | needs_input | failed",
@@ -201,11 +201,20 @@ export const seed000 = statements("000", {
         assert.deepEqual(read.ok && read.value.verify_profile, { mode: "smoke", commands: [] });
       },
     },
-    { says: "if commands are provided, run them", file: "services/director/src/core", title: "check" },
+    {
+      says: "if commands are provided, run them",
+      file: "services/associate/src/core/attempt.test.ts",
+      title: "the work comes first and stops at a failure, the checks all run",
+    },
     {
       says: "else run the fastest obvious check if discoverable",
-      file: "runtime/src/git",
-      title: "discover",
+      file: "test/integration/git-inspect.test.ts",
+      title: "V3: names the check and what it depends on from the commit, not from the work tree",
+    },
+    {
+      says: "without a check the Associate reports unknown, not pass",
+      file: "services/associate/src/core/report.test.ts",
+      title: "A8 without a check the verification is unknown, not passed",
     },
     {
       says: "if nothing is discoverable, verify.status is unknown",

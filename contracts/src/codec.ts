@@ -20,9 +20,15 @@ const decoder = new Decoder({
   maxExtLength: 0,
 });
 
-/** MessagePack, keys sorted, `undefined` left out (C1). */
+/** MessagePack, keys sorted, `undefined` left out (C1). Throws ANT_CONTRACT_INVALID on what it cannot say. */
 export function encode(value: unknown): Uint8Array {
-  return encoder.encode(value);
+  try {
+    return encoder.encode(value);
+  } catch (error) {
+    throw new AntiphonError("ANT_CONTRACT_INVALID", `no MessagePack for this: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** The value of MessagePack bytes. Its shape is unknown: `validate` it. Throws ANT_CONTRACT_INVALID. */

@@ -35,6 +35,7 @@ function ajv(): Ajv2020 {
     useDefaults: true,
     allErrors: false, // the first problem is enough, and time stays bounded
     verbose: true,
+    code: { optimize: false }, // compiles twice as fast, checks as fast
     addUsedSchema: false,
   });
   return engine;

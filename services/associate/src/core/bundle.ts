@@ -4,8 +4,8 @@
  */
 import type { BlobRef, EvidenceCheck, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
 import type { CommandFact } from "./attempt.ts";
-import { logPath } from "./report.ts";
 import type { AttemptFacts, Report } from "./report.ts";
+import { logPath } from "./verification.ts";
 
 /** A file of the bundle: stored already (large output of the sandbox), or text still to be stored. */
 export type BundleFile =

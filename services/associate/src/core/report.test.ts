@@ -2,7 +2,8 @@ import { validate } from "@antiphon/contracts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { factsWith, output, ran } from "./dispatch.fixture.ts";
-import { boundResult, reportOf } from "./report.ts";
+import { boundResult } from "./bounded-result.ts";
+import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
 
 describe("reportOf", () => {

@@ -6,17 +6,10 @@
  *   A7 `needs_input` only together with questions, and questions only together with `needs_input`.
  *   A8 `verify.status` is `unknown` when nothing was checked, unless the agent vouches for itself (a claim
  *      the clean room does not believe anyway).
- *   A9 A report fits one journal record, however much the attempt wrote.
  */
-import type {
-  AssociateResult,
-  CommandRun,
-  ErrorCode,
-  EvidenceManifest,
-  TaskKind,
-  VerifyMode,
-} from "@antiphon/contracts";
+import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
 import type { CommandFact } from "./attempt.ts";
+import { runsOf, verifyOf } from "./verification.ts";
 
 export type Ending =
   /** The sandbox ran to its end, or there was nothing to run. */
@@ -145,44 +138,6 @@ function adviceFor(code: ErrorCode): string | null {
   }
 }
 
-function verifyOf(facts: AttemptFacts): AssociateResult["verify"] {
-  const { mode } = facts.verify;
-  if (!facts.selfVerified && facts.ending.kind === "ran") {
-    return { mode, status: "pass", commands: [...facts.verify.commands], logs_path: null };
-  }
-  const commands = facts.checks.map((check) => check.command);
-  if (facts.checks.length === 0) return { mode, status: "unknown", commands, logs_path: null }; // A8
-  const failed = facts.checks.findIndex((check) => check.exitCode !== 0);
-  const complete = facts.checks.length === facts.verify.commands.length;
-  const status = failed >= 0 ? "fail" : complete ? "pass" : "unknown";
-  const shown = Math.max(0, failed);
-  return { mode, status, commands, logs_path: logOf(facts.checks[shown], "checks", shown) };
-}
-
-function logOf(fact: CommandFact | undefined, folder: string, index: number): string | null {
-  if (fact === undefined) return null;
-  return logPath(fact, folder, index, "stdout") ?? logPath(fact, folder, index, "stderr");
-}
-
-/** Where a stream of a command is kept in the bundle; null when it wrote nothing. */
-export function logPath(
-  fact: CommandFact,
-  folder: string,
-  index: number,
-  stream: "stdout" | "stderr",
-): string | null {
-  return fact[stream].bytes > 0 ? `${folder}/${index + 1}.${stream}.txt` : null;
-}
-
-function runsOf(facts: readonly CommandFact[], folder: string): CommandRun[] {
-  return facts.map((fact, i) => ({
-    command: fact.command,
-    exit_code: fact.exitCode,
-    stdout_path: logPath(fact, folder, i, "stdout"),
-    stderr_path: logPath(fact, folder, i, "stderr"),
-  }));
-}
-
 function endedBadly(fact: CommandFact): string {
   const how = fact.timedOut
     ? "was killed at its time limit"
@@ -211,34 +166,4 @@ function short(command: string): string {
 function listOf(files: readonly string[]): string {
   const named = files.slice(0, 3).join(", ");
   return files.length > 3 ? `${named} and ${files.length - 3} more` : named;
-}
-
-const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
-
-/**
- * The report cut to `maxBytes` (A9). What is left out is in the evidence bundle: first the diff goes, then long
- * lists and texts are cut.
- */
-export function boundResult(result: AssociateResult, maxBytes: number): AssociateResult {
-  if (bytesOf(result) <= maxBytes) return result;
-  const withoutDiff: AssociateResult = { ...result, diff: null };
-  if (bytesOf(withoutDiff) <= maxBytes) return withoutDiff;
-  const cut = (text: string, length: number): string =>
-    text.length > length ? `${text.slice(0, length - 3)}...` : text;
-  const trimmed: AssociateResult = {
-    ...withoutDiff,
-    summary: cut(result.summary, 4096),
-    files_changed: withinBytes(result.files_changed, maxBytes / 4),
-    commands_run: result.commands_run.map((run) => ({ ...run, command: cut(run.command, 160) })),
-    verify: { ...result.verify, commands: result.verify.commands.map((command) => cut(command, 160)) },
-    questions: result.questions.map((question) => cut(question, 2048)),
-  };
-  if (bytesOf(trimmed) <= maxBytes) return trimmed;
-  return { ...trimmed, commands_run: withinBytes(trimmed.commands_run, maxBytes / 4) };
-}
-
-/** As many leading items as fit. */
-function withinBytes<T>(items: readonly T[], maxBytes: number): T[] {
-  let left = maxBytes;
-  return items.filter((item) => (left -= bytesOf(item) + 1) >= 0);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { classify } from "./classify.ts";
 import { LABELLED_GOALS, UNSEEN_GOALS } from "./labelled-goals.ts";
-import { mute, READ_CHARS } from "./signals.ts";
+import { mute } from "./fault-mentions.ts";
+import { READ_CHARS } from "./signals.ts";
 
 describe("classify", () => {
   test.each([

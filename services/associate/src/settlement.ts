@@ -1,0 +1,172 @@
+/**
+ * One delivery of a dispatch, from the claim to its recorded end.
+ *
+ * States: delivered -> claimed -> working -> recorded, or left alone (somebody else's, over).
+ *
+ * Invariants:
+ *   A1  One attempt, one holder: work starts only when the claim register holds this process's own claim (J4).
+ *   A2  One attempt, one ending: the result register takes one word; ours may be refused, and then somebody saw
+ *       our claim lapse. Nothing is written after that (I7).
+ *   A11 A dispatch is acknowledged only when nothing about it is left to do: its ending is recorded, or its run is
+ *       over. A fenced attempt is handed back, never acknowledged: its ack could swallow the redelivery.
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import type { Cause, DispatchBody, ResultBody, StoredRecord } from "@antiphon/contracts";
+import type { Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { isOver, watchRun } from "./adapters/run-watch.ts";
+import { claimStep } from "./core/claim.ts";
+import type { ClaimAnswer } from "./core/claim.ts";
+import type { AttemptPorts } from "./ports.ts";
+import { carryOut } from "./work.ts";
+import type { AttemptEnd } from "./work.ts";
+
+/** One attempt, addressed. */
+export interface Attempt {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly dispatch: DispatchBody;
+  readonly cause: Cause;
+}
+
+/** Somebody else's claim that nothing says has lapsed: look again after this long. */
+const LOOK_AGAIN_MS = 5000;
+/** A stopping process gives its last word this long to be stored, then hands the dispatch back. */
+const LAST_WORD_MS = 3000;
+
+export interface Settling {
+  readonly attempt: Attempt;
+  readonly delivery: Delivery;
+  readonly journal: Journal;
+  readonly identity: { readonly associate: string; readonly incarnation: string };
+  readonly ports: AttemptPorts;
+  readonly bus: Bus;
+  readonly log: Logger;
+}
+
+export async function settle(job: Settling): Promise<Outcome> {
+  const { attempt, delivery, journal, identity, ports } = job;
+  const { runId, taskId, epoch } = attempt;
+  const [over, result] = await Promise.all([
+    isOver(journal, runId),
+    delivery.deliveries > 1 ? journal.find("result", runId, taskId, epoch) : null,
+  ]);
+  if (over || result !== null) return { kind: "done" };
+
+  const claim = await journal.append(
+    { type: "claim", runId, taskId, epoch, cause: attempt.cause, body: identity },
+    { signal: delivery.signal },
+  );
+  const held = claim.kind === "conflict" ? claim.existing : claim.record;
+  const answer: ClaimAnswer =
+    claim.kind === "conflict" ? { kind: "theirs", holder: holderOf(held) } : { kind: "ours" };
+  const existing = claim.kind === "appended" ? null : await journal.find("result", runId, taskId, epoch);
+  const step = claimStep(answer, delivery.deliveries, existing !== null);
+  switch (step.kind) {
+    case "settled":
+      return { kind: "done" };
+    case "wait":
+      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
+    case "lapse":
+      return await record(job, held, { kind: "lapsed", observer: identity.associate, holder: step.holder });
+    case "work":
+      ports.progress(`taken by ${identity.associate} (attempt ${epoch})`);
+      return await recordEnd(job, held, await worked(job));
+  }
+}
+
+function holderOf(record: StoredRecord): string {
+  return record.type === "claim" ? record.body.associate : "unknown";
+}
+
+/** Works under watch: cancel, lost heartbeat and shutdown all stop the sandbox first. */
+async function worked({
+  attempt,
+  delivery,
+  journal,
+  identity,
+  ports,
+  bus,
+  log,
+}: Settling): Promise<AttemptEnd> {
+  const watch = watchRun(bus, journal, attempt.runId, log);
+  const onShutdown = (): void => watch.stop("draining");
+  delivery.signal.addEventListener("abort", onShutdown, { once: true });
+  if (delivery.signal.aborted) onShutdown();
+  try {
+    const order = {
+      runId: attempt.runId,
+      epoch: attempt.epoch,
+      dispatch: attempt.dispatch,
+      associate: identity.associate,
+    };
+    return await carryOut(order, ports, watch.signal);
+  } finally {
+    delivery.signal.removeEventListener("abort", onShutdown);
+    watch.release();
+  }
+}
+
+async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): Promise<Outcome> {
+  const { associate } = job.identity;
+  switch (end.kind) {
+    case "reported":
+      return await record(job, claim, end.body);
+    case "abandoned":
+      return await record(job, claim, { kind: "abandoned", associate, code: end.code, message: end.message });
+    case "stopped":
+      break;
+  }
+  switch (end.why) {
+    case "canceled":
+      return { kind: "done" }; // the Director closes the run by itself
+    case "fenced":
+      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" }; // A11
+    case "draining":
+      return await record(job, claim, {
+        kind: "abandoned",
+        associate,
+        code: "ANT_ASSOCIATE_DRAINING",
+        message: "the Associate was stopped before the attempt was over",
+      });
+  }
+}
+
+/** The last word about an attempt (A2). A stopping process waits for it only so long; the throw hands it back. */
+async function record(job: Settling, claim: StoredRecord, body: ResultBody): Promise<Outcome> {
+  const { attempt, journal, delivery, log } = job;
+  const { runId, taskId, epoch } = attempt;
+  const lastWord = new AbortController();
+  const onShutdown = (): void => void setTimeout(() => lastWord.abort(), LAST_WORD_MS).unref();
+  delivery.signal.addEventListener("abort", onShutdown, { once: true });
+  if (delivery.signal.aborted) onShutdown();
+  try {
+    const cause = { seq: claim.seq, digest: claim.digest };
+    const done = await journal.append(
+      { type: "result", runId, taskId, epoch, cause, body },
+      { signal: lastWord.signal },
+    );
+    const at = { run: runId, task: taskId, epoch, result: body.kind };
+    if (done.kind === "conflict") {
+      log.warn(
+        { ...at, code: "ANT_CLAIM_LOST", seq: done.existing.seq },
+        "somebody else settled this attempt",
+      ); // A2
+    } else {
+      log.info(
+        { ...at, ...(body.kind === "reported" ? { status: body.result.status } : {}) },
+        "attempt recorded",
+      );
+    }
+    return { kind: "done" };
+  } catch (thrown) {
+    const { code, detail } = AntiphonError.from(thrown);
+    log.error(
+      { run: runId, task: taskId, epoch, code, detail },
+      "result not stored; handing the dispatch back",
+    );
+    return { kind: "retry", delayMs: 1000, code };
+  } finally {
+    delivery.signal.removeEventListener("abort", onShutdown);
+  }
+}

@@ -5,9 +5,10 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { gitObject, formatOf, type GitObject } from "./git-object.ts";
-import { git } from "./git-process.ts";
+import type { GitSettings } from "./git-environment.ts";
+import { git, runGit } from "./git-process.ts";
 import { writePack } from "./pack.ts";
-import { objectStore, openRepo, type RepoLike } from "./repo.ts";
+import { objectStore, openRepo, type Repo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch } from "./scratch.ts";
 
 export interface CommitPlan {
@@ -78,8 +79,8 @@ function plainMessage(message: string): string {
 
 /**
  * Puts the commit and its new objects into the repository's object store, and moves no ref: a crash after it
- * leaves unreachable objects, which a retry finds and git's own gc removes. One process (two for the first
- * commit of a repository value given as a path).
+ * leaves unreachable objects, which a retry finds and git's own gc removes. Two processes (three for a
+ * repository given as a path).
  *
  * `--strict` makes git check every new object, and that every object they refer to is there.
  * @returns the commit's id
@@ -88,6 +89,7 @@ export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<st
   const opened = await openRepo(repo);
   const made = commitObject(commit);
   const objects = [...(commit.objects ?? []), made];
+  const shared = await sharedRepository(opened);
   await withScratch(objectStore(opened), async (scratch) => {
     const large = objects.length >= UNPACK_LIMIT;
     await git({
@@ -95,8 +97,15 @@ export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<st
       objectsDir: opened.objectsDir,
       args: large ? ["index-pack", "--stdin", "--strict"] : ["unpack-objects", "-q", "--strict"],
       stdin: writePack(opened.format, objects, large ? "deflated" : "stored"),
-      settings: DURABLE,
+      settings: [...DURABLE, ...shared],
     });
   });
   return made.id;
+}
+
+/** A repository that a group shares says how its files are to be readable; the one setting of it that we keep. */
+async function sharedRepository(repo: Repo): Promise<GitSettings> {
+  const call = { gitDir: repo.commonDir, args: ["config", "--get", "core.sharedRepository"] };
+  const value = (await runGit(call)).stdout.toString("latin1").trim();
+  return /^[A-Za-z0-9]{1,16}$/.test(value) ? [["core.sharedRepository", value]] : [];
 }

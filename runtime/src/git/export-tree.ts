@@ -6,7 +6,7 @@
  * It equals the commit's own tree, except for trees no git of today writes (empty directories, padded modes).
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import { buildTrees, GITLINK_MODE, type TreeEntry } from "./git-object.ts";
+import { buildTrees, GITLINK_MODE, PathConflict, type ObjectFormat, type TreeEntry } from "./git-object.ts";
 import { listTree, readObjects } from "./objects.ts";
 import { objectStore, openRepo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch } from "./scratch.ts";
@@ -47,6 +47,7 @@ export async function exportTree(
     if (entries.length > maxFiles) {
       throw new AntiphonError("ANT_REPO_UNREADABLE", `${entries.length} files; the bound is ${maxFiles}`);
     }
+    const tree = rootOf(opened.format, entries);
     const blobs = entries.filter((entry) => entry.mode !== GITLINK_MODE);
     const contents = await readObjects(
       run,
@@ -55,9 +56,29 @@ export async function exportTree(
     ).catch(tooLarge(maxBytes));
     const tar = writeTar(entries.map((entry) => tarEntry(entry, contents)));
     const gitlinks = entries.filter((entry) => entry.mode === GITLINK_MODE).map((entry) => entry.path);
-    const { root } = buildTrees(opened.format, entries);
-    return { tree: root, tar, files: blobs.length, bytes: tar.length, gitlinks };
+    return { tree, tar, files: blobs.length, bytes: tar.length, gitlinks };
   });
+}
+
+/** A tree made by hand can hold names that no git checks out; an archive of them would write outside its place. */
+const NEVER_A_NAME = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
+
+function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {
+  const odd = entries.find((entry) => NEVER_A_NAME.test(entry.path));
+  if (odd !== undefined) {
+    throw new AntiphonError(
+      "ANT_REPO_UNREADABLE",
+      `its tree has a path no file can have: ${JSON.stringify(odd.path)}`,
+    );
+  }
+  try {
+    return buildTrees(format, entries).root;
+  } catch (thrown) {
+    if (!(thrown instanceof PathConflict)) throw thrown;
+    throw new AntiphonError("ANT_REPO_UNREADABLE", `its tree is malformed: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
 }
 
 function tarEntry(entry: TreeEntry, contents: ReadonlyMap<string, { body: Buffer }>): TarEntry {

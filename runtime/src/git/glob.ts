@@ -40,7 +40,7 @@ export function literalGlob(path: string): string {
 
 function compile(pattern: string, plain: Set<string>, programs: Token[][]): void {
   const directory = pattern.endsWith("/");
-  const bare = (directory ? pattern.slice(0, -1) : pattern).replace(/^\.\//, "");
+  const bare = (directory ? pattern.slice(0, -1) : pattern).replace(/^\.?\//, "");
   const tokens = tokenize(directory && /[*?]/.test(bare) ? `${bare}/**` : bare);
   if (tokens.every((token) => token.kind === "char")) {
     plain.add(tokens.map((token) => (token.kind === "char" ? token.char : "")).join(""));

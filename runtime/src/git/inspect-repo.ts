@@ -48,15 +48,17 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   const opened = await openRepo(repo);
   const wanted = options.baseRef ?? "HEAD";
   const landRef = options.landOn === undefined ? null : branchRef(options.landOn);
-  const branch = await currentBranch(opened);
   const names = [wanted, "HEAD", landRef ?? "HEAD", RUN_BRANCHES, `refs/heads/${wanted}`];
-  const [base, head, target, blocking, asBranch] = await resolveRefs(opened, names);
+  const [branch, resolved] = await Promise.all([currentBranch(opened), resolveRefs(opened, names)]);
+  const [base, head, target, blocking, asBranch] = resolved;
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const files = await countFiles(opened, base.tree);
-  const dirty = await checkDirty(opened, options, { base, head: head ?? null, branch, landRef });
-  const name = await fullName(opened, wanted, base, branch, asBranch ?? null);
+  const [files, dirty, name] = await Promise.all([
+    countFiles(opened, base.tree),
+    checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
+    fullName(opened, wanted, base, branch, asBranch ?? null),
+  ]);
   return {
     base: { repo: { name: opened.name, path: opened.top }, ref: name, commit: base.commit },
     tree: base.tree,

@@ -41,7 +41,7 @@ export async function landRef(
   }
   const result = await runGit({
     gitDir: opened.commonDir,
-    args: ["update-ref", "--no-deref", "-m", "antiphon: land", ref, next, old ?? zeroId(opened.format)],
+    args: ["update-ref", "-m", "antiphon: land", ref, next, old ?? zeroId(opened.format)],
     settings: DURABLE,
   });
   if (result.exitCode === 0 && old !== next) return { kind: "landed", actual: next };

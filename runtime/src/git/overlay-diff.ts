@@ -1,6 +1,7 @@
 /**
  * S5: the diff of what came out of a sandbox, made on the trusted side from the files themselves. Two processes
- * (index-pack, diff-tree) when the base was listed lately, else three.
+ * (index-pack, diff-tree) when the base was listed lately, and two more when there are new files: `.gitignore` is
+ * obeyed for those.
  *
  * The patch is UTF-8: a file whose text is in another encoding goes into it as a binary change, so that the
  * patch survives being a JSON string. Applied to the base it gives exactly `tree`.
@@ -12,6 +13,7 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 import { sourceOf } from "./apply-patch.ts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import { buildTrees, gitObject, PathConflict, type GitObject, type TreeEntry } from "./git-object.ts";
+import { ignoredPaths } from "./ignored-files.ts";
 import { listTree } from "./objects.ts";
 import { parsePatch } from "./patch-parser.ts";
 import { quotePath } from "./git-path.ts";
@@ -27,8 +29,10 @@ export interface Overlay {
 export interface OverlayDiff extends ChangedTree {
   /** Empty when nothing changed. */
   patch: string;
-  /** Changed, new and deleted paths, sorted by git's order of the new tree, deletions last. */
+  /** Changed and new paths in the overlay's order, then deleted ones. */
   files_changed: string[];
+  /** New files that were left out, because the repository ignores them. */
+  ignored: string[];
 }
 
 /** What a rename search may compare: beyond this only exact renames are found. */
@@ -49,7 +53,7 @@ const DIFF = [
   `-l${RENAME_LIMIT}`,
 ];
 
-/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot be a tree; ANT_PATCH_TOO_LARGE */
+/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot be a tree */
 export async function diffOverlay(
   source: ObjectSource | RepoLike,
   tree: string,
@@ -63,60 +67,90 @@ export async function diffOverlay(
         objectsFrom instanceof TreeCache
           ? await objectsFrom.list(tree)
           : await listTree(scratch.git.bind(scratch), tree);
-      const next = laidOver(scratch, base, overlay);
-      if (next.root === next.baseRoot) {
-        return { tree, patch: "", files_changed: [], objects: [], overlay: [], deletions: [] };
-      }
-      await scratch.add(next.objects);
-      const patch = await textDiff(scratch, next.baseRoot === tree ? tree : tree, next.root);
-      return {
-        tree: next.root,
-        patch,
-        files_changed: [...next.changed.map((file) => file.path), ...next.deleted],
-        objects: next.objects,
+      const next = await laidOver(scratch, base, overlay);
+      const { root, objects } = rebuilt(scratch, base, next);
+      const change = {
+        tree: root,
+        objects,
         overlay: next.changed,
         deletions: next.deleted,
+        ignored: next.ignored,
       };
+      if (next.changed.length === 0 && next.deleted.length === 0) {
+        return { ...change, tree, patch: "", files_changed: [] };
+      }
+      await scratch.add(objects);
+      const patch = await textDiff(scratch, tree, root);
+      return { ...change, patch, files_changed: [...next.changed.map((file) => file.path), ...next.deleted] };
     }),
   );
 }
 
 interface LaidOver {
-  root: string;
-  baseRoot: string;
-  objects: GitObject[];
+  entries: Map<string, TreeEntry>;
+  blobs: Map<string, GitObject>;
   changed: OverlayFile[];
   deleted: string[];
+  ignored: string[];
 }
 
 /** Deletions first, then files: what a sandbox does with the same two lists. */
-function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: Overlay): LaidOver {
+async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: Overlay): Promise<LaidOver> {
   const { format } = scratch.store;
-  const entries = new Map(base.map((entry) => [entry.path, entry]));
-  const deleted = [...new Set(overlay.deletions)].filter((path) => entries.has(path));
-  for (const path of deleted) entries.delete(path);
-  const objects = new Map<string, GitObject>();
-  const changed: OverlayFile[] = [];
-  for (const file of overlay.files) {
+  const before = new Map(base.map((entry) => [entry.path, entry]));
+  const entries = new Map(before);
+  for (const path of overlay.deletions) if (!inDotGit(path)) entries.delete(path);
+  const blobs = new Map<string, GitObject>();
+  let changed: OverlayFile[] = [];
+  for (const file of new Map(overlay.files.map((each) => [each.path, each])).values()) {
+    requirePlain(file.path);
+    if (inDotGit(file.path)) continue;
     const blob = gitObject(format, "blob", file.content);
-    const before = base.length > 0 ? entries.get(file.path) : undefined;
-    if (before?.id === blob.id && before.mode === file.mode) continue;
+    const old = before.get(file.path);
     entries.set(file.path, { path: file.path, mode: file.mode, id: blob.id });
-    objects.set(blob.id, blob);
+    if (old?.id === blob.id && old.mode === file.mode) continue;
+    blobs.set(blob.id, blob);
     changed.push(file);
   }
+  const added = changed.map((file) => file.path).filter((path) => !before.has(path));
+  const contents = new Map([...blobs].map(([id, blob]) => [id, blob.body]));
+  const ignored = await ignoredPaths(scratch, entries.values(), added, contents);
+  for (const path of ignored) entries.delete(path);
+  changed = changed.filter((file) => !ignored.has(file.path));
+  const deleted = [...before.keys()].filter((path) => !entries.has(path));
+  return { entries, blobs, changed, deleted, ignored: [...ignored] };
+}
+
+/** S5: a sandbox may well run `git init` for itself; what it keeps there is nobody else's. */
+function inDotGit(path: string): boolean {
+  return path.split("/").includes(".git");
+}
+
+function requirePlain(path: string): void {
+  if (path.split("/").some((name) => name === "" || name === "." || name === "..") || path.includes("\0")) {
+    throw new AntiphonError(
+      "ANT_SANDBOX_OUTPUT",
+      `not a plain relative path: ${JSON.stringify(path.slice(0, 200))}`,
+      {
+        data: { path },
+      },
+    );
+  }
+}
+
+/** The new trees, and the blobs that are left in them. */
+function rebuilt(
+  scratch: Scratch,
+  base: readonly TreeEntry[],
+  next: LaidOver,
+): { root: string; objects: GitObject[] } {
+  const { format } = scratch.store;
   try {
-    const { root, trees } = buildTrees(format, entries.values());
-    const known = buildTrees(format, base);
-    for (const [id, tree] of trees) if (!known.trees.has(id)) objects.set(id, tree);
-    const still = new Set(changed.map((file) => file.path));
-    return {
-      root,
-      baseRoot: known.root,
-      objects: [...objects.values()],
-      changed,
-      deleted: deleted.filter((path) => !still.has(path)),
-    };
+    const { root, trees } = buildTrees(format, next.entries.values());
+    const known = buildTrees(format, base).trees;
+    const fresh = [...trees.values()].filter((tree) => !known.has(tree.id));
+    const used = new Set([...next.entries.values()].map((entry) => entry.id));
+    return { root, objects: [...[...next.blobs.values()].filter((blob) => used.has(blob.id)), ...fresh] };
   } catch (thrown) {
     if (!(thrown instanceof PathConflict)) throw thrown;
     throw new AntiphonError("ANT_SANDBOX_OUTPUT", thrown.message, {

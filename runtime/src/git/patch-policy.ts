@@ -155,7 +155,7 @@ function checkNesting(file: FilePatch, touched: ReadonlyMap<string, FilePatch>):
 
 function checkRules(files: readonly FilePatch[], rules: PatchRules): void {
   const scope = rules.scope === undefined || rules.scope.length === 0 ? null : pathMatcher(rules.scope);
-  const guarded = pathMatcher(rules.protected ?? []);
+  const guarded = pathMatcher((rules.protected ?? []).map(foldedPath));
   const granted = pathMatcher(rules.grants ?? []);
   for (const file of files) {
     // What a copy reads is not changed by it.
@@ -175,7 +175,7 @@ function checkRule(
     refuse("ANT_PATCH_SCOPE", "scope.outside", "outside the task's scope", { path, line });
   }
   // V3: the same path in another case is the same file for some.
-  if ((guarded.matches(path) || guarded.matches(path.toLowerCase())) && !granted.matches(path)) {
+  if (guarded.matches(foldedPath(path)) && !granted.matches(path)) {
     refuse("ANT_PATCH_PROTECTED", "protected.path", "protected: tests, CI or configuration", { path, line });
   }
 }

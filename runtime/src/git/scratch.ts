@@ -2,10 +2,10 @@
  * A bare repository of our own in a temp directory, for one operation. Its config is ours; the objects it reads
  * come from the user's repository or the tree cache as an alternate; what it writes stays in it (L2).
  *
- * Lifecycle: made and removed by `withScratch`; a crash leaves a directory `antiphon-git-*` in the temp
- * directory that holds no secret and that nothing reads again.
+ * Lifecycle: made and removed by `withScratch`. A crash leaves a directory `antiphon-git-*` in the temp directory
+ * that nothing reads again; `sweepScratch` removes it, and every service calls that when it starts.
  */
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
@@ -93,7 +93,7 @@ export async function layOutRepository(
 }
 
 export async function withScratch<T>(store: ObjectStore, body: (scratch: Scratch) => Promise<T>): Promise<T> {
-  const gitDir = await mkdtemp(join(tmpdir(), "antiphon-git-"));
+  const gitDir = await mkdtemp(join(tmpdir(), PREFIX));
   try {
     await layOutRepository(gitDir, store);
     await writeFile(join(gitDir, "objects", "info", "alternates"), alternateLine(store.objectsDir));
@@ -102,6 +102,24 @@ export async function withScratch<T>(store: ObjectStore, body: (scratch: Scratch
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
+}
+
+const PREFIX = "antiphon-git-";
+/** No operation lasts this long. */
+const STALE_MS = 60 * 60_000;
+
+/** Removes what crashed processes left. @returns how many */
+export async function sweepScratch(now: Date): Promise<number> {
+  let swept = 0;
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue;
+    const place = join(tmpdir(), name);
+    const found = await lstat(place).catch(() => null);
+    if (found === null || !found.isDirectory() || now.getTime() - found.mtimeMs < STALE_MS) continue;
+    await rm(place, { recursive: true, force: true });
+    swept += 1;
+  }
+  return swept;
 }
 
 /** Callers hand ids over as text; only a full id may reach an argv, never a revision expression or an option. */

@@ -10,7 +10,7 @@ import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { firstLine, git, runGit, type GitCall, type GitResult } from "./git-process.ts";
-import { objectStore, openRepo, type Repo, type RepoLike } from "./repo.ts";
+import { objectStore, openRepo, tipOf, type Repo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch, type Scratch } from "./scratch.ts";
 
 const SWITCHES =
@@ -121,6 +121,8 @@ export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Pr
   requireId(update.to);
   const top = await checkedOutAt(opened, update.ref);
   if (top === null) return { kind: "unchanged" };
+  // Others may have landed since: then their update brings this change along.
+  if (update.dryRun !== true && (await tipOf(opened, update.ref)) !== update.to) return { kind: "unchanged" };
   const there = await openRepo(top);
   return inWorkTree(there, update.to, async (run) => {
     const status = await run(["diff-index", "--cached", "--quiet", "--ignore-submodules", update.to, "--"]);
@@ -134,9 +136,11 @@ export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Pr
   });
 }
 
-/** The top of the work tree that has a branch checked out; null when there is none. One process. */
+/** The top of the work tree that has a branch checked out; null when there is none. One process, or two. */
 export async function checkedOutAt(repo: RepoLike, ref: string): Promise<string | null> {
   const opened = await openRepo(repo);
+  // Also because git names a submodule's git directory where its work tree should be in that list.
+  if (!opened.bare && (await currentBranch(opened)) === ref) return opened.top;
   const listing = await git({ gitDir: opened.commonDir, args: ["worktree", "list", "--porcelain", "-z"] });
   for (const block of listing.toString("utf8").split("\0\0")) {
     const lines = block.split("\0");

@@ -15,14 +15,21 @@ const steps = [
   ["format", "prettier", ["--check", "--log-level", "warn", "."]],
   ["lint", "eslint", ["--max-warnings", "0", "."]],
   ["types", "tsc", ["-p", "."]],
-  ["architecture", "depcruise", ["--config", ".dependency-cruiser.cjs", "contracts", "runtime", "services", "cli", "test"], architecture],
+  [
+    "architecture",
+    "depcruise",
+    ["--config", ".dependency-cruiser.cjs", "contracts", "runtime", "services", "cli", "test"],
+    architecture,
+  ],
   ["dead code", "npx", ["--yes", KNIP, "--no-progress"]],
   ["generated files", "tsx", ["scripts/generate.ts", "--check"]],
 ];
 
 function architecture(output) {
   const modules = Number(/\((\d+) modules/.exec(output)?.[1] ?? 0);
-  return modules >= MIN_MODULES ? null : `only ${modules} modules were read; at least ${MIN_MODULES} are there`;
+  return modules >= MIN_MODULES
+    ? null
+    : `only ${modules} modules were read; at least ${MIN_MODULES} are there`;
 }
 
 const only = process.argv.slice(2);

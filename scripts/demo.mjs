@@ -31,7 +31,14 @@ function must(command, args, options = {}) {
 }
 
 function git(...args) {
-  const identity = ["-c", "user.name=Antiphon demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgsign=false"];
+  const identity = [
+    "-c",
+    "user.name=Antiphon demo",
+    "-c",
+    "user.email=demo@localhost",
+    "-c",
+    "commit.gpgsign=false",
+  ];
   return must("git", ["-C", repo, ...identity, ...args]);
 }
 
@@ -46,7 +53,17 @@ function makeRepository() {
 
 /** Starts the services and resolves with the gateway's address once all of them are ready. */
 function startServices() {
-  const args = [antiphon, "dev", "--port", "0", "--nats-port", "0", "--state-dir", join(home, "state"), "--json"];
+  const args = [
+    antiphon,
+    "dev",
+    "--port",
+    "0",
+    "--nats-port",
+    "0",
+    "--state-dir",
+    join(home, "state"),
+    "--json",
+  ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const exited = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
   const ready = new Promise((resolve, reject) => {
@@ -54,14 +71,19 @@ function startServices() {
       const event = JSON.parse(line);
       if (event.event === "ready") resolve(event);
     });
-    void exited.then((code) => reject(new Error(`the services stopped before they were ready (exit ${code})`)));
+    void exited.then((code) =>
+      reject(new Error(`the services stopped before they were ready (exit ${code})`)),
+    );
   });
   return { child, exited, ready };
 }
 
 function cli(env, ...args) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [antiphon, ...args], { stdio: "inherit", env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, [antiphon, ...args], {
+      stdio: "inherit",
+      env: { ...process.env, ...env },
+    });
     child.once("exit", (code) => resolve(code ?? 1));
   });
 }
@@ -81,7 +103,7 @@ async function main() {
   const stop = () => services.child.kill("SIGTERM");
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
-  let code = 1;
+  let code;
   try {
     const { gateway, elapsedMs } = await services.ready;
     console.log(`ready in ${(elapsedMs / 1000).toFixed(1)} s at ${gateway}`);

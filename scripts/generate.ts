@@ -13,6 +13,7 @@ import {
 } from "@antiphon/contracts/reference/generated-files";
 import { conformancePage } from "../contracts/conformance/index.ts";
 import { releaseOf } from "../contracts/conformance/release.ts";
+import { INVARIANTS_PAGE, invariantsPage } from "./invariant-index.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -41,7 +42,8 @@ function readOrNull(path: string): string | null {
   }
 }
 
-const files = generatedFiles(firstFixture, conformancePage());
+const files = new Map(generatedFiles(firstFixture, conformancePage()));
+files.set(INVARIANTS_PAGE, invariantsPage(root));
 for (const folder of [SCHEMA_FOLDER, REFERENCE_FOLDER]) mkdirSync(join(root, folder), { recursive: true });
 const changed = [...files].filter(([path, content]) => readOrNull(path) !== content).map(([path]) => path);
 const extra = stale(files);

@@ -31,7 +31,8 @@ export async function run(): Promise<void> {
     rows.push([`one task, ${FILES} files, intent to landed (s)`, range(totals), "<= 2.0"]);
     for (const [stage, values] of Object.entries(stages)) rows.push([`  ${stage}`, range(values), ""]);
     await eventually("an idle stack", () => idleFor(stack, 3_000), 60_000);
-    for (const [name, pid] of Object.entries(stack.ready.pids)) rows.push([`idle ${name} (MB RSS)`, rss(pid).toFixed(0), "<= 120"]);
+    for (const [name, pid] of Object.entries(stack.ready.pids))
+      rows.push([`idle ${name} (MB RSS)`, rss(pid).toFixed(0), "<= 120"]);
   } finally {
     await stack.stop();
   }
@@ -57,14 +58,28 @@ async function demo(): Promise<number> {
 
 async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage: string]: number[] } }> {
   const files: { [path: string]: string } = { "add.js": "module.exports = (a, b) => a - b;\n" };
-  for (let i = 1; i < FILES; i += 1) files[`src/module-${i % 40}/file-${i}.js`] = `export const value${i} = ${i};\n`.repeat(20);
+  for (let i = 1; i < FILES; i += 1)
+    files[`src/module-${i % 40}/file-${i}.js`] = `export const value${i} = ${i};\n`.repeat(20);
   const project = makeProject(files);
   const check = 'node -e "if (require(\\"./add.js\\")(2, 2) !== 4) process.exit(1)"';
   const totals: number[] = [];
-  const stages: { [stage: string]: number[] } = { "intent to claim": [], "claim to result": [], "result to verdict": [], "verdict to landed": [] };
+  const stages: { [stage: string]: number[] } = {
+    "intent to claim": [],
+    "claim to result": [],
+    "result to verdict": [],
+    "verdict to landed": [],
+  };
   for (let i = -2; i < RUNS; i += 1) {
     const started = performance.now();
-    const intent = { goal: "Make add add", inputs: { repo: project.path, agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] }, checks: [check] }, constraints: {} };
+    const intent = {
+      goal: "Make add add",
+      inputs: {
+        repo: project.path,
+        agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] },
+        checks: [check],
+      },
+      constraints: {},
+    };
     const { body } = await stack.http("POST", "/intents", intent);
     const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
     const runId = String(accepted.body["runId"]);
@@ -73,7 +88,8 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
     if (i < 0) continue; // The first ones fill the caches a working installation has.
     totals.push(seconds);
-    const at = (type: string): number => Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;
+    const at = (type: string): number =>
+      Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;
     stages["intent to claim"]?.push(at("claim") - at("intent"));
     stages["claim to result"]?.push(at("result") - at("claim"));
     stages["result to verdict"]?.push(at("verdict") - at("result"));
@@ -113,7 +129,8 @@ function rss(pid: number): number {
 
 function range(values: readonly number[]): string {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(2);
   return sorted.length === 1 ? at(0) : `p50 ${at(0.5)}  p95 ${at(0.95)}  (n ${sorted.length})`;
 }
 

@@ -22,12 +22,27 @@ afterAll(async () => {
 
 /** Messages in every stream of the server: what "changes nothing" is measured by. */
 async function stored(): Promise<string> {
-  const { stdout, code, stderr } = await run(`${ROOT}.antiphon/tools/nats`, ["--server", stack.ready.nats, "stream", "ls", "--all", "--json", "--names"]);
+  const { stdout, code, stderr } = await run(`${ROOT}.antiphon/tools/nats`, [
+    "--server",
+    stack.ready.nats,
+    "stream",
+    "ls",
+    "--all",
+    "--json",
+    "--names",
+  ]);
   if (code !== 0) throw new Error(stderr);
   const names = JSON.parse(stdout) as string[];
   const counts = await Promise.all(
     names.map(async (name) => {
-      const info = await run(`${ROOT}.antiphon/tools/nats`, ["--server", stack.ready.nats, "stream", "info", name, "--json"]);
+      const info = await run(`${ROOT}.antiphon/tools/nats`, [
+        "--server",
+        stack.ready.nats,
+        "stream",
+        "info",
+        name,
+        "--json",
+      ]);
       return `${name} ${String((JSON.parse(info.stdout) as { state: { last_seq: number } }).state.last_seq)}`;
     }),
   );
@@ -41,7 +56,11 @@ describe("a malformed intent is a 400 with the field's path, and nothing is writ
     ["a goal of another type", { goal: 7, inputs: {}, constraints: {} }, "/goal"],
     ["inputs that are no object", { goal: "x", inputs: [], constraints: {} }, "/inputs"],
     ["a key nobody knows", { goal: "x", inputs: {}, constraints: {}, extra: 1 }, "/extra"],
-    ["connectors of another type", { goal: "x", inputs: {}, constraints: {}, connectors: [1] }, "/connectors/0"],
+    [
+      "connectors of another type",
+      { goal: "x", inputs: {}, constraints: {}, connectors: [1] },
+      "/connectors/0",
+    ],
     ["no JSON at all", "{goal", ""],
     ["a prototype", '{"goal":"x","inputs":{"__proto__":{"a":1}},"constraints":{}}', ""],
   ])("%s", async (_name, body, path) => {
@@ -57,7 +76,8 @@ describe("a malformed intent is a 400 with the field's path, and nothing is writ
 });
 
 describe("a repository no run can start from is one coded error with a remedy", () => {
-  const attempt = (path: string, ...more: string[]) => stack.antiphon(["run", "Fix it", "--repo", path, "--command", "true", ...more]);
+  const attempt = (path: string, ...more: string[]) =>
+    stack.antiphon(["run", "Fix it", "--repo", path, "--command", "true", ...more]);
   const expectError = (ended: { code: number | null; stderr: string }, error: string, code = 2): void => {
     expect(ended.stderr).toMatch(new RegExp(`error ${error}: .+\\nremedy: .+`));
     expect(ended.code).toBe(code);
@@ -82,12 +102,26 @@ describe("a repository no run can start from is one coded error with a remedy", 
     const dirty = makeProject(BROKEN_CALCULATOR);
     dirty.write("add.js", "// at work\n");
     expectError(await attempt(dirty.path), "ANT_REPO_DIRTY");
-    const allowed = await stack.antiphon(["run", "Fix it", "--repo", dirty.path, "--command", FIX, "--check", CHECK, "--allow-dirty"]);
+    const allowed = await stack.antiphon([
+      "run",
+      "Fix it",
+      "--repo",
+      dirty.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+      "--allow-dirty",
+    ]);
     expect(allowed.code).toBe(0);
     dirty.remove();
   });
   test("none given", async () => {
-    const { body } = await stack.http("POST", "/intents", { goal: "daily brief", inputs: { topics: ["infra"] }, constraints: {} });
+    const { body } = await stack.http("POST", "/intents", {
+      goal: "daily brief",
+      inputs: { topics: ["infra"] },
+      constraints: {},
+    });
     const answer = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ error: { code: "ANT_INTENT_NO_REPO" } });
@@ -97,15 +131,43 @@ describe("a repository no run can start from is one coded error with a remedy", 
 describe("what cannot work is said before or as the run's honest end", () => {
   test("a patch that does not apply ends the run as failed, with git's own reason", async () => {
     const patch = join(scratch, "stale.diff");
-    writeFileSync(patch, "diff --git a/add.js b/add.js\n--- a/add.js\n+++ b/add.js\n@@ -1 +1 @@\n-not there\n+new\n");
-    const ended = await stack.antiphon(["run", "Fix it", "--repo", project.path, "--patch", patch, "--check", CHECK, "--attempts", "1"]);
+    writeFileSync(
+      patch,
+      "diff --git a/add.js b/add.js\n--- a/add.js\n+++ b/add.js\n@@ -1 +1 @@\n-not there\n+new\n",
+    );
+    const ended = await stack.antiphon([
+      "run",
+      "Fix it",
+      "--repo",
+      project.path,
+      "--patch",
+      patch,
+      "--check",
+      CHECK,
+      "--attempts",
+      "1",
+    ]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(/error ANT_PATCH_DOES_NOT_APPLY: .*add\.js.*\nremedy: /);
   });
   test("a patch that leaves the tree is refused at the door", async () => {
     const patch = join(scratch, "escape.diff");
-    writeFileSync(patch, "diff --git a/../x b/../x\nnew file mode 100644\n--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n");
-    const ended = await stack.antiphon(["run", "Fix it", "--repo", project.path, "--patch", patch, "--check", CHECK, "--attempts", "1"]);
+    writeFileSync(
+      patch,
+      "diff --git a/../x b/../x\nnew file mode 100644\n--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n",
+    );
+    const ended = await stack.antiphon([
+      "run",
+      "Fix it",
+      "--repo",
+      project.path,
+      "--patch",
+      patch,
+      "--check",
+      CHECK,
+      "--attempts",
+      "1",
+    ]);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/error ANT_INTENT_OPTIONS: .*path has a `..` segment/);
   });
@@ -115,7 +177,20 @@ describe("what cannot work is said before or as the run's honest end", () => {
     expect(ended.stderr).toMatch(/error ANT_AGENT_UNKNOWN: [^]*scripted[^]*command[^]*replay/);
   });
   test("a recording nobody made", async () => {
-    const ended = await stack.antiphon(["run", "Fix it", "--repo", project.path, "--agent", "replay", "--seed", "never", "--check", CHECK, "--attempts", "1"]);
+    const ended = await stack.antiphon([
+      "run",
+      "Fix it",
+      "--repo",
+      project.path,
+      "--agent",
+      "replay",
+      "--seed",
+      "never",
+      "--check",
+      CHECK,
+      "--attempts",
+      "1",
+    ]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain("ANT_RECORDING_NOT_FOUND");
   });
@@ -151,7 +226,10 @@ describe("the gateway lets nobody in who has no business there", () => {
     const origin = await stack.http("POST", "/intents", intent, { origin: "https://elsewhere.example" });
     expect(origin).toMatchObject({ status: 403, body: { error: { code: "ANT_GATEWAY_ORIGIN" } } });
     const port = new URL(stack.ready.gateway).port;
-    const raw = await run("sh", ["-c", `printf 'GET /runs HTTP/1.1\\r\\nHost: elsewhere.example\\r\\nConnection: close\\r\\n\\r\\n' | timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; cat >&3; cat <&3'`]);
+    const raw = await run("sh", [
+      "-c",
+      `printf 'GET /runs HTTP/1.1\\r\\nHost: elsewhere.example\\r\\nConnection: close\\r\\n\\r\\n' | timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; cat >&3; cat <&3'`,
+    ]);
     expect(raw.stdout).toContain("ANT_GATEWAY_HOST");
     expect(await stored()).toBe(before);
   });

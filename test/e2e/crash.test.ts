@@ -21,7 +21,18 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 async function begin(): Promise<string> {
-  const args = ["run", "Fix the broken add", "--repo", project.path, "--command", SLOW_FIX, "--check", SLOW_CHECK, "--detach", "--json"];
+  const args = [
+    "run",
+    "Fix the broken add",
+    "--repo",
+    project.path,
+    "--command",
+    SLOW_FIX,
+    "--check",
+    SLOW_CHECK,
+    "--detach",
+    "--json",
+  ];
   const { document } = await stack.json<{ runId: string }>(args.slice(0, -1));
   return document.runId;
 }
@@ -31,7 +42,8 @@ async function reached(runId: string, type: string): Promise<void> {
   const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };
   const watch = start(process.execPath, [ANTIPHON, "events", runId, "--json"], { env });
   try {
-    for await (const line of createInterface({ input: watch.stdout! })) if (line.includes(`"type":"${type}"`)) return;
+    for await (const line of createInterface({ input: watch.stdout! }))
+      if (line.includes(`"type":"${type}"`)) return;
     throw new Error(`${runId} ended without a ${type} record`);
   } finally {
     watch.kill("SIGKILL");

@@ -40,14 +40,12 @@ test("a diamond runs in order, in parallel where it may, each task on the landed
       ],
     }),
   );
-  const { code, document } = await stack.json<{ runId: string; status: string; commit: string; tasks: { task: string; commit: string }[] }>([
-    "run",
-    "Add four files",
-    "--repo",
-    project.path,
-    "--tasks",
-    tasks,
-  ]);
+  const { code, document } = await stack.json<{
+    runId: string;
+    status: string;
+    commit: string;
+    tasks: { task: string; commit: string }[];
+  }>(["run", "Add four files", "--repo", project.path, "--tasks", tasks]);
   expect(document.status).toBe("succeeded");
   expect(code).toBe(0);
   const landed = project.landed(document.runId);
@@ -64,9 +62,21 @@ test("a diamond runs in order, in parallel where it may, each task on the landed
 
 test("a graph with a cycle is refused at the door, naming the cycle", async () => {
   const tasks = join(scratch, "cycle.yaml");
-  const task = (id: number, dependencies: number[]) => ({ id, description: `Step ${id}`, dependencies, agent: { kind: "scripted", commands: ["true"] } });
+  const task = (id: number, dependencies: number[]) => ({
+    id,
+    description: `Step ${id}`,
+    dependencies,
+    agent: { kind: "scripted", commands: ["true"] },
+  });
   writeFileSync(tasks, stringify([task(1, [2]), task(2, [1])]));
-  const { code, stdout, stderr } = await stack.antiphon(["run", "Go round", "--repo", project.path, "--tasks", tasks]);
+  const { code, stdout, stderr } = await stack.antiphon([
+    "run",
+    "Go round",
+    "--repo",
+    project.path,
+    "--tasks",
+    tasks,
+  ]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(/error ANT_[A-Z_]+: .*1 -> 2 -> 1/);
   expect(stderr).toContain("remedy: ");

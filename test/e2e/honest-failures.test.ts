@@ -36,7 +36,8 @@ async function begin(inputs: object, constraints: object = {}, goal = "Fix the b
   return String(answer.body["runId"]);
 }
 
-const view = async (runId: string): Promise<View> => (await stack.http("GET", `/runs/${runId}`)).body as unknown as View;
+const view = async (runId: string): Promise<View> =>
+  (await stack.http("GET", `/runs/${runId}`)).body as unknown as View;
 const until = (runId: string, ...wanted: string[]): Promise<View> =>
   eventually(
     `${runId} ${wanted.join(" or ")}`,
@@ -52,7 +53,9 @@ test("V1 a liar whose patch breaks the check is rejected by the clean room, told
   const liar = { kind: "scripted", claim: "ok", commands: [`${BREAK}; echo "// $ANTIPHON_EPOCH" >> add.js`] };
   const runId = await begin({ agent: liar, checks: [CHECK] }, { max_attempts: 2 });
   const end = await until(runId, "failed");
-  expect(end.steps).toMatchObject([{ status: "failed", epoch: 2, verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED" }]);
+  expect(end.steps).toMatchObject([
+    { status: "failed", epoch: 2, verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED" },
+  ]);
   expect(project.landed(runId)).toEqual([]);
   const { document } = await stack.json<{ feedback?: unknown }>(["evidence", "get", runId]);
   expect(JSON.stringify(document)).toContain(`${runId}.T-001.2.verdict`);
@@ -64,7 +67,11 @@ test("the next attempt is given the reason why the last one was rejected", async
   project = makeProject(BROKEN_CALCULATOR);
   const learner = {
     kind: "command",
-    argv: ["sh", "-c", `cat > /tmp/task.json; if grep -q ANT_VERIFY /tmp/task.json; then ${FIX}; else ${BREAK}; fi`],
+    argv: [
+      "sh",
+      "-c",
+      `cat > /tmp/task.json; if grep -q ANT_VERIFY /tmp/task.json; then ${FIX}; else ${BREAK}; fi`,
+    ],
   };
   const runId = await begin({ agent: learner, checks: [CHECK] });
   const end = await until(runId, "succeeded", "failed");
@@ -82,7 +89,10 @@ test("V2 a check that passes without the change too proves nothing and does not 
 
 test("V3 a change to a test that nobody granted is refused", async () => {
   project = makeProject(BROKEN_CALCULATOR);
-  const runId = await begin({ agent: { kind: "scripted", commands: ["echo > test.js"] }, checks: [CHECK] }, { max_attempts: 1 });
+  const runId = await begin(
+    { agent: { kind: "scripted", commands: ["echo > test.js"] }, checks: [CHECK] },
+    { max_attempts: 1 },
+  );
   const end = await until(runId, "failed");
   expect(end.steps[0]?.code).toBe("ANT_PATCH_PROTECTED");
   expect(project.landed(runId)).toEqual([]);
@@ -94,7 +104,11 @@ test("V4 a check that fails and then passes on the same tree is called flaky", a
   const liar = { kind: "scripted", claim: "ok", commands: ["date +%N > stamp.txt"] };
   const seen = new Set<string | null>();
   for (let i = 0; i < 12 && !seen.has("FLAKY"); i += 1) {
-    const runId = await begin({ agent: liar, checks: [flaky], workflow: "BUILD" }, { max_attempts: 1 }, `Add a stamp ${i}`);
+    const runId = await begin(
+      { agent: liar, checks: [flaky], workflow: "BUILD" },
+      { max_attempts: 1 },
+      `Add a stamp ${i}`,
+    );
     seen.add((await until(runId, "succeeded", "failed")).steps[0]?.verdict ?? null);
   }
   expect(seen).toContain("FLAKY");
@@ -114,7 +128,10 @@ test("V5 without a check to be found the verdict is unknown, nothing lands, and 
 
 test("a question puts the run in waiting_input, exit code 3, and an answer over HTTP resumes it", async () => {
   project = makeProject(BROKEN_CALCULATOR);
-  const runId = await begin({ agent: { kind: "scripted", ask: "Which operator?", commands: [FIX] }, checks: [CHECK] });
+  const runId = await begin({
+    agent: { kind: "scripted", ask: "Which operator?", commands: [FIX] },
+    checks: [CHECK],
+  });
   await until(runId, "waiting_input");
   const watch = await stack.antiphon(["events", runId]);
   expect(watch.code).toBe(3);
@@ -129,20 +146,33 @@ test("a question puts the run in waiting_input, exit code 3, and an answer over 
 
 test("a task past its time budget is killed and reported as that", async () => {
   project = makeProject(BROKEN_CALCULATOR);
-  const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] }, { time_budget_s: 2, max_attempts: 1 });
+  const runId = await begin(
+    { agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] },
+    { time_budget_s: 2, max_attempts: 1 },
+  );
   const end = await until(runId, "failed");
   expect(end.steps).toMatchObject([{ status: "failed", code: "ANT_TASK_TIME_BUDGET" }]);
-  await eventually("no container of the run", async () => ((await dockerContainers(runId)).length === 0 ? true : null), 5_000);
+  await eventually(
+    "no container of the run",
+    async () => ((await dockerContainers(runId)).length === 0 ? true : null),
+    5_000,
+  );
 });
 
 test("a cancelled run stops its container within 5 s and never lands", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] });
-  await eventually("a container of the run", async () => ((await dockerContainers(runId)).length > 0 ? true : null));
+  await eventually("a container of the run", async () =>
+    (await dockerContainers(runId)).length > 0 ? true : null,
+  );
   const canceledAt = Date.now();
   const { code } = await stack.antiphon(["cancel", runId]);
   expect(code).toBe(0);
-  await eventually("no container of the run", async () => ((await dockerContainers(runId)).length === 0 ? true : null), 8_000);
+  await eventually(
+    "no container of the run",
+    async () => ((await dockerContainers(runId)).length === 0 ? true : null),
+    8_000,
+  );
   expect(Date.now() - canceledAt).toBeLessThan(5_000);
   await until(runId, "canceled");
   expect(project.landed(runId)).toEqual([]);

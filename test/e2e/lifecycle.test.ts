@@ -17,7 +17,16 @@ describe("antiphon dev", () => {
     const stack = await startStack();
     expect(stack.ready.elapsedMs).toBeLessThan(5_000);
     const project = makeProject(BROKEN_CALCULATOR);
-    const { code, document } = await stack.json<{ runId: string }>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
+    const { code, document } = await stack.json<{ runId: string }>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ]);
     expect(code).toBe(0);
     project.remove();
     await stack.stop(); // Throws when a child is left.
@@ -28,7 +37,16 @@ describe("antiphon dev", () => {
 
   test("a second one on the same state directory is told who holds it and disturbs nothing", async () => {
     const stack = await startStack();
-    const second = await run(process.execPath, [ANTIPHON, "dev", "--port", "0", "--nats-port", "0", "--state-dir", stack.stateDir]);
+    const second = await run(process.execPath, [
+      ANTIPHON,
+      "dev",
+      "--port",
+      "0",
+      "--nats-port",
+      "0",
+      "--state-dir",
+      stack.stateDir,
+    ]);
     expect(second.stderr).toContain("ANT_DEV_ALREADY_RUNNING");
     expect(second.code).not.toBe(0);
     expect((await stack.http("GET", "/healthz")).status).toBe(200);
@@ -57,13 +75,30 @@ describe("five processes that share nothing but NATS", () => {
     try {
       const url = await eventually("the gateway's address", () => gateway, 20_000);
       const roll = await eventually("all five roles", async () => {
-        const { services: there } = (await (await fetch(`${url}/services?expect=5`)).json()) as { services: unknown[] };
+        const { services: there } = (await (await fetch(`${url}/services?expect=5`)).json()) as {
+          services: unknown[];
+        };
         return there.length >= 5 ? there : null;
       });
       expect(roll).toHaveLength(5);
-      const ended = await run(process.execPath, [ANTIPHON, "run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK, "--json"], {
-        env: { ANTIPHON_GATEWAY_URL: url },
-      });
+      const ended = await run(
+        process.execPath,
+        [
+          ANTIPHON,
+          "run",
+          "Fix the broken add",
+          "--repo",
+          project.path,
+          "--command",
+          FIX,
+          "--check",
+          CHECK,
+          "--json",
+        ],
+        {
+          env: { ANTIPHON_GATEWAY_URL: url },
+        },
+      );
       const document = JSON.parse(ended.stdout) as { runId: string; status: string };
       expect(document.status, said).toBe("succeeded");
       expect(project.landed(document.runId)).toHaveLength(1);
@@ -81,13 +116,29 @@ describe("what is missing is said, and nothing is lost", () => {
   test("NATS down: exit code 4 with a remedy, and an accepted run goes on when it is back", async () => {
     const stack = await startStack();
     const project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<{ runId: string }>(["run", "Fix the broken add", "--repo", project.path, "--command", `sleep 2; ${FIX}`, "--check", CHECK, "--detach"]);
+    const { document } = await stack.json<{ runId: string }>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      `sleep 2; ${FIX}`,
+      "--check",
+      CHECK,
+      "--detach",
+    ]);
     process.kill(stack.ready.pids["nats-server"]!, "SIGSTOP");
     const during = await stack.antiphon(["run", "Another", "--repo", project.path, "--command", "true"]);
     process.kill(stack.ready.pids["nats-server"]!, "SIGCONT");
-    expect(during.stderr).toMatch(/error ANT_(NATS_UNREACHABLE|DIRECTOR_UNAVAILABLE|GATEWAY_[A-Z]+): .+\nremedy: .+/);
+    expect(during.stderr).toMatch(
+      /error ANT_(NATS_UNREACHABLE|DIRECTOR_UNAVAILABLE|GATEWAY_[A-Z]+): .+\nremedy: .+/,
+    );
     expect(during.code).toBe(4);
-    await eventually("the run has landed", () => (project.landed(document.runId).length === 1 ? true : null), 60_000);
+    await eventually(
+      "the run has landed",
+      () => (project.landed(document.runId).length === 1 ? true : null),
+      60_000,
+    );
     project.remove();
     await stack.stop();
   });
@@ -97,7 +148,11 @@ describe("what is missing is said, and nothing is lost", () => {
     const doctor = await run(process.execPath, [ANTIPHON, "doctor"], { env });
     expect(doctor.code).not.toBe(0);
     expect(`${doctor.stdout}${doctor.stderr}`).toMatch(/docker/i);
-    const dev = await run(process.execPath, [ANTIPHON, "dev", "--port", "0", "--nats-port", "0", "--state-dir", join(scratch, "down")], { env });
+    const dev = await run(
+      process.execPath,
+      [ANTIPHON, "dev", "--port", "0", "--nats-port", "0", "--state-dir", join(scratch, "down")],
+      { env },
+    );
     expect(dev.stderr).toMatch(/error ANT_DOCKER_UNREACHABLE: .+\nremedy: .+/);
     expect(dev.code).toBe(4);
   });
@@ -106,6 +161,13 @@ describe("what is missing is said, and nothing is lost", () => {
 test("npm run demo ends with a landed commit and says where everything is", async () => {
   const ended = await run(process.execPath, [join(ROOT, "scripts", "demo.mjs")], { timeoutMs: 110_000 });
   expect(ended.code, ended.stderr).toBe(0);
-  for (const words of ["replays a recorded session", "clean room", "What landed", "Its evidence", "Your turn"]) expect(ended.stdout).toContain(words);
+  for (const words of [
+    "replays a recorded session",
+    "clean room",
+    "What landed",
+    "Its evidence",
+    "Your turn",
+  ])
+    expect(ended.stdout).toContain(words);
   expect(existsSync(join(ROOT, ".antiphon", "demo", "evidence", "tasks", "T-001.yaml"))).toBe(true);
 });

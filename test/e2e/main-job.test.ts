@@ -37,7 +37,16 @@ describe("antiphon run", () => {
   test("lands a scripted change once, on its own branch, with trailers, and leaves main alone", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const before = project.git("rev-parse", "main").trim();
-    const { code, document } = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
+    const { code, document } = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ]);
     expect(document).toMatchObject({ status: "succeeded", workflow: "DEBUG", code: null });
     expect(code).toBe(0);
     expect(document.tasks).toMatchObject([{ task: "T-001", verdict: "PASS", commit: document.commit }]);
@@ -52,7 +61,18 @@ describe("antiphon run", () => {
 
   test("moves the target branch and the clean work tree on it when asked", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK, "--land", "main"]);
+    const { document } = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+      "--land",
+      "main",
+    ]);
     expect(document).toMatchObject({ status: "succeeded", landedOn: "refs/heads/main" });
     expect(project.git("rev-parse", "main").trim()).toBe(document.commit);
     expect(readFileSync(join(project.path, "add.js"), "utf8")).toContain("a + b");
@@ -65,17 +85,47 @@ describe("antiphon run", () => {
     const patch = join(scratch, "fix.diff");
     writeFileSync(patch, project.git("diff"));
     project.git("checkout", "--", "add.js");
-    const byPatch = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--patch", patch, "--check", CHECK]);
+    const byPatch = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--patch",
+      patch,
+      "--check",
+      CHECK,
+    ]);
     expect(byPatch.document.status).toBe("succeeded");
-    const program = 'const t=JSON.parse(require("fs").readFileSync(0,"utf8")); require("fs").writeFileSync("add.js","module.exports = (a, b) => a + b; // "+t.task.task_id+"\\n")';
-    const byProgram = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--agent", "command", "--", "node", "-e", program]);
+    const program =
+      'const t=JSON.parse(require("fs").readFileSync(0,"utf8")); require("fs").writeFileSync("add.js","module.exports = (a, b) => a + b; // "+t.task.task_id+"\\n")';
+    const byProgram = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--check",
+      CHECK,
+      "--agent",
+      "command",
+      "--",
+      "node",
+      "-e",
+      program,
+    ]);
     expect(byProgram.document.status).toBe("succeeded");
     expect(project.git("show", `${byProgram.document.commit}:add.js`)).toContain("// T-001");
   });
 
   test("finds the repository's own check where none is named", async () => {
     project = makeProject({ ...BROKEN_CALCULATOR, "package.json": '{"scripts":{"test":"node test.js"}}\n' });
-    const { document } = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX]);
+    const { document } = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+    ]);
     expect(document).toMatchObject({ status: "succeeded" });
     const { stdout } = await stack.antiphon(["evidence", "get", document.runId, "--json"]);
     expect(stdout).toContain("npm test");
@@ -83,18 +133,39 @@ describe("antiphon run", () => {
 
   test("says in words what happened, and where the commit and the evidence are", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { code, stdout, stderr } = await stack.antiphon(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
+    const { code, stdout, stderr } = await stack.antiphon([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ]);
     expect(stderr).toBe("");
     expect(code).toBe(0);
-    for (const word of ["DEBUG", "T-001", "clean room", "antiphon/run_", "evidence"]) expect(stdout).toContain(word);
+    for (const word of ["DEBUG", "T-001", "clean room", "antiphon/run_", "evidence"])
+      expect(stdout).toContain(word);
   });
 });
 
 describe("evidence", () => {
   test("is readable with the stock nats CLI and exported as the seed's bundle", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
-    const manifest = JSON.parse((await nats("kv", "get", "ANT_EVIDENCE", `${document.runId}.T-001.1`, "--raw")).stdout) as {
+    const { document } = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ]);
+    const manifest = JSON.parse(
+      (await nats("kv", "get", "ANT_EVIDENCE", `${document.runId}.T-001.1`, "--raw")).stdout,
+    ) as {
       decision: string;
       files: { path: string; blob: { name: string } }[];
     };
@@ -104,15 +175,30 @@ describe("evidence", () => {
     expect(paths.some((path) => path.startsWith("checks/"))).toBe(true);
     expect(paths.some((path) => path.startsWith("provenance/"))).toBe(true);
     const diff = manifest.files.find((file) => file.path === "diff.patch")!;
-    const got = await nats("object", "get", "ANT_EVIDENCE_FILES", diff.blob.name, "--output", join(scratch, "got.patch"), "--force", "--no-progress");
+    const got = await nats(
+      "object",
+      "get",
+      "ANT_EVIDENCE_FILES",
+      diff.blob.name,
+      "--output",
+      join(scratch, "got.patch"),
+      "--force",
+      "--no-progress",
+    );
     expect(got.code).toBe(0);
     expect(readFileSync(join(scratch, "got.patch"), "utf8")).toContain("+module.exports = (a, b) => a + b;");
-    const verdict = JSON.parse((await nats("kv", "get", "ANT_EVIDENCE", `${document.runId}.T-001.1.verdict`, "--raw")).stdout) as { decision: string };
+    const verdict = JSON.parse(
+      (await nats("kv", "get", "ANT_EVIDENCE", `${document.runId}.T-001.1.verdict`, "--raw")).stdout,
+    ) as { decision: string };
     expect(verdict.decision).toBe("PASS");
-    const router = JSON.parse((await nats("kv", "get", "ANT_CONTRACTS", `${document.runId}.router`, "--raw")).stdout) as { router_contract: { status: string; evidence: unknown[] } };
+    const router = JSON.parse(
+      (await nats("kv", "get", "ANT_CONTRACTS", `${document.runId}.router`, "--raw")).stdout,
+    ) as { router_contract: { status: string; evidence: unknown[] } };
     expect(router.router_contract.status).toBe("COMPLETE");
     expect(router.router_contract.evidence).not.toHaveLength(0);
-    const view = JSON.parse((await nats("kv", "get", "ANT_RUNS", document.runId, "--raw")).stdout) as { status: string };
+    const view = JSON.parse((await nats("kv", "get", "ANT_RUNS", document.runId, "--raw")).stdout) as {
+      status: string;
+    };
     expect(view.status).toBe("succeeded");
 
     const out = join(scratch, "export");
@@ -124,11 +210,32 @@ describe("evidence", () => {
 
   test("messages decode on the command line, and each carries its schema", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>(["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK]);
-    const raw = await nats("stream", "get", "ANT_JOURNAL_0", "--last-for", `antiphon.v1.run.0.claim.${document.runId}.t-001.1`, "--json");
+    const { document } = await stack.json<Summary>([
+      "run",
+      "Fix the broken add",
+      "--repo",
+      project.path,
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ]);
+    const raw = await nats(
+      "stream",
+      "get",
+      "ANT_JOURNAL_0",
+      "--last-for",
+      `antiphon.v1.run.0.claim.${document.runId}.t-001.1`,
+      "--json",
+    );
     const message = JSON.parse(raw.stdout) as { data: string; hdrs: string };
     expect(Buffer.from(message.hdrs, "base64").toString()).toMatch(/Antiphon-Schema: \S*[cC]laim/);
     const decoded = await stack.antiphon(["decode"], { stdin: Buffer.from(message.data, "base64") });
-    expect(JSON.parse(decoded.stdout)).toMatchObject({ type: "claim", runId: document.runId, taskId: "T-001", epoch: 1 });
+    expect(JSON.parse(decoded.stdout)).toMatchObject({
+      type: "claim",
+      runId: document.runId,
+      taskId: "T-001",
+      epoch: 1,
+    });
   });
 });

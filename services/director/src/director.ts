@@ -46,7 +46,10 @@ export class Director {
     } catch (error) {
       const code = error instanceof AntiphonError ? error.code : "ANT_INTERNAL";
       const delayMs = Math.min(RETRY_CAP_MS, RETRY_MS * 2 ** Math.min(deliveries - 1, 10));
-      this.#parts.log.warn({ err: error, code, run: record.runId, seq: record.seq, delayMs }, "will be tried again");
+      this.#parts.log.warn(
+        { err: error, code, run: record.runId, seq: record.seq, delayMs },
+        "will be tried again",
+      );
       return { kind: "retry", delayMs, code };
     }
   }
@@ -70,7 +73,10 @@ export class Director {
       const record = await this.#record(context, effect, cause, signal);
       const result = await this.#parts.journal.append(record, { signal });
       const seq = result.kind === "conflict" ? result.existing.seq : result.record.seq;
-      this.#parts.log.info({ run: context.runId, task: record.taskId, epoch: record.epoch, seq }, `${record.type} ${result.kind}`);
+      this.#parts.log.info(
+        { run: context.runId, task: record.taskId, epoch: record.epoch, seq },
+        `${record.type} ${result.kind}`,
+      );
       if (record.type === "closed" || record.type === "dispatch") {
         await this.#parts.projector.project(await this.#parts.runs.load(context.runId, seq));
       }
@@ -94,6 +100,9 @@ export class Director {
     const { refused } = snapshot.context;
     if (refused?.seq !== record.seq) return;
     const { runId: run, taskId: task, epoch, type } = record;
-    this.#parts.log.warn({ run, task, epoch, seq: record.seq, type, reason: refused.reason }, "record refused");
+    this.#parts.log.warn(
+      { run, task, epoch, seq: record.seq, type, reason: refused.reason },
+      "record refused",
+    );
   }
 }

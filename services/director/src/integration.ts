@@ -31,7 +31,15 @@ export async function verifyIntegration(
   }
   const replay = await ports.repository.replayOnto(base.repo, base.commit, run.head, tip);
   if (replay.kind === "conflict") {
-    return { ...plain, verdict: "FAIL", code: "ANT_LANDING_CONFLICT", message: replay.message, head: tip, commit: null, tree: null };
+    return {
+      ...plain,
+      verdict: "FAIL",
+      code: "ANT_LANDING_CONFLICT",
+      message: replay.message,
+      head: tip,
+      commit: null,
+      tree: null,
+    };
   }
   const checks = await integrationChecks(run, ports.repository);
   const outcomes =
@@ -75,7 +83,8 @@ export async function landIntegration(
   const { base } = intentOf(run);
   const { verdict } = integration;
   const ref = targetRef(run);
-  if (verdict.commit === null) return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
+  if (verdict.commit === null)
+    return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
   const isNew = (await repository.tip(base.repo, ref)) === null;
   return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
 }

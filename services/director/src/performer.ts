@@ -39,9 +39,17 @@ export class Performer {
       case "land":
         return { type: "landing", ...at, body: await this.#land(run, effect) };
       case "verify-integration":
-        return { type: "verdict", ...at, body: await verifyIntegration(run, effect.epoch, this.#ports, signal) };
+        return {
+          type: "verdict",
+          ...at,
+          body: await verifyIntegration(run, effect.epoch, this.#ports, signal),
+        };
       case "land-integration":
-        return { type: "landing", ...at, body: await landIntegration(run, effect.integration, this.#ports.repository) };
+        return {
+          type: "landing",
+          ...at,
+          body: await landIntegration(run, effect.integration, this.#ports.repository),
+        };
       case "close":
         return { type: "closed", ...at, body: closingOf(run) };
     }
@@ -55,13 +63,37 @@ export class Performer {
     switch (effect.kind) {
       case "dispatch":
       case "verify":
-        return { type: "verdict", ...at, taskId: effect.taskId, epoch: effect.epoch, body: unverifiable(run, code, message) };
+        return {
+          type: "verdict",
+          ...at,
+          taskId: effect.taskId,
+          epoch: effect.epoch,
+          body: unverifiable(run, code, message),
+        };
       case "verify-integration":
-        return { type: "verdict", ...at, taskId: null, epoch: effect.epoch, body: unverifiable(run, code, message) };
+        return {
+          type: "verdict",
+          ...at,
+          taskId: null,
+          epoch: effect.epoch,
+          body: unverifiable(run, code, message),
+        };
       case "land":
-        return { type: "landing", ...at, taskId: effect.taskId, epoch: effect.epoch, body: { kind: "refused", code, message } };
+        return {
+          type: "landing",
+          ...at,
+          taskId: effect.taskId,
+          epoch: effect.epoch,
+          body: { kind: "refused", code, message },
+        };
       case "land-integration":
-        return { type: "landing", ...at, taskId: null, epoch: effect.epoch, body: { kind: "refused", code, message } };
+        return {
+          type: "landing",
+          ...at,
+          taskId: null,
+          epoch: effect.epoch,
+          body: { kind: "refused", code, message },
+        };
       case "close":
         return null;
     }
@@ -69,7 +101,8 @@ export class Performer {
 
   async #dispatch(run: RunState, effect: Extract<Effect, { kind: "dispatch" }>): Promise<DispatchBody> {
     const { options, base, intent } = intentOf(run);
-    if (run.routed === null) throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
+    if (run.routed === null)
+      throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
     const { planned, feedback, answers } = effect.task;
     const { verify_profile } = planned.task;
     const commands =
@@ -94,7 +127,8 @@ export class Performer {
     const { repository } = this.#ports;
     const { base } = intentOf(run);
     const verdict: VerdictBody = effect.phase.verdict;
-    if (verdict.commit === null) throw new AntiphonError("ANT_JOURNAL_GAP", "an accepted verdict without a commit");
+    if (verdict.commit === null)
+      throw new AntiphonError("ANT_JOURNAL_GAP", "an accepted verdict without a commit");
     const previous = run.head === base.commit ? null : run.head;
     return repository.land(base.repo, runBranch(run.runId), verdict.commit, previous);
   }

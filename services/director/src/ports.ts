@@ -23,8 +23,7 @@ export interface ChangeRules {
 export type Candidate = ChangedTree;
 
 export type CandidateOutcome =
-  | { kind: "candidate"; candidate: Candidate }
-  | { kind: "refused"; code: string; message: string };
+  { kind: "candidate"; candidate: Candidate } | { kind: "refused"; code: string; message: string };
 
 /** The user's repository. Everything it does is repeatable: the same arguments make the same objects. */
 export interface RepositoryPort {
@@ -55,8 +54,7 @@ export interface NewCommit {
 }
 
 export type ReplayOutcome =
-  | { kind: "replayed"; commit: string; tree: string }
-  | { kind: "conflict"; message: string };
+  { kind: "replayed"; commit: string; tree: string } | { kind: "conflict"; message: string };
 
 /** Stands for the task id where a finished run is checked as a whole. */
 export const INTEGRATION = "integration";

@@ -27,11 +27,7 @@ export class Projector {
         this.#put(this.#runs, run.runId, runView(records)),
         router === null ? null : this.#put(this.#contracts, `${run.runId}.router`, router),
         ...run.tasks.map((task) =>
-          this.#put(
-            this.#contracts,
-            `${run.runId}.${task.planned.task.task_id}`,
-            taskContract(run, task),
-          ),
+          this.#put(this.#contracts, `${run.runId}.${task.planned.task.task_id}`, taskContract(run, task)),
         ),
       ]);
     } catch (error) {

@@ -31,11 +31,20 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   });
-  const projector = new Projector({ runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) }, log);
+  const projector = new Projector(
+    { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
+    log,
+  );
   const runs = new RunCache(journal, config.policy);
   const director = new Director({ journal, runs, performer, projector, log });
 
-  serveRpc(bus, subjects.repoInspect, "director", (request: RepoInspectRequest) => repository.inspect(request), { log });
+  serveRpc(
+    bus,
+    subjects.repoInspect,
+    "director",
+    (request: RepoInspectRequest) => repository.inspect(request),
+    { log },
+  );
   consume(bus, {
     consumer: "director",
     slots: config.slots,
@@ -46,7 +55,14 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
 
   const stop = new AbortController();
   const sweeps = sweepForever(
-    { journal, runs, director, log, now: () => systemClock.now(), sleep: (ms, until) => systemClock.sleep(ms, until) },
+    {
+      journal,
+      runs,
+      director,
+      log,
+      now: () => systemClock.now(),
+      sleep: (ms, until) => systemClock.sleep(ms, until),
+    },
     config.sweep,
     stop.signal,
   );

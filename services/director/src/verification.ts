@@ -113,7 +113,9 @@ async function runTrial(
 /** V2 asks for fail-to-pass where one check stands for the fix: a DEBUG run of one task. */
 function provesAFix(run: RunState, effect: Verify): boolean {
   return (
-    run.routed?.workflow === "DEBUG" && run.tasks.length === 1 && effect.task.planned.task.kind === "edit_repo"
+    run.routed?.workflow === "DEBUG" &&
+    run.tasks.length === 1 &&
+    effect.task.planned.task.kind === "edit_repo"
   );
 }
 

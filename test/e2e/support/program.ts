@@ -23,7 +23,11 @@ export function start(command: string, args: readonly string[], options: RunProg
   return spawn(command, [...args], { env, cwd: options.cwd ?? ROOT, stdio: ["pipe", "pipe", "pipe"] });
 }
 
-export async function run(command: string, args: readonly string[], options: RunProgram = {}): Promise<Ended> {
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: RunProgram = {},
+): Promise<Ended> {
   const child = start(command, args, options);
   child.stdin?.end(options.stdin ?? "");
   const timer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 90_000);

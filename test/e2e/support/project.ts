@@ -17,10 +17,24 @@ export interface Project {
 export function makeProject(files: Record<string, string>): Project {
   const path = mkdtempSync(join(tmpdir(), "antiphon-project-"));
   const git = (...args: string[]): string =>
-    execFileSync("git", ["-C", path, "-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false", ...args], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    execFileSync(
+      "git",
+      [
+        "-C",
+        path,
+        "-c",
+        "user.name=Test",
+        "-c",
+        "user.email=test@localhost",
+        "-c",
+        "commit.gpgsign=false",
+        ...args,
+      ],
+      {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
   const project: Project = {
     path,
     git,
@@ -36,7 +50,9 @@ export function makeProject(files: Record<string, string>): Project {
     landed(runId) {
       const ref = `refs/heads/antiphon/${runId}`;
       if (git("for-each-ref", ref) === "") return [];
-      return git("rev-list", "--reverse", ref, "^refs/heads/main").split("\n").filter((id) => id !== "");
+      return git("rev-list", "--reverse", ref, "^refs/heads/main")
+        .split("\n")
+        .filter((id) => id !== "");
     },
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -49,7 +65,8 @@ export function makeProject(files: Record<string, string>): Project {
 /** A calculator whose `add` subtracts; `node test.js` fails on it. */
 export const BROKEN_CALCULATOR: Record<string, string> = {
   "add.js": "module.exports = (a, b) => a - b;\n",
-  "test.js": 'const add = require("./add.js");\nif (add(2, 2) !== 4) throw new Error(`2 + 2 = ${add(2, 2)}`);\n',
+  "test.js":
+    'const add = require("./add.js");\nif (add(2, 2) !== 4) throw new Error(`2 + 2 = ${add(2, 2)}`);\n',
 };
 export const FIX = "sed -i 's/a - b/a + b/' add.js";
 export const BREAK = "sed -i 's/a - b/a * 0/' add.js";

@@ -23,18 +23,32 @@ export interface Stack {
   readonly events: readonly Record<string, unknown>[];
   antiphon(args: readonly string[], options?: RunProgram): Promise<Ended>;
   /** As `antiphon`, with `--json` and its document; throws when stdout is no JSON. */
-  json<T = Record<string, unknown>>(args: readonly string[], options?: RunProgram): Promise<{ code: number | null; document: T }>;
-  http(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
+  json<T = Record<string, unknown>>(
+    args: readonly string[],
+    options?: RunProgram,
+  ): Promise<{ code: number | null; document: T }>;
+  http(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
   /** Pid of a child now, restarts considered. */
   pid(name: string): number;
   stop(): Promise<void>;
 }
 
-export async function startStack(options: { associates?: number; env?: Record<string, string> } = {}): Promise<Stack> {
+export async function startStack(
+  options: { associates?: number; env?: Record<string, string> } = {},
+): Promise<Stack> {
   const stateDir = mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
   const args = ["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", stateDir];
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
-  const child = start(process.execPath, [ANTIPHON, ...args, ...many], options.env === undefined ? {} : { env: options.env });
+  const child = start(
+    process.execPath,
+    [ANTIPHON, ...args, ...many],
+    options.env === undefined ? {} : { env: options.env },
+  );
   const events: Record<string, unknown>[] = [];
   let said = "";
   child.stderr?.on("data", (data: Buffer) => (said += data.toString()));
@@ -44,7 +58,9 @@ export async function startStack(options: { associates?: number; env?: Record<st
       events.push(event);
       if (event["event"] === "ready") resolve(event as unknown as Ready);
     });
-    void exitOf(child).then((code) => reject(new Error(`antiphon dev ended with ${code}\n${said}\n${JSON.stringify(events)}`)));
+    void exitOf(child).then((code) =>
+      reject(new Error(`antiphon dev ended with ${code}\n${said}\n${JSON.stringify(events)}`)),
+    );
   });
   const env = { ANTIPHON_GATEWAY_URL: ready.gateway, ANTIPHON_NATS_URL: ready.nats };
   const antiphon = (args: readonly string[], program: RunProgram = {}): Promise<Ended> =>
@@ -70,19 +86,27 @@ export async function startStack(options: { associates?: number; env?: Record<st
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
-      return { status: answer.status, headers: answer.headers, body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown> };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
+      };
     },
     pid(name) {
       // The nats-server runs under a guard; its own pid is in the file it writes.
       if (name === "nats-server") return Number(readFileSync(join(stateDir, "run", "nats.pid"), "utf8"));
-      const started = events.findLast((event) => event["event"] === "child_started" && event["name"] === name);
+      const started = events.findLast(
+        (event) => event["event"] === "child_started" && event["name"] === name,
+      );
       return Number(started?.["pid"] ?? ready.pids[name]);
     },
     async stop() {
       child.kill("SIGTERM");
       const code = await exitOf(child);
       const left = events.flatMap((event) =>
-        event["event"] === "child_started" && isAlive(Number(event["pid"])) ? [`${String(event["name"])} ${String(event["pid"])}`] : [],
+        event["event"] === "child_started" && isAlive(Number(event["pid"]))
+          ? [`${String(event["name"])} ${String(event["pid"])}`]
+          : [],
       );
       rmSync(stateDir, { recursive: true, force: true });
       if (code !== 0) throw new Error(`antiphon dev ended with ${code}\n${said}`);

@@ -1,5 +1,11 @@
 /** V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network. */
-import { AntiphonError, isErrorCode, type CheckOutcome, type SandboxOutcome, type SandboxStepOutcome } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  isErrorCode,
+  type CheckOutcome,
+  type SandboxOutcome,
+  type SandboxStepOutcome,
+} from "@antiphon/contracts";
 import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
 import { overlayTar } from "@antiphon/runtime/git/index";
 import { INTEGRATION, type CleanRoomPort, type RoomRequest } from "../ports.ts";
@@ -69,9 +75,20 @@ function checkOutcome(
 ): CheckOutcome {
   if (step === undefined) {
     const tail = `not run: ${outcome.message}`;
-    return { command, exitCode: null, timedOut: outcome.outcome === "timeout", durationMs: 0, stdout: null, stderr: null, tail };
+    return {
+      command,
+      exitCode: null,
+      timedOut: outcome.outcome === "timeout",
+      durationMs: 0,
+      stdout: null,
+      stderr: null,
+      tail,
+    };
   }
   const { stdout, stderr, exitCode, timedOut, durationMs } = step;
-  const tail = [stdout.tail, stderr.tail].filter((text) => text !== "").join("\n").slice(-TAIL_CHARS);
+  const tail = [stdout.tail, stderr.tail]
+    .filter((text) => text !== "")
+    .join("\n")
+    .slice(-TAIL_CHARS);
   return { command, exitCode, timedOut, durationMs, stdout: stdout.blob, stderr: stderr.blob, tail };
 }

@@ -101,7 +101,8 @@ export class Repositories implements RepositoryPort {
     const move = previous === null ? null : { ref, from: previous, to: commit };
     if (move !== null) {
       const files = await updateWorktree(repo.path, { ...move, dryRun: true });
-      if (files.kind === "refused") return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
+      if (files.kind === "refused")
+        return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
     }
     const outcome = await landRef(repo.path, ref, commit, previous);
     if (outcome.kind === "moved") {
@@ -129,7 +130,10 @@ export class Repositories implements RepositoryPort {
       return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith(sep));
     });
     if (!inside) {
-      throw new AntiphonError("ANT_REPO_NOT_FOUND", `${path} is outside the directories this Director serves`);
+      throw new AntiphonError(
+        "ANT_REPO_NOT_FOUND",
+        `${path} is outside the directories this Director serves`,
+      );
     }
   }
 }

@@ -39,7 +39,13 @@ function endingOf(run: RunState): Ending {
   const done = run.tasks.length > 0 && run.tasks.every((task) => task.phase.kind === "done");
   if (run.cancel !== null && !(done && run.integration.kind === "none")) {
     const reason = run.cancel.reason === "" ? "" : `: ${run.cancel.reason}`;
-    return { status: "canceled", code: "ANT_RUN_CANCELED", message: `canceled by ${run.cancel.by}${reason}`, commit, landedOn };
+    return {
+      status: "canceled",
+      code: "ANT_RUN_CANCELED",
+      message: `canceled by ${run.cancel.by}${reason}`,
+      commit,
+      landedOn,
+    };
   }
   if (lost?.phase.kind === "failed") {
     const { code, message } = lost.phase;
@@ -47,7 +53,13 @@ function endingOf(run: RunState): Ending {
   }
   if (run.integration.kind === "refused") {
     const { code, message } = run.integration;
-    return { status: "failed", code, message: `not landed on the target branch: ${message}`, commit, landedOn };
+    return {
+      status: "failed",
+      code,
+      message: `not landed on the target branch: ${message}`,
+      commit,
+      landedOn,
+    };
   }
   const message = landed ? `landed on ${runBranch(run.runId)}` : "done; there was no change to land";
   return { status: "succeeded", code: null, message, commit, landedOn };
@@ -72,7 +84,9 @@ function evidenceOf(task: TaskState): Evidence[] {
     case "done":
       return [{ type: "verification", result: "PASS", details: `${id}: ${task.phase.verdict.message}` }];
     case "failed":
-      return [{ type: "verification", result: "FAIL", details: `${id}: ${task.phase.code} ${task.phase.message}` }];
+      return [
+        { type: "verification", result: "FAIL", details: `${id}: ${task.phase.code} ${task.phase.message}` },
+      ];
     default:
       return [];
   }

@@ -33,7 +33,11 @@ export function judge(trial: Trial): Judgement {
         message: `${bad.command} ${how(bad)}, then passed on the same tree`,
       }; // V4
     }
-    return { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", message: `${bad.command} ${how(bad)} in the clean room` };
+    return {
+      verdict: "FAIL",
+      code: "ANT_VERIFY_CHECK_FAILED",
+      message: `${bad.command} ${how(bad)} in the clean room`,
+    };
   }
   if (trial.base !== null && firstFailure(trial.base) === undefined) {
     const message = `${names(trial.checks)} also passes without the change, so it proves nothing about it`;
@@ -45,7 +49,8 @@ export function judge(trial: Trial): Judgement {
 }
 
 function withoutChecks(trial: Trial): Judgement {
-  if (trial.readOnly) return { verdict: "PASS", code: null, message: "a read-only task with nothing to check" };
+  if (trial.readOnly)
+    return { verdict: "PASS", code: null, message: "a read-only task with nothing to check" };
   const message = "no check was named and none could be discovered in the repository";
   if (!trial.allowUnverified) return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message }; // V5
   return { verdict: "PASS", code: "ANT_VERIFY_NO_CHECK", message: `${message}; landed by grant` };

@@ -62,7 +62,15 @@ function dispatches(tasks: readonly TaskState[]): Effect[] {
 function landings(tasks: readonly TaskState[]): Effect[] {
   return tasks.flatMap((task): Effect[] =>
     task.phase.kind === "accepted"
-      ? [{ kind: "land", taskId: task.planned.task.task_id, epoch: task.phase.epoch, task, phase: task.phase }]
+      ? [
+          {
+            kind: "land",
+            taskId: task.planned.task.task_id,
+            epoch: task.phase.epoch,
+            task,
+            phase: task.phase,
+          },
+        ]
       : [],
   );
 }

@@ -35,9 +35,15 @@ export function foldRun(state: RunState, record: StoredRecord, policy: RunPolicy
     case "cancel":
       return { ...seen, cancel: record.body };
     case "verdict":
-      return { ...seen, integration: integrationVerdict(seen.integration, record.epoch, record.body, record.at) };
+      return {
+        ...seen,
+        integration: integrationVerdict(seen.integration, record.epoch, record.body, record.at),
+      };
     case "landing":
-      return { ...seen, integration: integrationLanding(seen.integration, record.epoch, record.body, policy) };
+      return {
+        ...seen,
+        integration: integrationLanding(seen.integration, record.epoch, record.body, policy),
+      };
     case "closed":
       return { ...seen, closed: record.body };
     default:

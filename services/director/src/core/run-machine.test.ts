@@ -46,7 +46,11 @@ describe("a run of one task", () => {
     const log = new RecordLog().opened([planned(T1)]);
     for (const epoch of [1, 2, 3]) {
       expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
-      proposed(log, T1, epoch).judged(T1, epoch, { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", commit: null });
+      proposed(log, T1, epoch).judged(T1, epoch, {
+        verdict: "FAIL",
+        code: "ANT_VERIFY_CHECK_FAILED",
+        commit: null,
+      });
       expect(fold(log).context.tasks[0]?.feedback).toHaveLength(epoch);
     }
     expect(owed(log)).toEqual(["close"]);

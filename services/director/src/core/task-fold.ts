@@ -74,16 +74,30 @@ function afterResult(
     const message =
       body.kind === "lapsed" ? `the claim of ${body.holder} lapsed` : `${body.code}: ${body.message}`;
     if (lapses > policy.maxLapses) {
-      return to({ ...task, lapses }, failed(phase.epoch, "ANT_TASK_POISON", `given up after ${lapses} lost attempts; last: ${message}`));
+      return to(
+        { ...task, lapses },
+        failed(phase.epoch, "ANT_TASK_POISON", `given up after ${lapses} lost attempts; last: ${message}`),
+      );
     }
     return to({ ...task, lapses }, { kind: "open", epoch: phase.epoch + 1 });
   }
   const seen = { ...task, evidence: [...task.evidence, body.evidence] };
   switch (body.result.status) {
     case "ok":
-      return to(seen, { kind: "proposed", epoch: phase.epoch, base: phase.base, seq: event.seq, at: event.at, report: body });
+      return to(seen, {
+        kind: "proposed",
+        epoch: phase.epoch,
+        base: phase.base,
+        seq: event.seq,
+        at: event.at,
+        report: body,
+      });
     case "needs_input":
-      return to(seen, { kind: "asking", epoch: phase.epoch, questions: body.result.questions.map(questionText) });
+      return to(seen, {
+        kind: "asking",
+        epoch: phase.epoch,
+        questions: body.result.questions.map(questionText),
+      });
     case "failed":
       return reject(seen, policy, {
         epoch: phase.epoch,
@@ -103,8 +117,15 @@ function afterVerdict(
   const { body } = event;
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   if (body.verdict === "PASS") {
-    if (body.commit === null) return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
-    return to(seen, { kind: "accepted", epoch: phase.epoch, report: phase.report, at: event.at, verdict: body });
+    if (body.commit === null)
+      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+    return to(seen, {
+      kind: "accepted",
+      epoch: phase.epoch,
+      report: phase.report,
+      at: event.at,
+      verdict: body,
+    });
   }
   const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
   if (FINAL_CODES.has(code)) return to(seen, failed(phase.epoch, code, body.message));

@@ -31,12 +31,22 @@ export class RecordLog {
     const seq = this.records.length + 1;
     const record = { v: 1 as const, type, runId: this.runId, taskId, epoch, cause: null, body };
     const subject = subjects.journal(record);
-    const stored = { ...record, seq, subject, digest: digestOf(encode(record)), at: new Date(EPOCH_MS + seq) };
+    const stored = {
+      ...record,
+      seq,
+      subject,
+      digest: digestOf(encode(record)),
+      at: new Date(EPOCH_MS + seq),
+    };
     this.records.push(stored as StoredRecord);
     return this;
   }
 
-  opened(tasks: PlannedTask[], options: Partial<RunOptions> = {}, workflow: "BUILD" | "DEBUG" = "BUILD"): this {
+  opened(
+    tasks: PlannedTask[],
+    options: Partial<RunOptions> = {},
+    workflow: "BUILD" | "DEBUG" = "BUILD",
+  ): this {
     const repo = { name: "app", path: "/repo" };
     this.add("intent", null, 0, {
       intentId: "it_0",
@@ -85,7 +95,12 @@ export class RecordLog {
     return this.add("claim", taskId, epoch, { associate, incarnation: associate });
   }
 
-  reported(taskId: string, epoch: number, status: AssociateResult["status"], code: string | null = null): this {
+  reported(
+    taskId: string,
+    epoch: number,
+    status: AssociateResult["status"],
+    code: string | null = null,
+  ): this {
     const body: Static<typeof ReportedResult> = {
       kind: "reported",
       associate: "as_1",
@@ -96,7 +111,12 @@ export class RecordLog {
         diff: null,
         files_changed: [],
         commands_run: [],
-        verify: { mode: "smoke", status: status === "failed" ? "fail" : "pass", commands: [], logs_path: null },
+        verify: {
+          mode: "smoke",
+          status: status === "failed" ? "fail" : "pass",
+          commands: [],
+          logs_path: null,
+        },
         questions: status === "needs_input" ? ["which one?"] : [],
         suggested_next: null,
       },

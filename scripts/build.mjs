@@ -27,6 +27,7 @@ const SOURCE_ROOTS = ["contracts", "runtime", "services", "cli"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"];
 const KEPT_BUILDS = 3;
+const LOCK_PATIENCE_MS = 60_000;
 
 /** One line per source file; the hash of all lines names the build. */
 export function fingerprint(root) {
@@ -98,8 +99,19 @@ export async function ensureBuilt(root, { onBuild = () => undefined } = {}) {
   const builds = join(root, ".antiphon/build");
   const target = join(builds, fingerprint(root));
   if (existsSync(join(target, "cli.js"))) return target;
-  onBuild();
   mkdirSync(builds, { recursive: true });
+  await withLock(
+    join(builds, "lock"),
+    () => existsSync(join(target, "cli.js")),
+    async () => {
+      onBuild();
+      await buildInto(root, builds, target);
+    },
+  );
+  return target;
+}
+
+async function buildInto(root, builds, target) {
   const aside = join(builds, `.tmp-${process.pid}-${Date.now().toString(36)}`);
   try {
     await bundle(root, aside);
@@ -107,9 +119,40 @@ export async function ensureBuilt(root, { onBuild = () => undefined } = {}) {
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
-  writeFileSync(join(builds, "latest"), `${target.slice(builds.length + 1)}\n`);
+  writeFileSync(join(builds, "latest"), `${basename(target)}\n`);
   prune(builds, target);
-  return target;
+}
+
+/**
+ * Lets one process work while the others wait for `isDone`. Only a matter of speed: without the lock they would all
+ * do the same work, and B1 holds either way. So a holder that is gone, or one that takes too long, is not waited for.
+ */
+async function withLock(path, isDone, work) {
+  const patience = Date.now() + LOCK_PATIENCE_MS;
+  while (!isDone()) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: "wx" });
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      const holder = Number(readText(path));
+      if ((holder > 0 && !isAlive(holder)) || Date.now() > patience) rmSync(path, { force: true });
+      await new Promise((done) => setTimeout(done, 25));
+      continue;
+    }
+    try {
+      if (!isDone()) await work();
+    } finally {
+      rmSync(path, { force: true });
+    }
+  }
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // Released in between.
+  }
 }
 
 function publish(aside, target) {

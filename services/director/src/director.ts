@@ -21,10 +21,13 @@ import type { CachedRun, RunCache } from "./run-cache.ts";
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
 
+/** What a `Performer` is to the Director. */
+export type Performs = Pick<Performer, "perform" | "refusal">;
+
 export interface DirectorParts {
   journal: Journal;
   runs: RunCache;
-  performer: Performer;
+  performer: Performs;
   projector: Projector;
   log: Logger;
 }

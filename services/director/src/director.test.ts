@@ -1,0 +1,108 @@
+import { AntiphonError, type NewRecord } from "@antiphon/contracts";
+import { createLogger } from "@antiphon/runtime";
+import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
+import { describe, expect, test } from "vitest";
+import type { Effect } from "./core/outstanding.ts";
+import { RecordLog, planned } from "./core/testing/record-log.ts";
+import { Director, type Performs } from "./director.ts";
+import { Projector } from "./projector.ts";
+import { RunCache } from "./run-cache.ts";
+import { sweepForever } from "./sweeper.ts";
+
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const log = createLogger("test", { level: "silent" });
+
+/** Performs a dispatch by a body of its own; anything else is not asked for in these tests. */
+function performs(body: (effect: Effect) => Promise<void>): Performs {
+  return {
+    async perform(run, effect, cause): Promise<NewRecord> {
+      await body(effect);
+      const dispatch = new RecordLog(run.runId).dispatched("T-001").records[0]!;
+      if (dispatch.type !== "dispatch") throw new Error("unreachable");
+      return { type: "dispatch", runId: run.runId, taskId: "T-001", epoch: 1, cause, body: dispatch.body };
+    },
+    refusal: () => null,
+  };
+}
+
+async function begin(body: (effect: Effect) => Promise<void>) {
+  const journal = new MemoryJournal();
+  const fixture = new RecordLog().opened([planned("T-001")]);
+  for (const { type, runId, taskId, epoch, cause, body } of fixture.records) {
+    await journal.append({ type, runId, taskId, epoch, cause, body } as NewRecord);
+  }
+  const records = await journal.read(fixture.runId);
+  const runs = new RunCache(journal, POLICY);
+  const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+  const director = new Director({ journal, runs, performer: performs(body), projector, log });
+  const deliver = (deliveries = 1) =>
+    director.handle({ record: records[1]!, deliveries, signal: new AbortController().signal });
+  const dispatches = async () =>
+    (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
+  return { journal, runs, director, deliver, dispatches };
+}
+
+describe("Director", () => {
+  test("D8 a delivery is done only when the record of its effect is stored", async () => {
+    const { deliver, dispatches } = await begin(async () => undefined);
+    expect(await deliver()).toEqual({ kind: "done" });
+    expect(await dispatches()).toBe(1);
+  });
+
+  test("D8 an effect that fails asks for the delivery again, later each time, and stores nothing", async () => {
+    const { deliver, dispatches } = await begin(() =>
+      Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "gone")),
+    );
+    const first = await deliver(1);
+    const fifth = await deliver(5);
+    expect(first).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_RUNNER_LOST" });
+    expect(fifth.kind === "retry" && first.kind === "retry" && fifth.delayMs > first.delayMs).toBe(true);
+    expect(await dispatches()).toBe(0);
+  });
+
+  test("D8 delivered again after a crash between the record and the acknowledgement, nothing happens twice", async () => {
+    let asked = 0;
+    const { deliver, dispatches } = await begin(async () => void (asked += 1));
+    await deliver();
+    expect(await deliver(2)).toEqual({ kind: "done" });
+    expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+
+  test("D9 an effect under way is not started by a second delivery, and the first one still finishes it", async () => {
+    let asked = 0;
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const { deliver, dispatches } = await begin(() => {
+      asked += 1;
+      return gate;
+    });
+    const first = deliver();
+    expect(await deliver(2)).toEqual({ kind: "done" });
+    open();
+    expect(await first).toEqual({ kind: "done" });
+    expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+});
+
+describe("sweep", () => {
+  const sweepOnce = async (quietMs: number) => {
+    const parts = await begin(async () => undefined);
+    const stop = new AbortController();
+    const sleep = async () => stop.abort();
+    await sweepForever(
+      { ...parts, log, now: () => Date.now() + 60_000, sleep },
+      { everyMs: 1, quietMs },
+      stop.signal,
+    );
+    return parts.dispatches();
+  };
+
+  test("J10 finds a run that no delivery will move any more, and moves it", async () => {
+    expect(await sweepOnce(30_000)).toBe(1);
+  });
+
+  test("D10 leaves a run alone whose last record is young", async () => {
+    expect(await sweepOnce(90_000)).toBe(0);
+  });
+});

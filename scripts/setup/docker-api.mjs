@@ -7,6 +7,10 @@ import { request } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { URLSearchParams } from "node:url";
 
+import { StepFailure } from "./step-failure.mjs";
+
+/** A busy engine takes its time for the simplest call; one that hangs should still be told. */
+const CALL_TIMEOUT_MS = 60_000;
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /** Where the engine is looked for, from DOCKER_HOST as the docker command line reads it. */
@@ -39,7 +43,7 @@ export function engineAddress(dockerHost = process.env["DOCKER_HOST"]) {
  * @returns {Promise<{status: number, text: string}>}
  */
 export function call(address, method, path, options = {}) {
-  const { body, tarFile, timeoutMs = 10_000 } = options;
+  const { body, tarFile, timeoutMs = CALL_TIMEOUT_MS } = options;
   return new Promise((resolve, reject) => {
     const type = tarFile === undefined ? "application/json" : "application/x-tar";
     const outgoing = request(
@@ -54,7 +58,14 @@ export function call(address, method, path, options = {}) {
         );
       },
     );
-    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error("the engine did not answer in time")));
+    outgoing.setTimeout(timeoutMs, () =>
+      outgoing.destroy(
+        new StepFailure(
+          `the Docker engine did not answer ${method} ${path.split("?")[0]} within ${timeoutMs / 1000} s`,
+          "see whether the machine is very busy or the engine hangs (docker info), then run npm run setup again",
+        ),
+      ),
+    );
     outgoing.on("error", reject);
     if (tarFile !== undefined) pipeline(createReadStream(tarFile), outgoing).catch(reject);
     else outgoing.end(body === undefined ? undefined : JSON.stringify(body));
@@ -150,9 +161,9 @@ export async function runOnce(address, ref, command) {
   if (created.status !== 201) throw new Error(created.text.trim());
   const id = String(JSON.parse(created.text).Id);
   try {
-    const started = await call(address, "POST", `/containers/${id}/start`, { timeoutMs: 30_000 });
+    const started = await call(address, "POST", `/containers/${id}/start`);
     if (started.status !== 204) throw new Error(started.text.trim());
-    const waited = await call(address, "POST", `/containers/${id}/wait`, { timeoutMs: 60_000 });
+    const waited = await call(address, "POST", `/containers/${id}/wait`);
     const logs = await call(address, "GET", `/containers/${id}/logs?stdout=1&stderr=1`);
     return { exitCode: Number(JSON.parse(waited.text).StatusCode), output: logs.text };
   } finally {

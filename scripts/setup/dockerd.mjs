@@ -16,6 +16,7 @@ import { run } from "./command.mjs";
 import { engineAddress, ping } from "./docker-api.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
+const ENGINE = "dockerd";
 const READY_MS = 60_000;
 const POLL_MS = 100;
 const DIRECTORY = path.join(STATE_DIR, "docker");
@@ -96,7 +97,7 @@ async function attempt(workarounds) {
 
   const log = openSync(LOG_FILE, "w");
   const args = ["--host=unix:///var/run/docker.sock", ...workarounds.flatMap((one) => one.args)];
-  const child = spawn("dockerd", args, { detached: true, stdio: ["ignore", log, log], cwd: "/", env });
+  const child = spawn(ENGINE, args, { detached: true, stdio: ["ignore", log, log], cwd: "/", env });
   closeSync(log);
   let exited = false;
   child.on("exit", () => (exited = true));

@@ -26,7 +26,7 @@ export function createReport({ json, write = console.log, now = () => performanc
 
   return {
     /**
-     * Runs one step. A StepFailure is told and answered as `ok: false`; a defect is thrown on.
+     * Runs one step. A failure is told and answered as `ok: false`, so that the other steps go on.
      *
      * @template T
      * @param {string} name
@@ -44,8 +44,7 @@ export function createReport({ json, write = console.log, now = () => performanc
         }
         return { ok: true, value };
       } catch (error) {
-        if (!(error instanceof StepFailure)) throw error;
-        const { message, remedy } = error;
+        const { message, remedy } = error instanceof StepFailure ? error : defect(error);
         add({ name, outcome: "failed", detail: message, remedy, ms: Math.round(now() - begun) });
         return { ok: false };
       }
@@ -60,6 +59,13 @@ export function createReport({ json, write = console.log, now = () => performanc
       return failed.length === 0 ? 0 : 1;
     },
   };
+}
+
+/** What no step foresaw: told like any failure, its stack on standard error. @param {unknown} error */
+function defect(error) {
+  console.error(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, remedy: "run npm run setup again; if it stays, this is a fault of set-up: report it" };
 }
 
 /** @param {number} ms */

@@ -74,7 +74,9 @@ export async function ensureSandboxImage({ address, note }) {
   const id = await imageId(address, ref);
   if (id === null) throw new Error(`the engine lost ${ref} right after making it`);
   await writeImageFile({ ref, id, builtFrom });
-  await removeSuperseded(address);
+  await removeSuperseded(address).catch((/** @type {Error} */ error) =>
+    note(`old images stay: ${error.message}`),
+  );
   return { outcome: "made", detail: `${ref} (from ${builtFrom})` };
 }
 

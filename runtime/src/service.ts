@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import { connectBus } from "./bus.ts";
@@ -69,6 +70,7 @@ export async function startService(
     ...(config.natsToken === null ? {} : { token: config.natsToken }),
   });
   const hard = new AbortController();
+  setMaxListeners(0, hard.signal);
   const closers: (() => void)[] = [];
   let role: Role | void;
   try {

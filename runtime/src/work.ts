@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Msg } from "@nats-io/nats-core";
 import { createInbox } from "@nats-io/nats-core";
 import type { ConsumerName, DeadLetter, StoredRecord } from "@antiphon/contracts";
@@ -64,12 +65,16 @@ export interface Consumption {
 }
 
 const retryPolicy = { baseMs: 500, capMs: 30_000 };
-/** Deliveries of a record that never got as far as throwing: it ends the process. */
+/**
+ * A record delivered this often without an end is ending the processes that work on it. Deliberate retries count
+ * too (the server keeps one number), which is why they slow down: a hundred of them take 45 minutes.
+ */
 const killerDeliveries = 100;
 
 export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const specs = topology.consumers.filter((spec) => spec.name === options.consumer);
   const abort = new AbortController();
+  setMaxListeners(0, abort.signal); // every delivery and append in flight listens to it
   const slots = Math.max(1, Math.ceil(options.slots / specs.length));
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
@@ -122,7 +127,7 @@ async function deliver(
   if (info === null) return;
   const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
   try {
-    const outcome = await decide(options, info, signal, message);
+    const outcome = patient(await decide(options, info, signal, message), info.deliveries);
     const { verb, ...rest } = ackVerb(outcome);
     if (
       verb === "term" &&
@@ -137,6 +142,13 @@ async function deliver(
   } finally {
     clearInterval(working);
   }
+}
+
+/** The more often a record came back, the longer it rests: a long outage must not look like poison (J7). */
+function patient(outcome: Outcome, deliveries: number): Outcome {
+  if (outcome.kind !== "retry") return outcome;
+  const floorMs = deliveries < 6 ? 0 : backoffMs(deliveries - 6, retryPolicy, 1);
+  return { ...outcome, delayMs: Math.max(outcome.delayMs, floorMs) };
 }
 
 async function decide(

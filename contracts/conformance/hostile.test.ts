@@ -91,8 +91,10 @@ function judge({ name, what, document, breaks }: Mutant): boolean {
     return true;
   }
   const [first] = result.errors;
-  if (first === undefined || first.message === "" || first.message.length > 2000) {
-    throw new Error(`${name}: ${what} was refused without a usable reason: ${JSON.stringify(first)}`);
+  if (first === undefined || first.message === "" || JSON.stringify(first).length > 8000) {
+    throw new Error(
+      `${name}: ${what} was refused without a usable reason: ${JSON.stringify(first ?? null).slice(0, 300)}`,
+    );
   }
   return false;
 }

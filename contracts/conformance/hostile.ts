@@ -60,7 +60,7 @@ const POISON: readonly (() => unknown)[] = [
   () => new Uint8Array(3),
   () => Object.create({ inherited: 1 }) as unknown,
   () => deep(200),
-  () => Object.defineProperty({}, "__proto__", { value: {}, enumerable: true }) as unknown,
+  () => Object.defineProperty({}, "__proto__", { value: {}, enumerable: true }),
 ];
 
 /** Expensive poison, used now and then. */

@@ -8,7 +8,7 @@ import {
   validate,
   type SchemaName,
 } from "@antiphon/contracts";
-import { accepts, golden, hasDefault, hasEnum, hasField, hasFields, readText, refuses } from "./proof.ts";
+import { accepts, golden, goldenOf, hasDefault, hasEnum, hasField, hasFields, refuses } from "./proof.ts";
 import { statements } from "./statement.ts";
 
 /** Fields as the seed lists them; `?` marks the optional ones (a .NET `?`, or a default). */
@@ -224,9 +224,7 @@ export const seed004 = statements("004", {
     {
       says: "SessionEvent delivers ordered events: each has its place in the sequence",
       proof: () => {
-        const [first] = Object.values(
-          (JSON.parse(readText("fixtures/SessionEvent.v1.3.json")) as { valid: object }).valid,
-        );
+        const [first] = Object.values(goldenOf("SessionEvent.v1.3").valid);
         accepts("SessionEvent", first);
         const { sequence: _, ...rest } = first as Record<string, unknown>;
         refuses("SessionEvent", rest, "/sequence");

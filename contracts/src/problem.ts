@@ -13,6 +13,23 @@ export type Problem = {
   rule?: string;
 };
 
+/** Text cut to a length, never inside a character. */
+export function clip(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length - 3).replace(/[\ud800-\udbff]$/, "")}...`;
+}
+
+/** A problem that quotes hostile input stays short enough to log and to answer with. */
+export function bounded(problem: Problem): Problem {
+  return {
+    ...problem,
+    path: clip(problem.path, 512),
+    message: clip(problem.message, 500),
+    expected: clip(problem.expected, 1000),
+    found: clip(problem.found, 200),
+  };
+}
+
 /** A value as it is quoted in an error: short, one line. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
@@ -24,7 +41,7 @@ export function show(value: unknown): string {
       : `an object with ${keys.slice(0, 6).join(", ")}${keys.length > 6 ? ", ..." : ""}`;
   }
   const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return clip(text, 80);
 }
 
 /** Edits between two words, transposition counted as one. Long words are not compared. */

@@ -9,7 +9,7 @@
  *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { describe, type Problem } from "./problem.ts";
+import { bounded, describe, type Problem } from "./problem.ts";
 import { AntiphonError } from "./errors.ts";
 import { intake } from "./intake.ts";
 import { registry, schemaNameOf, type ContractType, type SchemaName } from "./registry.ts";
@@ -81,17 +81,20 @@ export function validate<N extends SchemaName>(
   if (known === null)
     throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${String(name)}`);
   const taken = intake(value); // V2
-  if (!taken.ok) return { ok: false, errors: [taken.unfit] };
+  if (!taken.ok) return refused([taken.unfit]);
   const { rules } = registry[known];
   const raw = broken(rules, taken.value, true);
-  if (raw !== null) return { ok: false, errors: [raw] };
+  if (raw !== null) return refused([raw]);
   const check = validatorOf(known, options.reader ?? "strict");
-  if (!check(taken.value)) return { ok: false, errors: describe(check.errors ?? []) }; // V3
+  if (!check(taken.value)) return refused(describe(check.errors ?? [])); // V3
   const problem = broken(rules, taken.value, false);
-  return problem === null
-    ? { ok: true, value: taken.value as ContractType<N> }
-    : { ok: false, errors: [problem] };
+  return problem === null ? { ok: true, value: taken.value as ContractType<N> } : refused([problem]);
 }
+
+const refused = (problems: readonly Problem[]): { ok: false; errors: Problem[] } => ({
+  ok: false,
+  errors: problems.map(bounded),
+});
 
 /** The first rule that does not hold. `raw` rules look before the shape is known to fit. */
 function broken(rules: readonly Rule[], value: unknown, raw: boolean): Problem | null {

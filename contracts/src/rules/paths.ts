@@ -1,5 +1,5 @@
 /** Paths in patches, sandbox files and evidence: relative, forward, inside. */
-import type { Problem } from "../problem.ts";
+import { clip, type Problem } from "../problem.ts";
 import type { Rule } from "./rule.ts";
 
 /** Invisible characters that file systems or git drop or fold, so that `.g\u200cit` becomes `.git`. */
@@ -69,6 +69,6 @@ export function pathRules({ name, git, paths, repeats }: PathView): Rule[] {
 }
 
 function refusal(at: string, path: string, reason: string): Problem {
-  const found = JSON.stringify(path.length > 80 ? `${path.slice(0, 77)}...` : path);
+  const found = JSON.stringify(clip(path, 80));
   return { path: at, message: `the path ${reason}`, expected: "a relative path inside the root", found };
 }

@@ -53,7 +53,7 @@ export const finalRules: readonly Rule[] = [
 
 const inner = (value: unknown): unknown => member(value, "router_contract");
 const formOf = (initial: boolean) => (value: unknown) =>
-  Object.hasOwn((inner(value) ?? {}) as object, "tasks") === initial ? inner(value) : null;
+  Object.hasOwn(inner(value) ?? {}, "tasks") === initial ? inner(value) : null;
 
 export const documentRules: readonly Rule[] = [
   ...within("/router_contract", initialRules, formOf(true)),

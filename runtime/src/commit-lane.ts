@@ -12,7 +12,8 @@ import type { LanePort, Outgoing } from "./publisher.ts";
  *
  * Lifecycle of an entry: queued -> in flight (single or batch) -> settled, or back to queued when its fate
  * is unknown. Once an attempt has failed the entry is `alone`: it never joins a batch again, so one entry
- * cannot keep refusing its neighbours (P4).
+ * cannot keep refusing its neighbours (P4). Entries that fell out of one batch are sent singly in one go, so
+ * that falling back costs one round trip and not one per record.
  *
  * Invariants:
  *   L1 An entry is in exactly one place: the queue, one commit in flight, one retry delay, or settled.

@@ -76,7 +76,11 @@ export function openKv(bus: Bus, bucket: string): Kv {
       const found = await last(key);
       if (found === null || found.gone) return null;
       const text = Buffer.from(found.message.data).toString("utf8");
-      return { value: JSON.parse(text) as T, revision: found.message.seq };
+      try {
+        return { value: JSON.parse(text) as T, revision: found.message.seq };
+      } catch (error) {
+        throw new AntiphonError("ANT_STATE_CORRUPT", `${bucket}/${key} is not JSON`, { cause: error });
+      }
     },
     async put(key, document) {
       // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.

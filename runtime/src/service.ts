@@ -77,6 +77,7 @@ export async function startService(
     if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
     const report = await provision(bus);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
+    closers.push(bus.onConnectivity((up) => up && void provisionAgain(bus, log)));
     role = await definition.start({ bus, log, signal: hard.signal, config, node });
     const identity = {
       name: definition.name,
@@ -110,6 +111,17 @@ export async function startService(
     return stopped;
   };
   return { bus, node, stop };
+}
+
+/** After an outage a consumer may be gone (an operator, another store): put back what is missing, say so. */
+async function provisionAgain(bus: Bus, log: Logger): Promise<void> {
+  try {
+    const report = await provision(bus);
+    if (report.created.length > 0 || report.updated.length > 0)
+      log.warn(report, "topology was mended after an outage");
+  } catch (error) {
+    log.warn({ err: error }, "topology could not be checked after an outage");
+  }
 }
 
 /** The body of every service's `main.ts`. Returns when the service has stopped; the process then exits. */

@@ -279,7 +279,9 @@ describe("consuming the journal", () => {
     expect(await journal.read("run_twice")).toHaveLength(2);
   });
 
-  it("leaves the durable consumers and nothing else", async () => {
+  it("leaves the durable consumers and nothing else: no consumer, no subscription", async () => {
+    await journal.read("run_leak"); // the connection's own inboxes exist from here on
+    const before = await server.subscriptions();
     const worker = work(async () => ({ kind: "done" }), { slots: 3 });
     await journal.append(dispatchRecord("run_leak", "T-1", 1));
     const tailStop = new AbortController();
@@ -288,6 +290,8 @@ describe("consuming the journal", () => {
       tailStop.abort();
     }
     await worker.drain();
+    await bus.nc.flush();
+    expect(await server.subscriptions()).toBe(before);
     expect(await server.leakedConsumers()).toEqual([]);
     expect((await bus.jsm.streams.info("ANT_JOURNAL_0")).state.consumer_count).toBe(3);
   });

@@ -27,6 +27,8 @@ export interface NatsServer {
   pause(): void;
   resume(): void;
   connect(options?: Partial<BusOptions>): Promise<Bus>;
+  /** Subscriptions of all clients: what a forgotten `unsubscribe` adds to. */
+  subscriptions(): Promise<number>;
   /** Consumers that are neither durable nor expected: what a leak looks like. */
   leakedConsumers(): Promise<string[]>;
   close(options?: { checkLeaks?: boolean }): Promise<void>;
@@ -87,6 +89,11 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
       });
       buses.add(bus);
       return bus;
+    },
+    async subscriptions() {
+      const answer = await fetch(`${monitorUrl}/connz?subs=true`);
+      const connz = (await answer.json()) as { connections: { subscriptions: number }[] };
+      return connz.connections.reduce((sum, connection) => sum + connection.subscriptions, 0);
     },
     leakedConsumers: () => leakedConsumers(monitorUrl),
     async close({ checkLeaks = true } = {}) {

@@ -6,7 +6,7 @@
  * is one fsync for all.
  *
  * Invariants:
- *   G1 At most `maxSingles` single publishes or `maxBatches` batches are in flight in a lane.
+ *   G1 At most `maxSingles` fresh single publishes or `maxBatches` batches are in flight in a lane.
  *   G2 A batch holds at least `batchFrom` and at most `batchMax` records.
  *   G3 If something is queued and nothing is in flight, the answer is never `wait`.
  */

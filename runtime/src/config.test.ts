@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { readRuntimeConfig } from "./config.ts";
+
+describe("the configuration", () => {
+  it("has defaults for a laptop", () => {
+    expect(readRuntimeConfig({})).toEqual({
+      natsUrl: "nats://127.0.0.1:4222",
+      natsMonitorUrl: null,
+      natsToken: null,
+      unsafeDurability: false,
+      logLevel: "info",
+      metricsPort: null,
+      drainMs: 25_000,
+    });
+  });
+
+  it("names the variable that is wrong", () => {
+    const wrong = [
+      { ANTIPHON_NATS_URL: "http://x" },
+      { ANTIPHON_UNSAFE_DURABILITY: "maybe" },
+      { ANTIPHON_METRICS_PORT: "70000" },
+      { ANTIPHON_LOG_LEVEL: "loud" },
+      { ANTIPHON_DRAIN_MS: "-1" },
+    ];
+    for (const env of wrong) {
+      expect(() => readRuntimeConfig(env)).toThrow(
+        expect.objectContaining({ code: "ANT_CONFIG_INVALID", data: { variable: Object.keys(env)[0] } }),
+      );
+    }
+  });
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 import { openWorld, REDELIVERY_MS, TASK } from "./associate-world.ts";
@@ -8,6 +8,10 @@ let world: World;
 
 beforeAll(async () => {
   world = await openWorld();
+});
+
+afterEach(async () => {
+  await world.stopAssociates();
 });
 
 afterAll(async () => {
@@ -26,7 +30,7 @@ describe("an Associate that dies", () => {
       const sent = await world.dispatch(scripted(SLOW));
       await eventually("the container runs", () => world.containers(sent.runId).length === 1);
       await first.crash();
-      const second = await world.associate("as_second", { slots: 1 });
+      await world.associate("as_second", { slots: 1 });
       const body = await world.result(sent, REDELIVERY_MS);
       expect(body).toEqual({ kind: "lapsed", observer: "as_second", holder: "as_first" });
       expect((await world.claim(sent)).body).toMatchObject({ associate: "as_first" });
@@ -35,14 +39,13 @@ describe("an Associate that dies", () => {
       const next = await world.dispatch(scripted("echo hello > hello.txt"), { runId: sent.runId, epoch: 2 });
       expect((await world.reported(next)).result.status).toBe("ok");
       await eventually("both dispatches are acknowledged", async () => (await world.unfinished()) === 0);
-      await second.service.stop();
     },
     2 * REDELIVERY_MS,
   );
 
   test("A2 the late word of a zombie is refused by the journal itself", async () => {
     const zombie = await world.associate("as_zombie");
-    const sent = await world.dispatch(scripted("sleep 1; echo hello > hello.txt"));
+    const sent = await world.dispatch(scripted("sleep 3; echo hello > hello.txt"));
     const claim = await world.claim(sent);
     const { runId, epoch } = sent;
     const lapsed = { kind: "lapsed" as const, observer: "as_other", holder: "as_zombie" };
@@ -53,7 +56,6 @@ describe("an Associate that dies", () => {
     );
     expect(await world.result(sent)).toEqual(lapsed);
     await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
-    await zombie.service.stop();
   });
 });
 
@@ -79,7 +81,6 @@ describe("an Associate that is cut off", () => {
       }
       const body = await world.reported(sent, 2 * REDELIVERY_MS);
       expect(body).toMatchObject({ associate: "as_cutoff", result: { status: "ok" } });
-      await cutOff.service.stop();
     },
     4 * REDELIVERY_MS,
   );
@@ -105,21 +106,19 @@ describe("an Associate that is told to stop", () => {
     await stopped;
     expect((await world.reported(sent)).result.status).toBe("ok");
     expect(await world.journal.find("claim", later.runId, TASK, 1)).toBeNull();
-    const heir = await world.associate("as_heir");
+    await world.associate("as_heir");
     expect((await world.reported(later)).associate).toBe("as_heir");
-    await heir.service.stop();
   });
 });
 
 describe("a sandbox-runner that is gone", () => {
   test("A5 is waited for, then the attempt is abandoned and not held against the task", async () => {
-    const service = await world.associate("as_alone", { sandboxPatienceMs: 1500 });
-    for (const runner of world.runners.splice(0)) await runner.stop();
+    await world.associate("as_alone", { sandboxPatienceMs: 1500 });
+    for (const runner of world.runners) await runner.stop();
     const sent = await world.dispatch(scripted("echo hello > hello.txt"));
     expect(await world.result(sent)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
     await world.runner();
     const next = await world.dispatch(scripted("echo hello > hello.txt"), { runId: sent.runId, epoch: 2 });
     expect((await world.reported(next)).result.status).toBe("ok");
-    await service.service.stop();
   }, 60_000);
 });

@@ -67,6 +67,8 @@ export interface World {
   containers(runId: string): string[];
   /** Deliveries the server still waits for, and dispatches nobody has taken. */
   unfinished(): Promise<number>;
+  /** Stops every Associate, so that the next test has the field to itself. */
+  stopAssociates(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -227,6 +229,11 @@ export async function openWorld(): Promise<World> {
     async unfinished() {
       const { num_ack_pending, num_pending } = await bus.jsm.consumers.info("ANT_JOURNAL_0", "associate");
       return num_ack_pending + num_pending;
+    },
+    async stopAssociates() {
+      const gone = [...services].filter((service) => !runners.includes(service));
+      for (const service of gone) services.delete(service);
+      await Promise.all(gone.map((service) => service.stop()));
     },
     async close() {
       await Promise.all([...services].map((service) => service.stop()));

@@ -79,7 +79,11 @@ function holderOf(record: StoredRecord): string {
   return record.type === "claim" ? record.body.associate : "unknown";
 }
 
-/** Works under watch: cancel, lost heartbeat and shutdown all stop the sandbox first. */
+/**
+ * Works under watch: cancel, lost heartbeat and shutdown all stop the sandbox first. A process that shuts down does not
+ * wait for the runner to confirm it: its last word has to be stored while there is a connection, and a container whose
+ * cancel got lost is killed by the runner for want of a sign of life.
+ */
 async function worked({
   attempt,
   delivery,
@@ -90,6 +94,15 @@ async function worked({
   log,
 }: Settling): Promise<AttemptEnd> {
   const watch = watchRun(bus, journal, attempt.runId, log);
+  const shutdown = new Promise<AttemptEnd>((resolve) => {
+    watch.signal.addEventListener(
+      "abort",
+      () => {
+        if (watch.signal.reason === "draining") resolve({ kind: "stopped", why: "draining" });
+      },
+      { once: true },
+    );
+  });
   const onShutdown = (): void => watch.stop("draining");
   delivery.signal.addEventListener("abort", onShutdown, { once: true });
   if (delivery.signal.aborted) onShutdown();
@@ -100,7 +113,7 @@ async function worked({
       dispatch: attempt.dispatch,
       associate: identity.associate,
     };
-    return await carryOut(order, ports, watch.signal);
+    return await Promise.race([carryOut(order, ports, watch.signal), shutdown]);
   } finally {
     delivery.signal.removeEventListener("abort", onShutdown);
     watch.release();

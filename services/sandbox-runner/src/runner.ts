@@ -51,7 +51,7 @@ export async function startSandboxRunner(
   const address = await engine.address();
   const watchdog = address === null ? null : startWatchdog(address, instance, owner);
   if (watchdog === null)
-    log.warn("the engine is remote: run the reaper beside it, nothing here outlives this process");
+    log.warn("the engine is not local: if this process is killed, its next start cleans up");
   await sweep(reaper, Date.now());
   void reapUntil(reaper, stop.signal);
   void watchMemory(provider, instance, stop.signal, log);

@@ -76,7 +76,7 @@ export class SandboxService {
         `${first?.path ?? ""}: ${first?.message ?? "not a request"}`,
       );
     }
-    const request = checked.value as SandboxRequest;
+    const request = checked.value;
     if (this.#running >= this.#options.slots) {
       emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS }); // N1, N2
       return;

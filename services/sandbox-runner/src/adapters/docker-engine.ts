@@ -53,7 +53,7 @@ export function dockerEngine(socketPath?: string): Engine {
         return {
           id: found.Id,
           env: found.Config.Env ?? [],
-          volumes: Object.keys((found.Config.Volumes as Record<string, unknown> | null) ?? {}),
+          volumes: Object.keys(found.Config.Volumes ?? {}),
         };
       } catch (error) {
         if (statusOf(error) === 404) return null;

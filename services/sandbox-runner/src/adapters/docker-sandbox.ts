@@ -260,7 +260,7 @@ export class DockerSandbox implements Sandbox {
       };
       const reject = (error: unknown): void => {
         settle();
-        rejectPromise(error as Error);
+        rejectPromise(error);
       };
       this.#phase = { at: "busy", onFrame: listener(resolve, reject), reject, partial };
     });

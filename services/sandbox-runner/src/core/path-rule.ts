@@ -2,7 +2,7 @@ import { Refusal } from "./refusal.ts";
 
 const MAX_PATH_BYTES = 1024;
 const MAX_PART_BYTES = 255;
-// eslint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** Characters HFS+ ignores when it compares names. */

@@ -31,7 +31,7 @@ export type OwnerState = "alive" | "gone" | "unknown";
 
 export interface ReapFacts {
   readonly nowMs: number;
-  /** The caller's own owner label, and the containers it holds; null: the caller holds none (a reaper of its own). */
+  /** The caller's own owner label, and the containers it holds; null: the caller holds none. */
   readonly self: { readonly owner: string; readonly held: ReadonlySet<string> } | null;
   readonly ownerState: (owner: string) => OwnerState;
 }

@@ -122,7 +122,7 @@ export async function unpackInto(debs, directory, unwanted = []) {
 mapfile -t exclude <<<"$EXCLUDE"
 for deb in "$@"; do
   dpkg-deb --fsys-tarfile "$deb" |
-    tar -x --keep-directory-symlink --no-same-owner -C "$DIRECTORY" "\${exclude[@]/#/--exclude=}"
+    tar -xp --keep-directory-symlink --no-same-owner -C "$DIRECTORY" "\${exclude[@]/#/--exclude=}"
 done`;
   const result = await run("bash", ["-c", script, "unpack", ...debs], {
     env: { ...process.env, DIRECTORY: directory, EXCLUDE: ["./nothing", ...unwanted].join("\n") },

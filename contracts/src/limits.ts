@@ -52,10 +52,10 @@ const TABLE = {
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
   claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],
-  routerAckWaitMs: [10_000, "milliseconds", "a silent Router's record is delivered again", "redelivery"],
-  directorAckWaitMs: [15_000, "milliseconds", "a silent Director's record is delivered again", "redelivery"],
+  routerAckWaitMs: [5_000, "milliseconds", "a silent Router's record is delivered again", "redelivery"],
+  directorAckWaitMs: [6_000, "milliseconds", "a silent Director's record is delivered again", "redelivery"],
   associateAckWaitMs: [
-    12_000,
+    8_000,
     "milliseconds",
     "a silent Associate's dispatch is delivered again",
     "redelivery, lapse",
@@ -63,7 +63,7 @@ const TABLE = {
   rpcTimeoutMs: [10_000, "milliseconds", "a question to another service", "ANT_RPC_TIMEOUT"],
   sandboxBeatMs: [2000, "milliseconds", "beat of the runner, alive of the requester", "n/a"],
   sandboxSilenceMs: [
-    10_000,
+    8_000,
     "milliseconds",
     "no beat, or no alive",
     "ANT_SANDBOX_RUNNER_LOST; the container is killed",

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { connectBus } from "@antiphon/runtime";
 import { startNats } from "../support/nats.ts";
 import { dockerContainers } from "./support/containers.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject } from "./support/project.ts";
@@ -140,6 +141,22 @@ describe("what is missing is said, and nothing is lost", () => {
       60_000,
     );
     project.remove();
+    await stack.stop();
+  });
+
+  test("no space left in the store: a coded 503 instead of a promise, and the rest stays up", async () => {
+    const stack = await startStack();
+    const bus = await connectBus({ servers: stack.ready.nats, name: "test" });
+    await bus.jsm.streams.update("KV_ANT_INTENTS", { max_bytes: 1_000_000 });
+    await bus.close();
+    const padding = "x".repeat(400_000);
+    const post = (i: number) =>
+      stack.http("POST", "/intents", { goal: `fill ${i}`, inputs: { padding }, constraints: {} });
+    let answer = await post(0);
+    for (let i = 1; i < 10 && answer.status === 201; i += 1) answer = await post(i);
+    expect(answer).toMatchObject({ status: 503, body: { error: { code: "ANT_NATS_NO_SPACE" } } });
+    expect(answer.headers.get("retry-after")).not.toBeNull();
+    expect((await stack.http("GET", "/healthz")).status).toBe(200);
     await stack.stop();
   });
 

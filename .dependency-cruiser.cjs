@@ -1,32 +1,72 @@
 const from = (path) => ({ path });
-const rule = (name, comment, source, target) => ({ name, comment, severity: "error", from: source, to: target });
+const rule = (name, comment, source, target) => ({
+  name,
+  comment,
+  severity: "error",
+  from: source,
+  to: target,
+});
 
 /** Imports go one way: contracts <- runtime <- services; cli imports contracts only. */
 module.exports = {
   forbidden: [
-    { name: "no-cycles", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
-    rule("contracts-stand-alone", "contracts import nothing of ours", from("^contracts/src"), { path: "^(runtime|services|cli)/" }),
-    rule("runtime-knows-no-service", "runtime imports contracts only", from("^runtime/src"), { path: "^(services|cli)/" }),
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    rule("contracts-stand-alone", "contracts import nothing of ours", from("^contracts/src"), {
+      path: "^(runtime|services|cli)/",
+    }),
+    rule("runtime-knows-no-service", "runtime imports contracts only", from("^runtime/src"), {
+      path: "^(services|cli)/",
+    }),
     rule("services-are-independent", "services never import each other", from("^services/([^/]+)/"), {
       path: "^services/",
       pathNot: "^services/$1/",
     }),
-    rule("cli-talks-http", "the CLI imports contracts only; `serve` loads a service lazily", { path: "^cli/src", pathNot: "^cli/src/(serve|services)" }, {
-      path: "^(runtime|services)/",
-    }),
-    rule("nats-in-runtime-only", "NATS packages are imported in runtime only", { path: "^(contracts|services|cli)/", pathNot: "\\.test\\.ts$" }, {
-      path: "node_modules/(@nats-io|nats)/",
-    }),
-    rule("docker-in-one-adapter", "dockerode is imported in the sandbox-runner's adapters only", { pathNot: "^services/sandbox-runner/src/adapters|^test/" }, {
-      path: "node_modules/(dockerode|@types/dockerode)/",
-    }),
-    rule("core-is-pure", "a core imports no node: module and no IO package (hashing excepted)", { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" }, {
-      dependencyTypes: ["core"],
-      pathNot: "^(node:)?crypto$",
-    }),
-    rule("core-does-not-reach-out", "a core does not import its shell", { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" }, {
-      path: "^services/[^/]+/src/(adapters|main|service|config)",
-    }),
+    rule(
+      "cli-talks-http",
+      "the CLI imports contracts only; `serve` loads a service lazily",
+      { path: "^cli/src", pathNot: "^cli/src/(serve|services)" },
+      {
+        path: "^(runtime|services)/",
+      },
+    ),
+    rule(
+      "nats-in-runtime-only",
+      "NATS packages are imported in runtime only",
+      { path: "^(contracts|services|cli)/", pathNot: "\\.test\\.ts$" },
+      {
+        path: "node_modules/(@nats-io|nats)/",
+      },
+    ),
+    rule(
+      "docker-in-one-adapter",
+      "dockerode is imported in the sandbox-runner's adapters only",
+      { pathNot: "^services/sandbox-runner/src/adapters|^test/" },
+      {
+        path: "node_modules/(dockerode|@types/dockerode)/",
+      },
+    ),
+    rule(
+      "core-is-pure",
+      "a core imports no node: module and no IO package (hashing excepted)",
+      { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" },
+      {
+        dependencyTypes: ["core"],
+        pathNot: "^(node:)?crypto$",
+      },
+    ),
+    rule(
+      "core-does-not-reach-out",
+      "a core does not import its shell",
+      { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" },
+      {
+        path: "^services/[^/]+/src/(adapters|main|service|config)",
+      },
+    ),
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -36,6 +36,8 @@ export async function ensureDockerEngine({ note }) {
     if (!(await canInstall()))
       throw new StepFailure("no Docker engine is installed", "see https://docs.docker.com/engine/install");
     await installHostPackages(["docker.io"], note);
+    // Newer releases have the command line in a package of its own; an operator and some tests use it.
+    if (!(await isInstalled("docker"))) await installHostPackages(["docker-cli"], note);
   }
   const version = (await startService(note)) ?? (await startDockerd(note));
   return { outcome: "made", detail: `${version} started at ${address.label}`, address };

@@ -105,31 +105,42 @@ function skipping(tokens: readonly Token[], states: Set<number>, atNameStart: bo
   return states;
 }
 
+/** Braces written out, the first pair of each pattern at a time, until none is left or there are too many. */
 function alternatives(pattern: string): string[] {
-  const open = unescaped(pattern, "{", 0);
-  if (open === -1) return [pattern];
-  const parts: string[] = [];
-  let depth = 0;
-  let start = open + 1;
-  for (let at = open; at < pattern.length; at += 1) {
-    const char = pattern[at];
-    if (char === "\\") at += 1;
-    else if (char === "{") depth += 1;
-    else if (char === "," && depth === 1) {
-      parts.push(pattern.slice(start, at));
-      start = at + 1;
-    } else if (char === "}") {
-      depth -= 1;
-      if (depth > 0) continue;
-      parts.push(pattern.slice(start, at));
-      const rest = pattern.slice(at + 1);
-      return parts
-        .flatMap((part) => alternatives(pattern.slice(0, open) + part + rest))
-        .slice(0, MAX_ALTERNATIVES);
+  let open = [pattern];
+  const done: string[] = [];
+  while (open.length > 0 && open.length + done.length <= MAX_ALTERNATIVES) {
+    open = open.flatMap((candidate) => {
+      const expanded = expandOnce(candidate);
+      if (expanded === null) done.push(candidate);
+      return expanded ?? [];
+    });
+  }
+  return done;
+}
+
+/** Null when there is no pair of braces. An opening brace that never closes is a character like any other. */
+function expandOnce(pattern: string): string[] | null {
+  for (let open = unescaped(pattern, "{", 0); open !== -1; open = unescaped(pattern, "{", open + 1)) {
+    const parts: string[] = [];
+    let depth = 0;
+    let start = open + 1;
+    for (let at = open; at < pattern.length; at += 1) {
+      const char = pattern[at];
+      if (char === "\\") at += 1;
+      else if (char === "{") depth += 1;
+      else if (char === "," && depth === 1) {
+        parts.push(pattern.slice(start, at));
+        start = at + 1;
+      } else if (char === "}") {
+        depth -= 1;
+        if (depth > 0) continue;
+        parts.push(pattern.slice(start, at));
+        return parts.map((part) => pattern.slice(0, open) + part + pattern.slice(at + 1));
+      }
     }
   }
-  // An open brace that never closes is a character like any other.
-  return [`${pattern.slice(0, open)}\\${pattern.slice(open)}`].flatMap((text) => alternatives(text));
+  return null;
 }
 
 function unescaped(pattern: string, char: string, from: number): number {

@@ -2,8 +2,10 @@
  * A Patch.v0 document, one unified diff per file as people and models write them, brought into the one form the
  * parser reads: `diff --git`, mode lines, `a/` and `b/`. Nothing about hunks is mended.
  */
-import { AntiphonError, type Patch } from "@antiphon/contracts";
+import { AntiphonError, limits, type Patch } from "@antiphon/contracts";
 import { quotePath } from "./git-path.ts";
+import { parsePatch } from "./patch-parser.ts";
+import { PatchRefused } from "./patch-refusal.ts";
 
 /** @throws AntiphonError ANT_PATCH_HEADER when a diff is not about the path it stands under */
 export function patchText(patch: Patch): string {
@@ -11,18 +13,43 @@ export function patchText(patch: Patch): string {
 }
 
 function fileDiff(path: string, diff: string): string {
-  const lines = withoutMail(
-    diff.replace(/\r\n(?=(diff --git|---|\+\+\+|@@|index|new file|deleted file) ?)/g, "\n").split("\n"),
-  );
-  const text = lines.join("\n");
+  const text = withPlainHeaders(withoutMail(diff.split("\n"))).join("\n");
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-  if (whole.startsWith("diff --git ")) return whole;
+  if (whole.startsWith("diff --git ")) return sameFile(path, whole);
   if (!whole.startsWith("--- ")) {
     throw new AntiphonError("ANT_PATCH_MALFORMED", `the diff of ${path} is no unified diff`, {
       data: { path },
     });
   }
   return plainDiff(path, whole);
+}
+
+/** Editors on Windows end every line with a carriage return; in a file's own lines it is content, in headers not. */
+function withPlainHeaders(lines: readonly string[]): string[] {
+  const first = lines.findIndex((line) => line.startsWith("@@ "));
+  return lines.map((line, index) =>
+    index <= first || line.startsWith("@@ ") ? line.replace(/\r$/, "") : line,
+  );
+}
+
+/** What cannot be read is left to `checkPatch` to refuse, with its line. */
+function sameFile(path: string, diff: string): string {
+  const bounds = {
+    maxBytes: limits.patchBytes,
+    maxFiles: limits.patchFiles,
+    maxBinaryBytes: limits.sandboxFileBytes,
+  };
+  try {
+    const other = parsePatch(diff, bounds).find((file) => file.oldPath !== path && file.newPath !== path);
+    if (other === undefined) return diff;
+    const named = other.newPath ?? other.oldPath ?? "";
+    throw new AntiphonError("ANT_PATCH_HEADER", `the diff under ${path} is about ${named}`, {
+      data: { path },
+    });
+  } catch (thrown) {
+    if (thrown instanceof PatchRefused) return diff;
+    throw thrown;
+  }
 }
 
 /** `git format-patch` puts a letter around a diff: what stands before it, and a signature after it. */

@@ -99,6 +99,11 @@ describe("good diffs", () => {
     ],
     ["a name that looks like two", make("modify", "x b/x"), { path: "x b/x" }],
     ["a binary file", binaryDiff("literal", 5, Buffer.from("bytes")), { binary: true, change: "add" }],
+    [
+      "a hunk heading that holds a carriage return",
+      make("modify", "app.js").replace("@@\n", "@@ a\rb\n"),
+      { path: "app.js" },
+    ],
     ["a case-only rename", make("rename to", "App.js"), { path: "App.js", from: "app.js" }],
     [".gitignore", make("modify", ".gitignore"), { path: ".gitignore" }],
     ["a hidden directory that is not .git", make("add", ".gitx/y"), { path: ".gitx/y" }],
@@ -121,6 +126,13 @@ describe("good diffs", () => {
       code: "ANT_PATCH_PROTECTED",
       line: 1,
     });
+  });
+
+  it("V3: a protected path is protected in any case and any Unicode form", () => {
+    const rules = { protected: ["Test/Ünit.js", "**/package.json"] };
+    for (const path of ["test/ünit.js", "TEST/U\u0308NIT.JS", "PACKAGE.json"]) {
+      expect(checkPatch(make("modify", path), rules)).toMatchObject({ code: "ANT_PATCH_PROTECTED" });
+    }
   });
 
   it("names the line of the file it refuses", () => {

@@ -180,7 +180,12 @@ function parseError(text: string): { code: string; message: string; remedy: stri
   try {
     const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; remedy?: unknown } };
     if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
-    return { ...error, code: error.code, message: error.message, remedy: String(error.remedy ?? "") };
+    return {
+      ...error,
+      code: error.code,
+      message: error.message,
+      remedy: typeof error.remedy === "string" ? error.remedy : "",
+    };
   } catch {
     return null; // Not JSON: not one of our gateways.
   }

@@ -18,9 +18,7 @@ const context: CliContext = {
 const program = buildProgram(context);
 
 function leaves(command: typeof program): (typeof program)[] {
-  return command.commands.length === 0
-    ? [command]
-    : command.commands.flatMap((child) => leaves(child as typeof program));
+  return command.commands.length === 0 ? [command] : command.commands.flatMap((child) => leaves(child));
 }
 
 describe("the command tree", () => {

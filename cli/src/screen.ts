@@ -50,7 +50,6 @@ function cut(line: string, columns: number): string {
 }
 
 // Other people's text (a check's output, an agent's summary) must not drive the reader's terminal.
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export function plain(text: string): string {

@@ -10,7 +10,6 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-// eslint-disable-next-line no-control-regex
 const COLOUR = /\u001b\[[0-9;]*m/g;
 
 function visible(cell: string): number {

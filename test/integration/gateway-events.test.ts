@@ -177,10 +177,10 @@ describe("the event stream of a run", () => {
 
   it(`E1 is refused beyond ${limits.sseClients} clients, and E3 free again when they leave`, async () => {
     const runId = await newRun();
-    const before = await subscriptions();
     const streams = await Promise.all(
       Array.from({ length: limits.sseClients }, () => open(`/runs/${runId}/events`)),
     );
+    await eventually("all follow", async () => (await followers(runId)) === limits.sseClients);
     const refused = await world.call("GET", `/runs/${runId}/events`, {
       headers: { accept: "text/event-stream" },
     });
@@ -191,7 +191,7 @@ describe("the event stream of a run", () => {
       stream.hangUp();
       return stream.status === 200;
     });
-    await eventually("E3 no subscription is left", async () => (await subscriptions()) <= before);
+    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
   });
 
   it("is followed by the CLI's client across an outage of NATS", async () => {
@@ -222,9 +222,13 @@ describe("the event stream of a run", () => {
   });
 });
 
-async function subscriptions(): Promise<number> {
-  const answer = await fetch(`${world.nats.monitorUrl}/subsz`);
-  return ((await answer.json()) as { num_subscriptions: number }).num_subscriptions;
+/** Subscriptions of anybody to the records of one run. */
+async function followers(runId: string): Promise<number> {
+  const answer = await fetch(`${world.nats.monitorUrl}/subsz?subs=1&limit=4096&acc=ANT`);
+  const { subscriptions_list: all = [] } = (await answer.json()) as {
+    subscriptions_list?: { subject: string }[];
+  };
+  return all.filter(({ subject }) => subject.includes(runId)).length;
 }
 
 describe("G4 what people say to a run", () => {

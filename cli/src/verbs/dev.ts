@@ -56,7 +56,6 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
     void supervisor.stop();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  let began = Date.now();
   try {
     await supervisor.start();
     await untilAsked;
@@ -64,10 +63,10 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
     // Stopped by a signal before it was ready: that is what was wanted.
     if (asked === 0) throw error;
   } finally {
-    began = Date.now();
+    const began = Date.now();
     await supervisor.stop();
+    if (asked > 0) report({ event: "stopped", elapsedMs: Date.now() - began });
   }
-  report({ event: "stopped", elapsedMs: Date.now() - began });
 }
 
 function number(flag: string, text: string, min: number, max: number): number {

@@ -34,6 +34,7 @@ export class EventStreams {
     reply.hijack();
     const out = reply.raw;
     out.once("close", () => abort.abort());
+    if (out.destroyed) abort.abort(); // Hung up while we looked whether the run exists.
     out.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",

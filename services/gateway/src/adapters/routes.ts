@@ -3,7 +3,8 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyInstance } from "fastify";
 import { recordJson } from "../core/sse-frame.ts";
 import type { Backend } from "../ports.ts";
-import type { EvidenceAddress, Gateway } from "../service.ts";
+import type { EvidenceAddress } from "../evidence-reader.ts";
+import type { Gateway } from "../service.ts";
 import type { EventStreams } from "./event-stream.ts";
 
 type Params<K extends string> = { Params: Record<K, string> };
@@ -13,7 +14,7 @@ export interface RouteParts {
   readonly gateway: Gateway;
   readonly backend: Backend;
   readonly streams: EventStreams;
-  metrics(): Promise<{ type: string; text: string }>;
+  readonly metrics: () => Promise<{ type: string; text: string }>;
 }
 
 export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
@@ -25,17 +26,23 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
 
 function addIntents(server: FastifyInstance, gateway: Gateway): void {
   server.post("/intents", async (request, reply) => {
-    const { intentId, created } = await gateway.createIntent(request.body, request.principal);
+    const { intentId, created } = await gateway.intake.create(request.body, request.principal);
     return reply
       .code(created ? 201 : 200)
       .header("location", `/intents/${intentId}`)
       .send({ intentId });
   });
-  server.get<Params<"id">>("/intents/:id", async (request) => gateway.intent(id(request.params.id, "it")));
+  server.get<Params<"id">>("/intents/:id", async (request) =>
+    gateway.intake.get(id(request.params.id, "it")),
+  );
   server.post<Params<"id">>("/intents/:id/run", async (request, reply) => {
     const key = idempotencyKey(request.headers["idempotency-key"]);
     const { principal, body } = request;
-    const { runId, replayed } = await gateway.run(id(request.params.id, "it"), { key, principal, body });
+    const { runId, replayed } = await gateway.intake.run(id(request.params.id, "it"), {
+      key,
+      principal,
+      body,
+    });
     if (replayed) void reply.header("idempotency-replayed", "true");
     return reply
       .code(202)
@@ -74,13 +81,17 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
 
 function addEvidence(server: FastifyInstance, gateway: Gateway): void {
   server.get<Params<"id">>("/runs/:id/evidence", async (request) =>
-    gateway.evidence(id(request.params.id, "run")),
+    gateway.evidence.all(id(request.params.id, "run")),
   );
   server.get<AtEvidence>("/runs/:id/evidence/:task/:epoch", async (request) =>
-    gateway.bundle(id(request.params.id, "run"), addressOf(request)),
+    gateway.evidence.bundle(id(request.params.id, "run"), addressOf(request)),
   );
   server.get<AtEvidence & Params<"*">>("/runs/:id/evidence/:task/:epoch/files/*", async (request, reply) => {
-    const bytes = await gateway.file(id(request.params.id, "run"), addressOf(request), request.params["*"]);
+    const bytes = await gateway.evidence.file(
+      id(request.params.id, "run"),
+      addressOf(request),
+      request.params["*"],
+    );
     // What an agent wrote is shown as text or saved, never run in the gateway's origin.
     return reply
       .type("text/plain; charset=utf-8")

@@ -4,11 +4,9 @@
 //   R1 A known key has its type, or the refusal names its path in the intent.
 //   R2 An unknown key in `inputs` is a fact for the goal and is left alone; one in `constraints` is a limit that
 //      nobody would keep, so it is refused.
-import { AntiphonError, RunOptions, validate } from "@antiphon/contracts";
-import type { AgentSpec, Intent, RepoRef } from "@antiphon/contracts";
+import { AntiphonError, validate } from "@antiphon/contracts";
+import type { AgentSpec, Intent, RepoRef, RunOptions } from "@antiphon/contracts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
-
-type Options = RunOptions;
 
 const IN_INPUTS = [
   "repo",
@@ -26,7 +24,7 @@ const IN_INPUTS = [
 const IN_CONSTRAINTS = ["max_attempts", "time_budget_s", "allow_unverified", "allow_unproven", "allow_dirty"];
 export const AGENT_KINDS = ["scripted", "command", "replay"];
 
-export function runOptionsOf(intent: Intent): Options {
+export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
   const candidate = {
@@ -133,7 +131,7 @@ function knownAgent(agent: unknown, path: string): unknown {
   );
 }
 
-function checkPatches(options: Options): void {
+function checkPatches(options: RunOptions): void {
   checkPatch(options.agent, "/inputs/agent");
   options.tasks?.forEach(
     (task, i) => task.agent !== undefined && checkPatch(task.agent, `/inputs/tasks/${i}/agent`),

@@ -67,7 +67,7 @@ describe("what people say to a run", () => {
   });
 
   it("G4 goes nowhere when nobody waits, or when it is not clear who is meant", () => {
-    const refused = expect.objectContaining({ code: "ANT_RUN_NOT_WAITING" });
+    const refused = expect.objectContaining({ code: "ANT_RUN_NOT_WAITING" }) as Error;
     expect(() => waitingStep(view(step("T-001", "claimed")), null)).toThrow(refused);
     expect(() =>
       waitingStep(view(step("T-001", "waiting_input"), step("T-002", "waiting_input")), null),

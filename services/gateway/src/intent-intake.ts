@@ -1,0 +1,101 @@
+// Takes intents in and starts runs of them. Invariants: see service.ts.
+import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
+import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
+import { malformed } from "./core/malformed.ts";
+import { runOptionsOf } from "./core/run-options.ts";
+import type { Backend } from "./ports.ts";
+
+export interface RunRequest {
+  /** The Idempotency-Key, or null: every request is a new run. */
+  readonly key: string | null;
+  readonly principal: string;
+  readonly body: unknown;
+}
+
+export interface IntentIntake {
+  create(body: unknown, principal: string): Promise<{ intentId: string; created: boolean }>;
+  get(intentId: string): Promise<{ intentId: string; intent: Intent }>;
+  run(intentId: string, request: RunRequest): Promise<{ runId: string; replayed: boolean }>;
+}
+
+/** What a journal record holds besides its body: envelope and headers. */
+const ENVELOPE_BYTES = 1024;
+
+export function intentIntake(backend: Backend, newRunId: () => string): IntentIntake {
+  async function get(intentId: string): Promise<{ intentId: string; intent: Intent }> {
+    const document = (await backend.intent(intentId)) as { intent: Intent } | null;
+    if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
+    return { intentId, intent: document.intent };
+  }
+
+  return {
+    async create(body, principal) {
+      if (body === undefined) {
+        throw new AntiphonError("ANT_INTENT_INVALID", "the request has no body", { data: { path: "" } });
+      }
+      const outcome = validate("Intent", body);
+      if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
+      const intentId = intentIdOf(outcome.value, principal);
+      return {
+        intentId,
+        created: await backend.createIntent(intentId, { intent: outcome.value, principal }),
+      };
+    },
+    get,
+    async run(intentId, { key, principal, body }) {
+      refuseBody(body);
+      const { intent } = await get(intentId);
+      const runId = key === null ? newRunId() : runIdOf(key, principal);
+      const before = key === null ? null : await backend.intentRecord(runId);
+      if (before !== null) return sameRun(before, intentId); // G3
+      const options = runOptionsOf(intent);
+      const { repo, base_ref, land_on, allow_dirty } = options;
+      const { base } = await backend.inspect({
+        repo,
+        allow_dirty,
+        ...(base_ref === undefined ? {} : { base_ref }),
+        ...(land_on === undefined ? {} : { land_on }),
+      });
+      const record = intentRecord(runId, { intentId, intent, options, base, principal });
+      const outcome = await backend.append(record); // G2
+      return outcome.kind === "conflict" ? sameRun(outcome.existing, intentId) : { runId, replayed: false };
+    },
+  };
+}
+
+function refuseBody(body: unknown): void {
+  if (body === undefined || body === null || Object.keys(body).length === 0) return;
+  const message = "this request takes no body: options are part of the intent, in inputs and constraints";
+  throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path: "" } });
+}
+
+/** The run that already stands under an id; another intent under it is a misuse of the key (G3). */
+function sameRun(existing: StoredRecord, intentId: string): { runId: string; replayed: boolean } {
+  if (existing.type === "intent" && existing.body.intentId === intentId) {
+    return { runId: existing.runId, replayed: true };
+  }
+  throw new AntiphonError(
+    "ANT_GATEWAY_IDEMPOTENCY",
+    "this Idempotency-Key has started a run of another intent",
+    {
+      data: { runId: existing.runId },
+    },
+  );
+}
+
+function runIdOf(key: string, principal: string): string {
+  return `run_${sha256Hex(JSON.stringify([principal, key])).slice(0, 20)}`;
+}
+
+/** The record says each option once: the intent's own copy of agent and tasks stays in ANT_INTENTS. */
+function intentRecord(runId: string, body: IntentBody): NewRecord {
+  const { agent: _agent, tasks: _tasks, ...inputs } = body.intent.inputs;
+  const slim = { ...body, intent: { ...body.intent, inputs } };
+  const record: NewRecord = { type: "intent", runId, taskId: null, epoch: 0, cause: null, body: slim };
+  const bytes = encode(record).length + ENVELOPE_BYTES;
+  if (bytes <= limits.messageBytes) return record;
+  const message = `the intent takes ${bytes} bytes in the journal, which keeps at most ${limits.messageBytes}; split it into tasks or runs`;
+  throw new AntiphonError("ANT_CONTRACT_LIMIT", message, {
+    data: { path: "/inputs", bytes, limit: limits.messageBytes },
+  });
+}

@@ -1,0 +1,41 @@
+// The list of runs. Finished runs never change (J6), so their lines are kept: bounded, the oldest goes first.
+import { limits } from "@antiphon/contracts";
+import { runSummary } from "./core/run-summary.ts";
+import type { RunSummary } from "./core/run-summary.ts";
+import type { Backend } from "./ports.ts";
+
+const READ_AT_ONCE = 16;
+
+export class RunList {
+  readonly #backend: Backend;
+  readonly #over = new Map<string, RunSummary>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async newest(limit: number): Promise<RunSummary[]> {
+    const ids = await this.#backend.runIds();
+    const all: RunSummary[] = [];
+    for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
+      const page = await Promise.all(ids.slice(i, i + READ_AT_ONCE).map((id) => this.#summary(id)));
+      all.push(...page.filter((summary) => summary !== null));
+    }
+    return all.sort((a, b) => b.seq - a.seq).slice(0, limit);
+  }
+
+  async #summary(runId: string): Promise<RunSummary | null> {
+    const known = this.#over.get(runId);
+    if (known !== undefined) return known;
+    const records = await this.#backend.read(runId);
+    const summary = runSummary(records);
+    if (summary !== null && records.at(-1)?.type === "closed") this.#keep(runId, summary);
+    return summary;
+  }
+
+  #keep(runId: string, summary: RunSummary): void {
+    const [oldest] = this.#over.keys();
+    if (this.#over.size >= limits.openRuns && oldest !== undefined) this.#over.delete(oldest);
+    this.#over.set(runId, summary);
+  }
+}

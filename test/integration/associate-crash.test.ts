@@ -43,6 +43,17 @@ describe("an Associate that dies", () => {
     2 * REDELIVERY_MS,
   );
 
+  test("A1 a claim found held on the first delivery is left alone until it proves dead", async () => {
+    await world.associate("as_patient");
+    const [runId, epoch] = ["run_held", 1];
+    const body = { associate: "as_gone", incarnation: "x" };
+    await world.journal.append({ type: "claim", runId, taskId: TASK, epoch, cause: null, body });
+    const sent = await world.dispatch(scripted("true"), { runId, epoch });
+    await eventually("it is put back", async () => (await world.unfinished()) === 1);
+    expect(await world.journal.find("result", runId, TASK, epoch)).toBeNull();
+    expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_patient", holder: "as_gone" });
+  });
+
   test("A2 the late word of a zombie is refused by the journal itself", async () => {
     const zombie = await world.associate("as_zombie");
     const sent = await world.dispatch(scripted("sleep 3; echo hello > hello.txt"));

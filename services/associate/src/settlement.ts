@@ -10,7 +10,7 @@
  *   A11 A dispatch is acknowledged only when nothing about it is left to do: its ending is recorded, or its run is
  *       over. A fenced attempt is handed back, never acknowledged: its ack could swallow the redelivery.
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Cause, DispatchBody, ResultBody, StoredRecord } from "@antiphon/contracts";
 import type { Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { isOver, watchRun } from "./adapters/run-watch.ts";
@@ -29,8 +29,12 @@ export interface Attempt {
   readonly cause: Cause;
 }
 
-/** Somebody else's claim that nothing says has lapsed: look again after this long. */
-const LOOK_AGAIN_MS = 5000;
+/**
+ * After this long a dispatch that somebody else may still hold is looked at again. It is longer than the pause between
+ * two heartbeats of a holder (a third of the ack wait), and a heartbeat takes a delayed redelivery back: a live
+ * holder is left in peace, a dead one is found out.
+ */
+const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
 /** A stopping process gives its last word this long to be stored, then hands the dispatch back. */
 const LAST_WORD_MS = 3000;
 

@@ -195,8 +195,8 @@ describe("the compose file", () => {
 });
 
 describe("what deploy/ sets", () => {
-  /** Read by nats.conf, by dockerode itself, by the image docker:dind, and by node. */
-  const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "DOCKER_TLS_CERTDIR", "TMPDIR"];
+  /** Read by nats.conf, by dockerode itself, and by node. */
+  const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "TMPDIR"];
 
   it("is read by the code: every variable is named in a config.ts", () => {
     const sources = readdirSync(root, { recursive: true, encoding: "utf8" })

@@ -60,114 +60,66 @@ const windowChunks = 12;
 const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
 
 export function openBlobs(bus: Bus, bucket: string): Blobs {
-  const stream = `OBJ_${bucket}`;
+  return new ObjectStoreBlobs(bus, bucket);
+}
 
-  async function readMeta(name: string, deadlineMs: number): Promise<(ObjectMeta & { seq: number }) | null> {
-    const message = await bus.reader.last(stream, metaSubject(bucket, name), deadlineMs);
-    if (message === null) return null;
-    return { ...parseMeta(bucket, name, Buffer.from(message.data).toString("utf8")), seq: message.seq }; // O5
+class ObjectStoreBlobs implements Blobs {
+  readonly bucket: string;
+  private readonly bus: Bus;
+  private readonly streamName: string;
+
+  constructor(bus: Bus, bucket: string) {
+    this.bus = bus;
+    this.bucket = bucket;
+    this.streamName = `OBJ_${bucket}`;
   }
 
-  const refOf = (name: string, digest: string, bytes: number): BlobRef => ({ bucket, name, digest, bytes });
-
-  /** The object if it is there with this digest; null if the name is free; throws when it means other bytes. */
-  function settled(meta: ObjectMeta | null, name: string, digest: string): BlobRef | null {
-    if (meta === null || meta.deleted) return null;
-    if (digestFromMeta(meta.digest) === digest) return refOf(name, digest, meta.size); // O1
-    throw new AntiphonError("ANT_BLOB_CONFLICT", `${bucket}/${name} already holds other bytes`); // O1
+  put(name: string | null, bytes: BlobSource, options: BlobOptions = {}): Promise<BlobRef> {
+    const digest = digestOf(bytes);
+    return this.write(name ?? digest, digest, () => pieces(bytes), true, options);
   }
 
-  async function write(
-    name: string | null,
-    knownDigest: string | null,
-    open: () => AsyncIterable<Uint8Array>,
-    repeatable: boolean,
-    options: BlobOptions,
-  ): Promise<BlobRef> {
-    const signal = deadlineSignal(options);
-    if (name !== null && knownDigest !== null) {
-      const there = settled(await readMeta(name, deadlineOf(options)), name, knownDigest);
-      if (there !== null) return there;
-    }
-    const failed: string[] = [];
-    try {
-      for (let attempt = 0; ; attempt += 1) {
-        const upload = await uploadChunks(bus, stream, bucket, open(), signal);
-        if (upload.kind === "stored") {
-          return await publishMeta(name ?? upload.digest, upload, signal, options);
-        }
-        failed.push(upload.nuid);
-        if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
-        if (signal.aborted) throw late(bucket, name ?? "(unnamed)"); // O3
-        if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${bucket}: ${upload.reason}`);
-        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
-      }
-    } finally {
-      // O4: at the end, because during an outage a purge would only wait for its timeout.
-      for (const nuid of failed) await purgeChunks(bus, stream, bucket, nuid);
-    }
-  }
-
-  async function publishMeta(
+  putStream(
     name: string,
-    upload: Upload & { kind: "stored" },
-    signal: AbortSignal,
-    options: BlobOptions,
+    source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
+    options: BlobOptions = {},
   ): Promise<BlobRef> {
-    const { nuid, size, chunks, digest } = upload;
-    const meta = { name, nuid, size, chunks, digest: digestToMeta(digest) };
-    let previous = 0;
-    for (;;) {
-      const result = await bus.publish(
-        {
-          stream,
-          subject: metaSubject(bucket, name),
-          payload: Buffer.from(metaDocument(bucket, meta, new Date())),
-          headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
-          expectLastSubjectSequence: previous, // O1
-          group: false,
-        },
-        signal,
-      );
-      if (result.kind === "ok") return refOf(name, digest, size);
-      if (result.kind === "unknown") throw late(bucket, name);
-      if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
-      const existing = result.refusal === "expectation" ? await readMeta(name, deadlineOf(options)) : null;
-      if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
-      if (existing.nuid === nuid) return refOf(name, digest, size); // our own first attempt was stored
-      if (existing.deleted && existing.seq !== previous) {
-        previous = existing.seq; // removed by an operator: the name is free again
-        continue;
-      }
-      await purgeChunks(bus, stream, bucket, nuid); // O4: somebody else's copy stands
-      const there = settled(existing, name, digest);
-      if (there !== null) return there;
-      throw new AntiphonError("ANT_NATS_REJECTED", result.description);
-    }
+    const repeatable = typeof source === "function";
+    return this.write(name, null, repeatable ? source : () => source, repeatable, options);
   }
 
-  async function* read(nameOrRef: string | BlobRef, options: BlobOptions): AsyncGenerator<Buffer> {
+  async get(nameOrRef: string | BlobRef, options: BlobOptions = {}): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for await (const part of this.stream(nameOrRef, options)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
+  async has(name: string): Promise<boolean> {
+    const meta = await this.readMeta(name, limits.blobDeadlineMs);
+    return meta !== null && !meta.deleted;
+  }
+
+  async *stream(nameOrRef: string | BlobRef, options: BlobOptions = {}): AsyncGenerator<Buffer> {
     const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
     const signal = deadlineSignal(options);
-    const meta = await readMeta(name, deadlineOf(options));
-    if (meta === null || meta.deleted)
-      throw new AntiphonError("ANT_BLOB_MISSING", `${bucket}/${name} is not there`);
+    const meta = await this.readMeta(name, deadlineOf(options));
+    if (meta === null || meta.deleted) {
+      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`);
+    }
     const expected = digestFromMeta(meta.digest);
     if (typeof nameOrRef !== "string" && nameOrRef.digest !== expected) {
-      throw new AntiphonError("ANT_BLOB_CORRUPT", `${bucket}/${name} is not what the reference names`); // O2
+      throw this.corrupt(name, "it is not what the reference names"); // O2
     }
     const hash = createHash("sha256");
     let size = 0;
     for (let seq = 1; size < meta.size;) {
-      if (signal.aborted) throw late(bucket, name); // O3
-      const query = { filter: chunkSubject(bucket, meta.nuid), seq, ...readBatch };
-      const page = await bus.reader.next(stream, query, deadlineOf(options));
+      if (signal.aborted) throw late(this.bucket, name); // O3
+      const query = { filter: chunkSubject(this.bucket, meta.nuid), seq, ...readBatch };
+      const page = await this.bus.reader.next(this.streamName, query, deadlineOf(options));
       const last = page.messages.at(-1);
       if (last === undefined) {
-        throw new AntiphonError(
-          "ANT_BLOB_MISSING",
-          `${bucket}/${name}: ${size} of ${meta.size} bytes are there`,
-        ); // O3
+        const detail = `${this.bucket}/${name}: ${size} of ${meta.size} bytes are there`;
+        throw new AntiphonError("ANT_BLOB_MISSING", detail); // O3
       }
       seq = last.seq + 1;
       for (const message of page.messages) {
@@ -178,31 +130,106 @@ export function openBlobs(bus: Bus, bucket: string): Blobs {
     }
     const actual = `sha256-${hash.digest("base64url")}`;
     if (actual !== expected || size !== meta.size) {
-      throw new AntiphonError("ANT_BLOB_CORRUPT", `${bucket}/${name}: digest is ${actual}, not ${expected}`); // O2
+      throw this.corrupt(name, `digest is ${actual}, not ${expected}`); // O2
     }
   }
 
-  return {
-    bucket,
-    put(name, bytes, options = {}) {
-      const digest = digestOf(bytes);
-      return write(name ?? digest, digest, () => pieces(bytes), true, options);
-    },
-    putStream(name, source, options = {}) {
-      const repeatable = typeof source === "function";
-      return write(name, null, repeatable ? source : () => source, repeatable, options);
-    },
-    async get(nameOrRef, options = {}) {
-      const parts: Buffer[] = [];
-      for await (const part of read(nameOrRef, options)) parts.push(part);
-      return parts.length === 1 && parts[0] !== undefined ? Buffer.from(parts[0]) : Buffer.concat(parts);
-    },
-    stream: (nameOrRef, options = {}) => read(nameOrRef, options),
-    async has(name) {
-      const meta = await readMeta(name, limits.blobDeadlineMs);
-      return meta !== null && !meta.deleted;
-    },
-  };
+  private async write(
+    name: string | null,
+    knownDigest: string | null,
+    open: () => AsyncIterable<Uint8Array>,
+    repeatable: boolean,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const signal = deadlineSignal(options);
+    if (name !== null && knownDigest !== null) {
+      const there = this.settled(await this.readMeta(name, deadlineOf(options)), name, knownDigest);
+      if (there !== null) return there;
+    }
+    const failed: string[] = [];
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const upload = await uploadChunks(this.bus, this.streamName, this.bucket, open(), signal);
+        if (upload.kind === "stored") {
+          return await this.publishMeta(name ?? upload.digest, upload, signal, options);
+        }
+        failed.push(upload.nuid);
+        if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
+        if (signal.aborted) throw late(this.bucket, name ?? "(unnamed)"); // O3
+        if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket}: ${upload.reason}`);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
+      }
+    } finally {
+      // O4: at the end, because during an outage a purge would only wait for its timeout.
+      for (const nuid of failed) await this.purgeChunks(nuid);
+    }
+  }
+
+  private async publishMeta(
+    name: string,
+    upload: Upload & { kind: "stored" },
+    signal: AbortSignal,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const { nuid, size, chunks, digest } = upload;
+    const meta = { name, nuid, size, chunks, digest: digestToMeta(digest) };
+    const own = { bucket: this.bucket, name, digest, bytes: size };
+    for (let previous = 0; ;) {
+      const result = await this.bus.publish(
+        {
+          stream: this.streamName,
+          subject: metaSubject(this.bucket, name),
+          payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
+          headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
+          expectLastSubjectSequence: previous, // O1
+          group: false,
+        },
+        signal,
+      );
+      if (result.kind === "ok") return own;
+      if (result.kind === "unknown") throw late(this.bucket, name);
+      if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
+      const existing =
+        result.refusal === "expectation" ? await this.readMeta(name, deadlineOf(options)) : null;
+      if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+      if (existing.nuid === nuid) return own; // our own first attempt was stored
+      if (existing.deleted && existing.seq !== previous) {
+        previous = existing.seq; // removed by an operator: the name is free again
+        continue;
+      }
+      await this.purgeChunks(nuid); // O4: somebody else's copy stands
+      const there = this.settled(existing, name, digest);
+      if (there !== null) return there;
+      throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+    }
+  }
+
+  private async readMeta(name: string, deadlineMs: number): Promise<(ObjectMeta & { seq: number }) | null> {
+    const message = await this.bus.reader.last(this.streamName, metaSubject(this.bucket, name), deadlineMs);
+    if (message === null) return null;
+    const text = Buffer.from(message.data).toString("utf8");
+    return { ...parseMeta(this.bucket, name, text), seq: message.seq }; // O5
+  }
+
+  /** The object if it is there with this digest; null if the name is free; throws when it means other bytes. */
+  private settled(meta: ObjectMeta | null, name: string, digest: string): BlobRef | null {
+    if (meta === null || meta.deleted) return null;
+    if (digestFromMeta(meta.digest) === digest)
+      return { bucket: this.bucket, name, digest, bytes: meta.size }; // O1
+    throw new AntiphonError("ANT_BLOB_CONFLICT", `${this.bucket}/${name} already holds other bytes`); // O1
+  }
+
+  private async purgeChunks(nuid: string): Promise<void> {
+    try {
+      await this.bus.jsm.streams.purge(this.streamName, { filter: chunkSubject(this.bucket, nuid) });
+    } catch {
+      // Best effort: unreferenced chunks waste space, they cannot be read by anybody.
+    }
+  }
+
+  private corrupt(name: string, detail: string): AntiphonError {
+    return new AntiphonError("ANT_BLOB_CORRUPT", `${this.bucket}/${name}: ${detail}`);
+  }
 }
 
 type Upload =
@@ -244,14 +271,6 @@ async function uploadChunks(
   }
   if (signal.aborted) return { kind: "failed", nuid, reason: "deadline" };
   return { kind: "stored", nuid, size, chunks, digest: `sha256-${hash.digest("base64url")}` };
-}
-
-async function purgeChunks(bus: Bus, stream: string, bucket: string, nuid: string): Promise<void> {
-  try {
-    await bus.jsm.streams.purge(stream, { filter: chunkSubject(bucket, nuid) });
-  } catch {
-    // Best effort: unreferenced chunks waste space, they cannot be read by anybody.
-  }
 }
 
 /** Cuts a stream into chunks of exactly `chunkBytes` (the last one shorter). */

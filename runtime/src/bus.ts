@@ -154,8 +154,8 @@ function openBus(
   });
   const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected });
 
-  const turn = (up: boolean): void => {
-    if (connected === up) return;
+  const turn = (up: boolean): boolean => {
+    if (connected === up) return false;
     connected = up;
     if (up) {
       publisher.resume();
@@ -165,21 +165,10 @@ function openBus(
       reader.suspend();
     }
     for (const listener of [...listeners]) listener(up); // B2
+    return true;
   };
 
-  void (async () => {
-    for await (const status of nc.status()) {
-      if (status.type === "disconnect") {
-        if (connected) options.log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
-        turn(false);
-      } else if (status.type === "reconnect") {
-        options.log?.info({ server: status.server }, "NATS connection is back");
-        turn(true);
-      } else if (status.type === "error") {
-        options.log?.warn({ err: status.error }, "NATS reported an error");
-      }
-    }
-  })();
+  void watch(nc, options.log, turn);
 
   const end = (): void => {
     connected = false;
@@ -221,6 +210,24 @@ function openBus(
     },
     closed,
   };
+}
+
+/** Turns the client library's status stream into downs and ups, until the connection is closed. */
+async function watch(
+  nc: NatsConnection,
+  log: Logger | undefined,
+  turn: (up: boolean) => boolean,
+): Promise<void> {
+  for await (const status of nc.status()) {
+    if (status.type === "disconnect") {
+      // Every failed dial says so again; once is enough.
+      if (turn(false)) log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
+    } else if (status.type === "reconnect") {
+      if (turn(true)) log?.info({ server: status.server }, "NATS connection is back");
+    } else if (status.type === "error") {
+      log?.warn({ err: status.error }, "NATS reported an error");
+    }
+  }
 }
 
 function pause(ms: number): Promise<void> {

@@ -64,50 +64,45 @@ export interface Journal {
 const refusedReads = 5;
 
 export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } = {}): Journal {
-  const clock = options.clock ?? systemClock;
+  return new JetStreamJournal(bus, options.log ?? null, options.clock ?? systemClock);
+}
 
-  async function append(
-    record: NewRecord,
-    { signal, traceparent }: AppendOptions = {},
-  ): Promise<AppendResult> {
+type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject">;
+
+class JetStreamJournal implements Journal {
+  private readonly bus: Bus;
+  private readonly log: Logger | null;
+  private readonly clock: Clock;
+
+  constructor(bus: Bus, log: Logger | null, clock: Clock) {
+    this.bus = bus;
+    this.log = log;
+    this.clock = clock;
+  }
+
+  async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
     const subject = subjects.journal(record);
     const stream = journalStream(partitionOf(record.runId));
-    const full = { v: 1 as const, ...record } as Omit<StoredRecord, "seq" | "digest" | "at" | "subject">;
-    const payload = encode(full);
+    const envelope: Envelope = { v: 1, ...record };
+    const payload = encode(envelope);
     const digest = digestOf(payload);
+    const headers = headersOf(record, digest, traceparent);
     for (let attempt = 0; ; attempt += 1) {
-      const result = await bus.publish(
-        {
-          stream,
-          subject,
-          payload,
-          headers: headersOf(record, digest, traceparent),
-          expectLastSubjectSequence: 0, // J3
-          group: true,
-        },
-        signal,
-      );
+      const out = { stream, subject, payload, headers, expectLastSubjectSequence: 0, group: true }; // J3
+      const result = await this.bus.publish(out, signal);
       if (result.kind === "ok") {
-        const stored = {
-          ...full,
-          seq: result.seq,
-          digest,
-          at: new Date(clock.now()),
-          subject,
-        } as StoredRecord;
-        return { kind: "appended", record: stored };
+        const at = new Date(this.clock.now());
+        return {
+          kind: "appended",
+          record: { ...envelope, seq: result.seq, digest, at, subject } as StoredRecord,
+        };
       }
-      if (result.kind === "unknown") {
-        throw new AntiphonError(
-          "ANT_NATS_UNREACHABLE",
-          `not known whether ${subject} is stored: ${result.reason}`,
-        );
-      }
+      if (result.kind === "unknown") throw notKnown(subject, result.reason);
       if (result.refusal !== "expectation") throw rejected(subject, result);
-      const existing = await readRefuser(stream, subject, signal);
+      const existing = await this.readRefuser(stream, subject, signal);
       if (existing !== null) {
         if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
-        options.log?.info(
+        this.log?.info(
           { subject, existing: existing.digest, ours: digest },
           "journal register already taken",
         );
@@ -117,51 +112,48 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
       if (attempt >= refusedReads) {
         throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses a record but holds none`);
       }
-      await clock.sleep(20 * 2 ** attempt, signal);
+      await this.clock.sleep(20 * 2 ** attempt, signal);
     }
   }
 
-  async function readBack(stream: string, subject: string): Promise<StoredRecord | null> {
-    const message = await bus.reader.last(stream, subject);
-    return message === null ? null : toRecord(message);
+  read(runId: string): Promise<StoredRecord[]> {
+    return this.readFrom(runId, 0);
   }
 
-  /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
-  async function readRefuser(
-    stream: string,
-    subject: string,
-    signal?: AbortSignal,
-  ): Promise<StoredRecord | null> {
-    for (;;) {
-      try {
-        return (await readBack(stream, subject)) ?? (await readLeader(stream, subject));
-      } catch (error) {
-        const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
-        if (!outage || bus.nc.isClosed() || signal?.aborted === true) throw error;
+  find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null> {
+    const subject = subjects.journal({ type, runId, taskId, epoch });
+    return this.readBack(journalStream(partitionOf(runId)), subject);
+  }
+
+  tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
+    return tailRun(this.bus, runId, (id, fromSeq) => this.readFrom(id, fromSeq), options);
+  }
+
+  async runIds(): Promise<string[]> {
+    const ids = new Set<string>();
+    for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
+      const filter = subjects.partitionType(partition, "intent");
+      const info = await this.bus.jsm.streams.info(journalStream(partition), { subjects_filter: filter });
+      for (const subject of Object.keys(info.state.subjects ?? {})) {
+        const address = parseJournalSubject(subject);
+        if (address !== null) ids.add(address.runId);
       }
     }
+    return [...ids];
   }
 
-  /** A direct get may be answered by a replica that lags; the leader that refused does not. */
-  async function readLeader(stream: string, subject: string): Promise<StoredRecord | null> {
-    const message = await bus.jsm.streams.getMessage(stream, { last_by_subj: subject }).catch(() => null);
-    if (message === null) return null;
-    const { seq, time, data, header } = message;
-    return toRecord({ subject: message.subject, seq, at: time, data, header: (name) => header.get(name) });
-  }
-
-  async function readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {
+  private async readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {
     const stream = journalStream(partitionOf(runId));
     const filter = subjects.runInPartition(runId);
     try {
-      return (await bus.reader.multiLast(stream, [filter], fromSeq)).map(toRecord);
+      return (await this.bus.reader.multiLast(stream, [filter], fromSeq)).map(toRecord);
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
     // More than the server resolves at once (1,024): page through the run in stream order.
     const records: StoredRecord[] = [];
     for (let seq = Math.max(1, fromSeq); ;) {
-      const page = await bus.reader.next(stream, { filter, seq, batch: 512 });
+      const page = await this.bus.reader.next(stream, { filter, seq, batch: 512 });
       records.push(...page.messages.map(toRecord));
       const last = page.messages.at(-1);
       if (last === undefined || page.pending === 0) return records;
@@ -169,25 +161,40 @@ export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } =
     }
   }
 
-  return {
-    append,
-    read: (runId) => readFrom(runId, 0),
-    find: (type, runId, taskId, epoch) =>
-      readBack(journalStream(partitionOf(runId)), subjects.journal({ type, runId, taskId, epoch })),
-    tail: (runId, tailOptions) => tailRun(bus, runId, readFrom, tailOptions),
-    async runIds() {
-      const ids = new Set<string>();
-      for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
-        const filter = subjects.partitionType(partition, "intent");
-        const info = await bus.jsm.streams.info(journalStream(partition), { subjects_filter: filter });
-        for (const subject of Object.keys(info.state.subjects ?? {})) {
-          const address = parseJournalSubject(subject);
-          if (address !== null) ids.add(address.runId);
-        }
+  /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
+  private async readRefuser(
+    stream: string,
+    subject: string,
+    signal?: AbortSignal,
+  ): Promise<StoredRecord | null> {
+    for (;;) {
+      try {
+        return (await this.readBack(stream, subject)) ?? (await this.readLeader(stream, subject));
+      } catch (error) {
+        const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
+        if (!outage || this.bus.nc.isClosed() || signal?.aborted === true) throw error;
       }
-      return [...ids];
-    },
-  };
+    }
+  }
+
+  private async readBack(stream: string, subject: string): Promise<StoredRecord | null> {
+    const message = await this.bus.reader.last(stream, subject);
+    return message === null ? null : toRecord(message);
+  }
+
+  /** A direct get may be answered by a replica that lags; the leader that refused does not. */
+  private async readLeader(stream: string, subject: string): Promise<StoredRecord | null> {
+    const message = await this.bus.jsm.streams
+      .getMessage(stream, { last_by_subj: subject })
+      .catch(() => null);
+    if (message === null) return null;
+    const { seq, time, data, header } = message;
+    return toRecord({ subject: message.subject, seq, at: time, data, header: (name) => header.get(name) });
+  }
+}
+
+function notKnown(subject: string, reason: string): AntiphonError {
+  return new AntiphonError("ANT_NATS_UNREACHABLE", `not known whether ${subject} is stored: ${reason}`);
 }
 
 function headersOf(

@@ -1,4 +1,4 @@
-import type { ConsumerConfig, StreamConfig, StreamUpdateConfig } from "@nats-io/jetstream";
+import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
 import { AntiphonError, topology } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, StreamSpec } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
@@ -49,7 +49,7 @@ function streamConfig(spec: StreamSpec): WantedStream {
     max_age: spec.maxAgeMs * nanos,
     max_bytes: spec.maxBytes,
     max_msg_size: spec.maxMessageBytes,
-  } as WantedStream;
+  };
 }
 
 /** The layouts of ADR-8 (KV) and ADR-20 (object store), so that the stock tools read our buckets. */
@@ -70,7 +70,7 @@ function bucketConfig(spec: BucketSpec): WantedStream {
     max_bytes: -1,
     max_msg_size: -1,
     max_msgs_per_subject: kv ? spec.history : -1,
-  } as WantedStream;
+  };
 }
 
 async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionReport): Promise<void> {
@@ -92,7 +92,7 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
         { data: { stream: wanted.name, fields: loosened } },
       );
     }
-    await bus.jsm.streams.update(wanted.name, { ...existing, ...wanted } as Partial<StreamUpdateConfig>);
+    await bus.jsm.streams.update(wanted.name, { ...existing, ...wanted });
     report.updated.push(wanted.name);
   }
   const stored = await readStream(bus, wanted.name);
@@ -109,7 +109,7 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
 async function readStream(bus: Bus, name: string): Promise<Record<string, unknown> | null> {
   try {
     const info = await bus.jsm.streams.info(name);
-    return info.config as unknown as Record<string, unknown>;
+    return info.config;
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;
@@ -137,7 +137,7 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionRep
     report.created.push(name);
     return;
   }
-  if (differences(wanted as unknown as Record<string, unknown>, existing).length === 0) {
+  if (differences(wanted, existing).length === 0) {
     report.unchanged += 1;
     return;
   }
@@ -148,7 +148,7 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionRep
 async function readConsumer(bus: Bus, spec: ConsumerSpec): Promise<Record<string, unknown> | null> {
   try {
     const info = await bus.jsm.consumers.info(spec.stream, spec.name);
-    return info.config as unknown as Record<string, unknown>;
+    return info.config;
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;

@@ -30,7 +30,7 @@ import { wireHeaders } from "./wire-headers.ts";
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;
-  onEvent?(event: SandboxEvent): void;
+  onEvent?: (event: SandboxEvent) => void;
   /** How long to wait for a runner with a free slot. Default 10 minutes; ANT_SANDBOX_BUSY after it. */
   patienceMs?: number;
 }

@@ -156,7 +156,7 @@ describe("blobs on a real server", () => {
     server.pause();
     const read = blobs.get("slow", { deadlineMs: 500 });
     await expect(read).rejects.toMatchObject({
-      code: expect.stringMatching(/ANT_BLOB_DEADLINE|ANT_NATS_UNREACHABLE/),
+      code: expect.stringMatching(/ANT_BLOB_DEADLINE|ANT_NATS_UNREACHABLE/) as string,
     });
     server.resume();
     expect((await blobs.get("slow")).length).toBe(200_000);

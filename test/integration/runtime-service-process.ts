@@ -18,7 +18,8 @@ await runService({
       signal,
       async handle({ record }) {
         await journal.append(claimRecord(record.runId, record.taskId ?? "", record.epoch, node));
-        if (fault === "throw-later") setTimeout(() => Promise.reject(new Error("nobody catches this")), 1);
+        if (fault === "throw-later")
+          void Promise.resolve().then(() => Promise.reject(new Error("nobody catches this")));
         await new Promise((resolve, reject) => {
           const timer = setTimeout(resolve, workMs);
           signal.addEventListener("abort", () => {

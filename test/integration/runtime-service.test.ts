@@ -125,7 +125,7 @@ describe("a service process", () => {
     expect(lastLine(service.said())).toMatchObject({
       code: "ANT_NATS_UNREACHABLE",
       service: "sleeper",
-      remedy: expect.any(String),
+      remedy: expect.any(String) as string,
     });
   });
 

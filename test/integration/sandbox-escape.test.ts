@@ -123,7 +123,7 @@ describe("what code in a sandbox says about itself", () => {
       else expect(landlock).toBe(0);
     }));
 
-  it("P6: is over when its runner's end of the stream closes", async () => {
+  it("P7: is over when its runner's end of the stream closes", async () => {
     const { engine, instance } = test;
     const sandbox = await test.provider.start(await test.order());
     const running = sandbox.run(shell("trap '' TERM INT HUP; sleep 60")).catch(() => undefined);

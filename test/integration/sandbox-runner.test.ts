@@ -394,7 +394,7 @@ describe("a runner of its own process", () => {
     expect(left).toEqual([]);
   });
 
-  it("R2, P6: leaves no container when it is killed, warm ones included", async () => {
+  it("G1, P7: leaves no container when it is killed, warm ones included", async () => {
     const { child } = launch({});
     expect((await until(theirs, (found) => found.length === 2, 30_000)).length).toBe(2);
     child.kill("SIGKILL");

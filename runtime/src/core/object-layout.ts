@@ -54,7 +54,7 @@ export function parseMeta(bucket: string, name: string, text: string): ObjectMet
   }
   const deleted = raw["deleted"] === true;
   const { nuid, size, chunks, digest } = raw;
-  if (deleted) return { name, nuid: String(nuid ?? ""), size: 0, chunks: 0, digest: "", deleted };
+  if (deleted) return { name, nuid: "", size: 0, chunks: 0, digest: "", deleted };
   if (
     typeof nuid !== "string" ||
     !token.test(nuid) ||

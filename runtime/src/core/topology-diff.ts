@@ -9,16 +9,15 @@ export function differences(wanted: object, stored: Config): string[] {
 }
 
 function same(wanted: unknown, stored: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(stored) &&
-      wanted.length === stored.length &&
-      [...wanted].sort().every((item, index) => item === [...(stored as unknown[])].sort()[index])
-    );
-  }
+  if (Array.isArray(wanted)) return Array.isArray(stored) && listed(wanted) === listed(stored);
   // The server leaves zero values out of its JSON.
   if (stored === undefined) return wanted === false || wanted === 0 || wanted === "";
   return wanted === stored;
+}
+
+/** A list of names, whatever its order. */
+function listed(names: readonly unknown[]): string {
+  return JSON.stringify(names.map(String).sort());
 }
 
 /** The fields in which going from `stored` to `wanted` would give up a guarantee. */

@@ -43,10 +43,13 @@ async function measure(
 
 async function bench(count: number, exportGoal: string): Promise<void> {
   const repo: TestRepo = makeRepo({ files: manyFiles(count) });
+  const loose = makeRepo({ files: manyFiles(count) });
+  repo.git("gc", "-q");
   const opened = await openRepo(repo.path);
   console.log(`\n${count} files (ms)`.padEnd(46), "    p50", "    max", " goal");
   await measure("inspectRepo", "", () => inspectRepo(repo.path));
   await measure("exportTree", exportGoal, () => exportTree(repo.path, repo.head));
+  await measure("exportTree, all objects loose", "", () => exportTree(loose.path, loose.head));
   const exported = await exportTree(repo.path, repo.head);
   await measure("importTree (new)", "", () =>
     new TreeCache(tempDir()).importTree(exported.tree, exported.tar),

@@ -8,6 +8,7 @@ export { discoverCheck, type ReadText } from "./checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./commit.ts";
 export { commitFiles, type CommitFiles } from "./commit-files.ts";
 export { exportTree, type ExportBounds, type ExportedTree } from "./export-tree.ts";
+export { gitVersion } from "./git-process.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./git-object.ts";
 export { literalGlob, pathMatcher, type PathMatcher } from "./glob.ts";
 export { inspectRepo, type InspectOptions, type RepoInspection } from "./inspect-repo.ts";

@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
 import { describe, expectTypeOf, test } from "vitest";
-import { DispatchBody } from "./journal/dispatch.ts";
-import { IntentBody } from "./journal/intent.ts";
-import { RoutedBody } from "./journal/routed.ts";
-import { RunOptions } from "./run-options.ts";
-import { DirectorTask } from "./seeds/director-task.ts";
-import { Intent } from "./seeds/intent.ts";
-import { RunViewModel } from "./seeds/run-view-model.ts";
+import type { DispatchBody } from "./journal/dispatch.ts";
+import type { IntentBody } from "./journal/intent.ts";
+import type { RoutedBody } from "./journal/routed.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { DirectorTask } from "./seeds/director-task.ts";
+import type { Intent } from "./seeds/intent.ts";
+import type { RunViewModel } from "./seeds/run-view-model.ts";
 import type { ContractType } from "./registry.ts";
 
 /**

@@ -82,9 +82,10 @@ describe("a service process", () => {
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_bound", "T-1", 1));
     await eventually("it works", async () => (await journal.find("claim", "run_bound", "T-1", 1)) !== null);
+    const next = sleeper(0);
+    await eventually("the next one is ready", () => next.said().includes('"ready":true'));
     service.child.kill("SIGTERM");
     expect(await service.exit).toBe(0);
-    const next = sleeper(0);
     await eventually(
       "somebody else finishes it",
       async () => (await journal.find("claim", "run_bound", "T-1-finished", 1)) !== null,

@@ -1,5 +1,7 @@
 // The only place in the CLI that reads the environment.
 
+export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
+
 export interface CliConfig {
   /** Default http://127.0.0.1:3001. Source: ANTIPHON_GATEWAY_URL. */
   readonly gatewayUrl: string;
@@ -20,7 +22,7 @@ export interface CliConfig {
 
 export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
   return {
-    gatewayUrl: (env.ANTIPHON_GATEWAY_URL || "http://127.0.0.1:3001").replace(/\/+$/, ""),
+    gatewayUrl: (env.ANTIPHON_GATEWAY_URL || DEFAULT_GATEWAY).replace(/\/+$/, ""),
     token: env.ANTIPHON_TOKEN || null,
     stateDir: env.ANTIPHON_STATE_DIR || `${root}/.antiphon`,
     natsServerBin: env.NATS_SERVER_BIN || null,
@@ -48,4 +50,9 @@ export function childEnvironment(overrides: Record<string, string>): Record<stri
 /** A service started here looks where this checkout keeps its state, whatever directory it is started from. */
 export function shareStateDir(config: CliConfig): void {
   process.env.ANTIPHON_STATE_DIR = config.stateDir;
+}
+
+/** The header that shows the gateway's token, when there is one. */
+export function authorization(token: string | null): Record<string, string> {
+  return token === null ? {} : { authorization: `Bearer ${token}` };
 }

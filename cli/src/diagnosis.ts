@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, statfsSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { authorization } from "./config.ts";
 import type { CliConfig } from "./config.ts";
 import { greeting, isFree } from "./dev/loopback-port.ts";
 import { findNatsServer } from "./nats-binary.ts";
@@ -118,8 +119,7 @@ function disk(root: string): Finding {
 }
 
 async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
-  const headers: Record<string, string> =
-    config.token === null ? {} : { authorization: `Bearer ${config.token}` };
+  const headers = authorization(config.token);
   const answer = await fetch(`${config.gatewayUrl}/services`, {
     headers,
     signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -4,7 +4,9 @@
 //   G1  Every failure has a code and a remedy; "no gateway" and "the gateway says no" are told apart.
 //   G2  A request that starts something carries an Idempotency-Key, so it may be sent again when its answer is lost.
 import type { JournalRecord } from "@antiphon/contracts";
+import { authorization } from "./config.ts";
 import { Failure } from "./failure.ts";
+import { refusal, unreachable } from "./gateway-refusal.ts";
 import { SseParser } from "./sse-parser.ts";
 
 /** A journal record as it comes over HTTP. */
@@ -67,7 +69,7 @@ export class GatewayClient {
   ): Promise<Response> {
     const headers: Record<string, string> = {
       accept: "application/json",
-      ...this.#authorization(),
+      ...authorization(this.#token),
       ...extra,
     };
     if (body !== undefined) headers["content-type"] = "application/json";
@@ -80,24 +82,10 @@ export class GatewayClient {
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
     } catch (error) {
-      throw this.#unreachable(error);
+      throw unreachable(this.url, error);
     }
     if (!response.ok) throw await refusal(response);
     return response;
-  }
-
-  #authorization(): Record<string, string> {
-    return this.#token === null ? {} : { authorization: `Bearer ${this.#token}` };
-  }
-
-  #unreachable(error: unknown): Failure {
-    const code = (error as { cause?: { code?: string } }).cause?.code ?? "";
-    const nobody = code === "ECONNREFUSED" || code === "ENOTFOUND";
-    const why = nobody ? "no gateway answers" : "the gateway did not answer";
-    return new Failure("ANT_GATEWAY_UNREACHABLE", `${why} at ${this.url}`, {
-      cause: error,
-      data: { lost: !nobody },
-    });
   }
 
   /**
@@ -141,7 +129,11 @@ export class GatewayClient {
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
       const response = await fetch(`${this.url}/runs/${runId}/events${logs ? "?logs=1" : ""}`, {
-        headers: { accept: "text/event-stream", "last-event-id": String(afterSeq), ...this.#authorization() },
+        headers: {
+          accept: "text/event-stream",
+          "last-event-id": String(afterSeq),
+          ...authorization(this.#token),
+        },
         signal: AbortSignal.any([signal, silence.signal]),
       });
       if (!response.ok || response.body === null) throw await refusal(response);
@@ -157,37 +149,10 @@ export class GatewayClient {
         }
       }
     } catch (error) {
-      throw error instanceof Failure ? error : this.#unreachable(error);
+      throw error instanceof Failure ? error : unreachable(this.url, error);
     } finally {
       clearTimeout(timer);
     }
-  }
-}
-
-/** The gateway's own words, or what can be said when something else answered. */
-async function refusal(response: Response): Promise<Failure> {
-  const text = await response.text();
-  const error = parseError(text);
-  if (error === null) {
-    const message = `${response.url} answered ${response.status} without an Antiphon error; is it the gateway?`;
-    return new Failure("ANT_GATEWAY_UNREACHABLE", message, { data: { httpStatus: response.status } });
-  }
-  const { code, message, remedy, ...data } = error;
-  return new Failure(code, message, { remedy, data: { ...data, httpStatus: response.status } });
-}
-
-function parseError(text: string): { code: string; message: string; remedy: string } | null {
-  try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; remedy?: unknown } };
-    if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
-    return {
-      ...error,
-      code: error.code,
-      message: error.message,
-      remedy: typeof error.remedy === "string" ? error.remedy : "",
-    };
-  } catch {
-    return null; // Not JSON: not one of our gateways.
   }
 }
 

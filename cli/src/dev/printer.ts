@@ -2,6 +2,7 @@
 import type { Screen } from "../screen.ts";
 import { plain } from "../screen.ts";
 import { duration } from "../table.ts";
+import { DEFAULT_GATEWAY } from "../config.ts";
 import type { DevEvent, Report } from "./events.ts";
 
 export function devPrinter(screen: Screen, json: boolean): Report {
@@ -33,6 +34,9 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
         `  logs      ${event.logs}`,
         "",
         `  try       antiphon run "<intent>" --repo <path> --command "<cmd>" --check "<cmd>"`,
+        ...(event.gateway === DEFAULT_GATEWAY
+          ? []
+          : [`  first     export ANTIPHON_GATEWAY_URL=${event.gateway}`]),
         `  stop      Ctrl-C`,
         "",
       ];

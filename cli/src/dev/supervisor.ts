@@ -8,18 +8,16 @@
 //   D3  Nothing survives the supervisor: it waits for each child's end, and if it is killed itself, each child
 //       sees the end of its stdin and stops.
 //   D4  Every listening port is on loopback, and known before "ready" is reported.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childEnvironment } from "../config.ts";
+import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
-import { findNatsServer, MIN_NATS } from "../nats-binary.ts";
 import type { CliConfig } from "../config.ts";
 import { SupervisedChild } from "./child.ts";
 import type { ChildSpec } from "./child.ts";
+import { EmbeddedNats } from "./embedded-nats.ts";
 import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
-import { natsConfig } from "./nats-config.ts";
 import { takeLock } from "./state-lock.ts";
 
 export interface DevOptions {
@@ -37,26 +35,12 @@ const POLL_MS = 25;
 /** How long an obstacle that a service names may last before it ends the start. */
 const OBSTACLE_MS = 3_000;
 
-// A shell keeps the nats-server (which knows nothing of us) and watches our pipe: its end ends the server (D3).
-const NATS_GUARD = `
-exec 3<&0
-"$@" </dev/null &
-server=$!
-( read _ <&3; kill -TERM $server ) 2>/dev/null &
-watcher=$!
-trap 'kill -TERM $server 2>/dev/null' TERM
-wait $server
-code=$?
-while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
-kill $watcher 2>/dev/null
-exit $code
-`;
-
 export class Supervisor {
   readonly #config: CliConfig;
   readonly #options: DevOptions;
   readonly #bundle: string;
   readonly #report: Report;
+  readonly #nats: EmbeddedNats;
   readonly #logs: LogFile[] = [];
   /** In the order in which they stop (D2). */
   #children: SupervisedChild[] = [];
@@ -71,6 +55,7 @@ export class Supervisor {
     this.#options = options;
     this.#bundle = bundle;
     this.#report = report;
+    this.#nats = new EmbeddedNats(config, options.dir);
   }
 
   async start(): Promise<void> {
@@ -93,8 +78,7 @@ export class Supervisor {
   }
 
   #pidOf(child: SupervisedChild): number {
-    if (child.spec.name !== "nats-server") return child.pid ?? -1;
-    return Number(readFileSync(this.#run("nats.pid"), "utf8").trim());
+    return child.spec.name === "nats-server" ? this.#nats.pid() : (child.pid ?? -1);
   }
 
   async #checkPorts(): Promise<void> {
@@ -125,67 +109,20 @@ export class Supervisor {
     this.#releaseLock = lock.release; // D1
   }
 
-  #run(name: string): string {
-    return join(this.#options.dir, "run", name);
-  }
-
   async #startNats(began: number): Promise<string> {
-    const binary = findNatsServer(this.#config);
-    if (binary.kind === "missing")
-      throw new Failure("ANT_NATS_BINARY_MISSING", "no nats-server was found", {});
-    if (binary.kind === "too_old") {
-      const message = `nats-server ${binary.version} at ${binary.path} is older than ${MIN_NATS.join(".")}`;
-      throw new Failure("ANT_NATS_TOO_OLD", message, {});
-    }
-    rmSync(this.#run(""), { recursive: true, force: true });
-    mkdirSync(this.#run(""), { recursive: true });
-    const writeConfig = (port: number): void =>
-      writeFileSync(
-        this.#run("nats.conf"),
-        natsConfig({
-          storeDir: join(this.#options.dir, "nats"),
-          port,
-          portsDir: this.#run(""),
-          pidFile: this.#run("nats.pid"),
-        }),
-      );
-    writeConfig(this.#options.natsPort);
-    const child = this.#child({
-      name: "nats-server",
-      command: "/bin/sh",
-      args: ["-c", NATS_GUARD, "nats-guard", binary.path, "--config", this.#run("nats.conf")],
-      env: childEnvironment({}),
-      signalGroup: false,
-      graceMs: STOP_GRACE_MS,
-    });
-    child.start();
-    const port = await this.#until(began, "nats-server", () => this.#natsPortInUse());
-    // From here on a restarted server comes back where the services look for it.
-    writeConfig(port);
-    await this.#until(began, "nats-server", async () =>
-      (await greeting(port, 500))?.startsWith("INFO ") ? true : null,
-    );
+    this.#child(this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS)).start();
+    const port = await this.#until(began, "nats-server", () => this.#nats.portInUse());
+    this.#nats.keepPort(port);
+    await this.#until(began, "nats-server", async () => ((await this.#nats.answers(port)) ? true : null));
     return `nats://127.0.0.1:${port}`;
   }
 
-  /** The server writes the ports it got into `<binary>_<pid>.ports`. */
-  #natsPortInUse(): number | null {
-    const file = readdirSync(this.#run("")).find((name) => name.endsWith(".ports"));
-    if (file === undefined || !existsSync(this.#run("nats.pid"))) return null;
-    const text = readFileSync(this.#run(file), "utf8");
-    if (!text.trimEnd().endsWith("}")) return null; // Half written.
-    const { nats } = JSON.parse(text) as { nats?: string[] };
-    return Number(/:(\d+)$/.exec(nats?.[0] ?? "")?.[1] ?? 0);
-  }
-
   #startServices(nats: string): void {
-    const env = (extra: Record<string, string> = {}): Record<string, string> =>
-      childEnvironment({
-        ANTIPHON_NATS_URL: nats,
-        ANTIPHON_STATE_DIR: this.#config.stateDir,
-        ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
-        ...extra,
-      });
+    const env = {
+      ANTIPHON_NATS_URL: nats,
+      ANTIPHON_STATE_DIR: this.#config.stateDir,
+      ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
+    };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
     const names = ["gateway", "router", "director", ...associates, "sandbox-runner"];
     const services = names.map((name) => {
@@ -195,7 +132,7 @@ export class Supervisor {
           name,
           command: process.execPath,
           args: [join(this.#bundle, "serve.js"), role],
-          env: env(),
+          env: childEnvironment(env),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
         },
@@ -236,7 +173,9 @@ export class Supervisor {
     const wanted = this.#children.length - 1;
     return this.#until(began, "services", async () => {
       if (this.#gatewayUrl === null) return null;
-      const answer = await fetch(`${this.#gatewayUrl}/services?expect=${wanted}`).catch(() => null);
+      const answer = await fetch(`${this.#gatewayUrl}/services?expect=${wanted}`, {
+        headers: authorization(this.#config.token),
+      }).catch(() => null);
       if (answer === null || !answer.ok) return null;
       const { services } = (await answer.json()) as { services: unknown[] };
       return services.length >= wanted ? this.#gatewayUrl : null;
@@ -284,7 +223,7 @@ export class Supervisor {
     }
     for (const log of this.#logs) log.close();
     if (this.#releaseLock === null) return;
-    rmSync(this.#run(""), { recursive: true, force: true });
+    this.#nats.cleanUp();
     this.#releaseLock();
   }
 

@@ -1,0 +1,93 @@
+// The nats-server of `antiphon dev`: which binary, which config, which port it got.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childEnvironment } from "../config.ts";
+import type { CliConfig } from "../config.ts";
+import { Failure } from "../failure.ts";
+import { findNatsServer, MIN_NATS } from "../nats-binary.ts";
+import type { ChildSpec } from "./child.ts";
+import { greeting } from "./loopback-port.ts";
+import { natsConfig } from "./nats-config.ts";
+
+// A shell keeps the nats-server (which knows nothing of us) and watches our pipe: its end ends the server (D3).
+const GUARD = `
+exec 3<&0
+"$@" </dev/null &
+server=$!
+( read _ <&3; kill -TERM $server ) 2>/dev/null &
+watcher=$!
+trap 'kill -TERM $server 2>/dev/null' TERM
+wait $server
+code=$?
+while kill -0 $server 2>/dev/null; do wait $server; code=$?; done
+kill $watcher 2>/dev/null
+exit $code
+`;
+
+export class EmbeddedNats {
+  readonly #config: CliConfig;
+  readonly #storeDir: string;
+  /** Config, pid and port files; gone after a clean stop. */
+  readonly #runDir: string;
+
+  constructor(config: CliConfig, dir: string) {
+    this.#config = config;
+    this.#storeDir = join(dir, "nats");
+    this.#runDir = join(dir, "run");
+  }
+
+  /** Finds the binary and writes the config. Port 0: any free one. */
+  prepare(port: number, graceMs: number): ChildSpec {
+    const binary = findNatsServer(this.#config);
+    if (binary.kind === "missing") throw new Failure("ANT_NATS_BINARY_MISSING", "no nats-server was found");
+    if (binary.kind === "too_old") {
+      const message = `nats-server ${binary.version} at ${binary.path} is older than ${MIN_NATS.join(".")}`;
+      throw new Failure("ANT_NATS_TOO_OLD", message);
+    }
+    this.cleanUp();
+    mkdirSync(this.#runDir, { recursive: true });
+    this.keepPort(port);
+    return {
+      name: "nats-server",
+      command: "/bin/sh",
+      args: ["-c", GUARD, "nats-guard", binary.path, "--config", join(this.#runDir, "nats.conf")],
+      env: childEnvironment({}),
+      signalGroup: false,
+      graceMs,
+    };
+  }
+
+  /** A server that is started again comes back on this port, where the services look for it. */
+  keepPort(port: number): void {
+    const text = natsConfig({
+      storeDir: this.#storeDir,
+      port,
+      portsDir: this.#runDir,
+      pidFile: join(this.#runDir, "nats.pid"),
+    });
+    writeFileSync(join(this.#runDir, "nats.conf"), text);
+  }
+
+  /** The server writes the ports it got into `<binary>_<pid>.ports`; null: not yet. */
+  portInUse(): number | null {
+    const file = readdirSync(this.#runDir).find((name) => name.endsWith(".ports"));
+    if (file === undefined || !existsSync(join(this.#runDir, "nats.pid"))) return null;
+    const text = readFileSync(join(this.#runDir, file), "utf8");
+    if (!text.trimEnd().endsWith("}")) return null; // Half written.
+    const { nats } = JSON.parse(text) as { nats?: string[] };
+    return Number(/:(\d+)$/.exec(nats?.[0] ?? "")?.[1] ?? 0);
+  }
+
+  /** Its own pid: the supervisor's child is the shell around it. */
+  pid(): number {
+    return Number(readFileSync(join(this.#runDir, "nats.pid"), "utf8").trim());
+  }
+
+  async answers(port: number): Promise<boolean> {
+    return (await greeting(port, 500))?.startsWith("INFO ") === true;
+  }
+
+  cleanUp(): void {
+    rmSync(this.#runDir, { recursive: true, force: true });
+  }
+}

@@ -8,9 +8,12 @@
  *   K1  The sandbox is released on every path, and at once when `signal` aborts.
  *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/perl.ts, P2).
  *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
+ *   K4  Kept output waits for the object store at most two steps deep: a slow store slows the job, it does not fill
+ *       the runner's memory.
  */
 import {
   AntiphonError,
+  limits,
   type SandboxChanges,
   type SandboxEvent,
   type SandboxOutcome,
@@ -98,6 +101,7 @@ async function perform(
 ): Promise<Ending> {
   const bounded = jobLimits(ports.defaults, request.limits);
   if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
+  if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
   refuseUnsayable(request.steps);
   const image = await ports.image(request.image);
   progress.imageId = image.id;
@@ -153,6 +157,7 @@ async function runSteps(
   let ending = COMPLETED;
   for (const step of request.steps) {
     progress.step = step.id;
+    await Promise.allSettled(progress.steps.slice(0, -1)); // K4
     const left = Math.max(1, endsAt - performance.now());
     const exitCode = await runStep(step, left, ports, progress, leased).catch((error: unknown) => {
       recordKilled(error, step, ports, progress); // K3

@@ -27,13 +27,15 @@ const TAR_DEADLINE_MS = 60_000;
 const GONE_DEADLINE_MS = 4_000;
 /** The engine tells of an OOM kill a moment before or after the stream closes. */
 const OOM_GRACE_MS = 300;
+/** Node fires a longer timer at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
 interface Busy {
   readonly at: "busy";
   readonly onFrame: (frame: Frame) => void;
-  readonly reject: (error: unknown) => void;
+  readonly reject: (error: Error) => void;
   readonly partial: () => SandboxDied["partial"];
 }
 
@@ -238,7 +240,7 @@ export class DockerSandbox implements Sandbox {
   /** Takes the conversation until `resolve` or `reject` is called, or the sandbox is over. */
   #await<T>(
     deadlineMs: number,
-    listener: (resolve: (value: T) => void, reject: (error: unknown) => void) => (frame: Frame) => void,
+    listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
     partial: () => SandboxDied["partial"] = () => null,
   ): Promise<T> {
     if (this.#phase.at !== "idle") {
@@ -247,9 +249,12 @@ export class DockerSandbox implements Sandbox {
       return Promise.reject(new SandboxDied(death)); // B1
     }
     return new Promise<T>((resolvePromise, rejectPromise) => {
-      const timer = setTimeout(() => {
-        this.#over({ kind: "timeout" }); // B2
-      }, deadlineMs);
+      const timer = setTimeout(
+        () => {
+          this.#over({ kind: "timeout" }); // B2
+        },
+        Math.min(deadlineMs, LONGEST_TIMER_MS),
+      );
       const settle = (): void => {
         clearTimeout(timer);
         if (this.#phase.at === "busy") this.#phase = { at: "idle" };
@@ -258,7 +263,7 @@ export class DockerSandbox implements Sandbox {
         settle();
         resolvePromise(value);
       };
-      const reject = (error: unknown): void => {
+      const reject = (error: Error): void => {
         settle();
         rejectPromise(error);
       };

@@ -33,6 +33,7 @@ interface IndexDocument {
 
 const READ_BYTES = 256 * 1024;
 const INDEXES_IN_MEMORY = 8;
+const ABANDONED_MS = 3_600_000;
 
 export class TreeArchive {
   readonly #directory: string;
@@ -111,6 +112,7 @@ export class TreeArchive {
   async #evict(keep: string): Promise<void> {
     const trees: { name: string; bytes: number; usedMs: number }[] = [];
     for (const file of await readdir(this.#directory)) {
+      if (file.startsWith(".")) await this.#dropAbandoned(join(this.#directory, file));
       if (!file.endsWith(".index.json")) continue;
       const name = file.slice(0, -".index.json".length);
       const tar = await stat(this.#tarPath(name)).catch(() => null);
@@ -125,6 +127,12 @@ export class TreeArchive {
       await rm(this.#tarPath(tree.name), { force: true });
       total -= tree.bytes;
     }
+  }
+
+  /** What a killed process was still writing. */
+  async #dropAbandoned(path: string): Promise<void> {
+    const found = await stat(path).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
   }
 
   #treeOf(name: string, index: IndexDocument): Tree {
@@ -183,6 +191,10 @@ async function exists(path: string): Promise<boolean> {
 async function readIndex(path: string): Promise<IndexDocument | null> {
   const text = await readFile(path, "utf8").catch(() => null);
   if (text === null) return null;
-  const document = JSON.parse(text) as IndexDocument;
-  return document.version === 1 ? document : null;
+  try {
+    const document = JSON.parse(text) as IndexDocument;
+    return document.version === 1 ? document : null;
+  } catch {
+    return null; // a disk that was full, or an older form: it is fetched again
+  }
 }

@@ -4,7 +4,7 @@ import type { ContainerLimits } from "../ports.ts";
 import type { CollectBounds } from "./collected.ts";
 
 /** What both streams of one command may produce together before it is stopped; what is kept is far less. */
-export const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
+export const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** A tree of the largest allowed kind, and room for what a build makes of it. */
 const WORKSPACE_INODES = 400_000;
 const TMP_INODES = 100_000;

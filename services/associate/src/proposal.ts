@@ -53,7 +53,7 @@ export async function reported(
     files,
   });
   const evidence = await ports.evidence.publish(manifest); // A10
-  ports.progress(report.result.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
+  ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
   return {
     kind: "reported",
     associate,

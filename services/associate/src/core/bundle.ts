@@ -77,7 +77,7 @@ export function manifestOf(input: ManifestInput): EvidenceManifest {
     author: "associate",
     author_id: input.associate,
     decision: report.decision,
-    summary: report.result.summary,
+    summary: report.code === null ? report.result.summary : `${report.code}: ${report.result.summary}`,
     base_commit: input.baseCommit,
     files_changed: [...(facts.change?.files ?? [])],
     checks: checksOfBundle(facts.checks),

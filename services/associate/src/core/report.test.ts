@@ -34,14 +34,14 @@ describe("reportOf", () => {
     );
     expect(result.status).toBe("failed");
     expect(result.verify).toMatchObject({ status: "fail", logs_path: "checks/2.stderr.txt" });
-    expect(result.summary).toContain("npm test exited 1: 1 test failed");
+    expect(result.summary).toContain("`npm test` exited 1: 1 test failed");
     expect([code, decision]).toEqual(["ANT_VERIFY_SELF_FAILED", "fail"]);
   });
 
   test("A6 a command that fails is named before a check that fails", () => {
     const { code, result } = reportOf(factsWith({ work: [ran("make", 2)], checks: [ran("npm test", 1)] }));
     expect(code).toBe("ANT_AGENT_FAILED");
-    expect(result.summary).toContain("make exited 2");
+    expect(result.summary).toContain("`make` exited 2");
   });
 
   test.each(["run", "inspect"] as const)("A6 a %s task that changes files is failed", (kind) => {

@@ -7,6 +7,7 @@
  *   A8 `verify.status` is `unknown` when nothing was checked, unless the agent vouches for itself (a claim
  *      the clean room does not believe anyway).
  */
+import { ERRORS } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
 import type { CommandFact } from "./attempt.ts";
 import { runsOf, verifyOf } from "./verification.ts";
@@ -40,7 +41,7 @@ export interface Report {
   readonly decision: Extract<EvidenceManifest["decision"], "propose" | "needs_input" | "fail">;
 }
 
-type Fault = { readonly code: ErrorCode; readonly message: string; readonly next: string | null };
+type Fault = { readonly code: ErrorCode; readonly message: string };
 
 const QUOTE_CHARS = 600;
 
@@ -72,14 +73,14 @@ export function reportOf(facts: AttemptFacts): Report {
   }
   const fault = faultOf(facts);
   if (fault !== null) {
-    const { code, message, next } = fault;
+    const { code, message } = fault;
     return {
       result: {
         ...shared,
         status: "failed",
-        summary: `${code}: ${message}`,
+        summary: message,
         questions: [],
-        suggested_next: next,
+        suggested_next: `${code}: ${ERRORS[code].remedy}`,
       },
       code,
       decision: "fail",
@@ -96,46 +97,21 @@ export function reportOf(facts: AttemptFacts): Report {
 function faultOf(facts: AttemptFacts): Fault | null {
   const { ending } = facts;
   if (ending.kind === "stopped") {
-    return { code: ending.code, message: ending.message, next: adviceFor(ending.code) };
+    return { code: ending.code, message: ending.message };
   }
   const work = facts.work.find((step) => step.exitCode !== 0);
   if (work !== undefined) {
-    return {
-      code: "ANT_AGENT_FAILED",
-      message: endedBadly(work),
-      next: "Read the command's output in the evidence.",
-    };
+    return { code: "ANT_AGENT_FAILED", message: endedBadly(work) };
   }
   if (facts.kind !== "edit_repo" && facts.change !== null) {
     const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
-    return {
-      code: "ANT_TASK_MODIFIED_FILES",
-      message,
-      next: "Make it a task of kind edit_repo, or leave the files alone.",
-    };
+    return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
   const check = facts.checks.find((step) => step.exitCode !== 0);
   if (check !== undefined) {
-    return {
-      code: "ANT_VERIFY_SELF_FAILED",
-      message: endedBadly(check),
-      next: "Read the check's output in the evidence.",
-    };
+    return { code: "ANT_VERIFY_SELF_FAILED", message: endedBadly(check) };
   }
   return null;
-}
-
-function adviceFor(code: ErrorCode): string | null {
-  switch (code) {
-    case "ANT_TASK_TIME_BUDGET":
-      return "Raise time_budget_s, or split the task.";
-    case "ANT_PATCH_DOES_NOT_APPLY":
-      return "Make the patch against the commit the run starts from.";
-    case "ANT_RECORDING_NOT_FOUND":
-      return "Record a session under that key, or use another agent.";
-    default:
-      return null;
-  }
 }
 
 function endedBadly(fact: CommandFact): string {
@@ -145,7 +121,7 @@ function endedBadly(fact: CommandFact): string {
       ? "was killed"
       : `exited ${fact.exitCode}`;
   const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
-  return `${short(fact.command)} ${how}${said === "" ? "" : `: ${said}`}`;
+  return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}`;
 }
 
 function successOf(facts: AttemptFacts): string {

@@ -1,7 +1,7 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Validator } from "@cfworker/json-schema";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { jsonSchemaOf, shapeOnly } from "../src/json-schema.ts";
+import { jsonSchemaOf } from "../src/json-schema.ts";
 import { registry, SCHEMA_NAMES, schemaNameOf } from "../src/registry.ts";
 import { readVersion } from "../src/upcast.ts";
 import { formOf } from "../src/validate.ts";
@@ -77,14 +77,12 @@ describe("old and new readers", () => {
   }
 
   test("today's messages pass the tolerant reader of the latest release, with a key it does not know", () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const [id, { schema }] of Object.entries(latest.contracts)) {
-      const { $id: _, ...shape } = schema;
-      const check = ajv.compile(formOf(shapeOnly(shape) as object, "tolerant"));
+      const old = new Validator(formOf(schema, "tolerant"), "2020-12");
       for (const document of Object.values(goldenOf(id).valid)) {
         const newer =
           typeof document === "object" && document !== null ? { ...document, addedLater: 1 } : document;
-        expect(check(newer), `${id} ${JSON.stringify(check.errors)}`).toBe(true);
+        expect(old.validate(newer).valid, id).toBe(true);
       }
     }
   });

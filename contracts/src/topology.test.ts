@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { HEADERS } from "./headers.ts";
 import { JOURNAL_TYPES } from "./journal/record.ts";
@@ -46,8 +47,15 @@ test("header names are the ones that were agreed", () => {
 });
 
 describe("limits", () => {
-  test("names are the ones that were agreed; each has a unit, a reason and a behaviour at the bound", () => {
-    expect(LIMITS.map(({ name, unit }) => `${name} (${unit})`)).toMatchSnapshot();
+  test("the reference page, which `npm run generate` writes, is their snapshot: the same limits in both", () => {
+    const page = readFileSync(new URL("../../docs/reference/limits.md", import.meta.url), "utf8");
+    const documented = [...page.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(
+      ([, name, value]) => `${name} ${value}`,
+    );
+    expect(documented).toEqual(LIMITS.map(({ name, value }) => `${name} ${value}`));
+  });
+
+  test("each has a value, a unit, a reason and a behaviour at the bound", () => {
     for (const limit of LIMITS) {
       expect(limit.value, limit.name).toBeGreaterThan(0);
       expect(Number.isSafeInteger(limit.value), limit.name).toBe(true);

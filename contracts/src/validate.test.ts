@@ -1,5 +1,5 @@
 import { Validator } from "@cfworker/json-schema";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { goldenOf } from "../conformance/proof.ts";
 import { exampleOf, explain, contractList } from "./explain.ts";
@@ -162,6 +162,16 @@ describe("explain", () => {
       for (const rule of registry[name].rules) expect(explain(name)).toContain(rule.id);
     }
     expect(contractList()).toHaveLength(SCHEMA_NAMES.length);
+  });
+
+  test("every JSON example on a contract's reference page is a valid document of it", () => {
+    for (const { name, id } of cases) {
+      const page = readFileSync(new URL(`../../docs/reference/contracts/${id}.md`, import.meta.url), "utf8");
+      const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)];
+      expect(examples.length, name).toBeGreaterThan(0);
+      for (const [, text] of examples)
+        expect(validate(name, JSON.parse(text ?? "")), name).toMatchObject({ ok: true });
+    }
   });
 
   test("DirectorTask's defaults and a misspelt name", () => {

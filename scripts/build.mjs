@@ -62,7 +62,7 @@ function entryPoints(root) {
 }
 
 async function bundle(root, outdir) {
-  const { build } = await import("esbuild");
+  const { build, stop } = await import("esbuild");
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   await build({
     absWorkingDir: root,
@@ -91,6 +91,7 @@ async function bundle(root, outdir) {
       ].join(""),
     },
   });
+  await stop(); // Or its helper process would live as long as we do.
   writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
 }
 

@@ -115,17 +115,18 @@ export function doing(record: RunRecord): string {
       return "waiting for the Router";
     case "routed":
     case "input":
+    case "landing":
       return "waiting for the Director";
     case "dispatch":
       return `${where}waiting for an Associate`;
     case "claim":
       return `${where}working in a sandbox`;
     case "result":
-      return `${where}verifying in a clean room`;
+      return record.body.kind === "reported" && record.body.result.status === "ok"
+        ? `${where}verifying in a clean room`
+        : "waiting for the Director";
     case "verdict":
-      return `${where}landing`;
-    case "landing":
-      return "closing";
+      return record.body.verdict === "PASS" ? `${where}landing` : "waiting for the Director";
     case "cancel":
       return "stopping";
     case "closed":

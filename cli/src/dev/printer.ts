@@ -33,10 +33,10 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
         `  nats      ${event.nats}`,
         `  logs      ${event.logs}`,
         "",
-        `  try       antiphon run "<intent>" --repo <path> --command "<cmd>" --check "<cmd>"`,
         ...(event.gateway === DEFAULT_GATEWAY
           ? []
           : [`  first     export ANTIPHON_GATEWAY_URL=${event.gateway}`]),
+        `  try       antiphon run "<intent>" --repo <path> --command "<cmd>" --check "<cmd>"`,
         `  stop      Ctrl-C`,
         "",
       ];

@@ -1,6 +1,8 @@
 import { connect } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BUCKETS } from "@antiphon/contracts";
+import { openBlobs } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import { eventually } from "../support/nats.ts";
@@ -264,6 +266,37 @@ describe("a gateway with a token", () => {
       expect((await closed.call("GET", "/readyz")).status).toBe(200);
     } finally {
       await closed.close();
+    }
+  });
+});
+
+describe("A1 a store that is nearly full", () => {
+  it("takes nothing new in, and what is there can still be read and ended", async () => {
+    const tight = await openWorld({}, { maxFileStore: "320MB" });
+    try {
+      const { body } = await tight.call("POST", "/intents", { body: intentFor(repo) });
+      const path = `/intents/${String(body.intentId)}/run`;
+      const run = await tight.call("POST", path);
+      expect(run.status).toBe(202);
+      const chunk = Buffer.alloc(8 << 20);
+      await openBlobs(tight.bus, BUCKETS.repos).putStream("ballast", async function* () {
+        for (let i = 0; i < 33; i++) yield await Promise.resolve(chunk);
+      });
+      await eventually("the gateway knows", async () => (await tight.call("POST", path)).status !== 202);
+      const refused = await tight.call("POST", path);
+      expect([refused.status, errorOf(refused).code, refused.headers["retry-after"]]).toEqual([
+        503,
+        "ANT_NATS_NO_SPACE",
+        "1",
+      ]);
+      expect((await tight.call("POST", "/intents", { body: intentFor("/other") })).status).toBe(503);
+      expect((await tight.call("GET", `/runs/${String(run.body.runId)}`)).status).toBe(200);
+      const cancel = await tight.call("POST", `/runs/${String(run.body.runId)}/events`, {
+        body: { event: "cancel" },
+      });
+      expect(cancel.status).toBe(202);
+    } finally {
+      await tight.close();
     }
   });
 });

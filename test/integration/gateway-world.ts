@@ -10,7 +10,7 @@ import { readDirectorConfig } from "../../services/director/src/config.ts";
 import type { GatewayConfig } from "../../services/gateway/src/config.ts";
 import { start } from "../../services/gateway/src/main.ts";
 import { startNats } from "../support/nats.ts";
-import type { NatsServer } from "../support/nats.ts";
+import type { NatsServer, NatsServerOptions } from "../support/nats.ts";
 
 export interface Answer {
   readonly status: number;
@@ -37,8 +37,11 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(over: Partial<GatewayConfig> = {}): Promise<World> {
-  const nats = await startNats();
+export async function openWorld(
+  over: Partial<GatewayConfig> = {},
+  server: NatsServerOptions = {},
+): Promise<World> {
+  const nats = await startNats(server);
   const config = { ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url }), drainMs: 3_000 };
   const log = createLogger("test", { level: "silent" });
   const director = await startService(

@@ -35,6 +35,7 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       }
       const outcome = validate("Intent", body);
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
+      await backend.admit();
       const intentId = intentIdOf(outcome.value, principal);
       return {
         intentId,
@@ -48,6 +49,7 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       const runId = key === null ? newRunId() : runIdOf(key, principal);
       const before = key === null ? null : await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // G3
+      await backend.admit();
       const options = runOptionsOf(intent);
       const { repo, base_ref, land_on, allow_dirty } = options;
       const { base } = await backend.inspect({

@@ -26,6 +26,8 @@ export interface PresentService {
 /** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
 export interface Backend {
   readonly connected: boolean;
+  /** Throws ANT_NATS_NO_SPACE when there is too little room for new work. */
+  admit(): Promise<void>;
   /** False: the key exists. */
   createIntent(intentId: string, document: unknown): Promise<boolean>;
   intent(intentId: string): Promise<unknown>;

@@ -6,6 +6,7 @@ import type { LogLine, RepoInspectReply, RepoInspectRequest } from "@antiphon/co
 import { callRpc, listen, openBlobs, openJournal, openKv, tell } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import { StorageWatch } from "./storage-watch.ts";
 
 const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
@@ -18,6 +19,7 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
   const contracts = openKv(bus, BUCKETS.contracts);
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const recordings = openBlobs(bus, BUCKETS.recordings);
+  const storage = new StorageWatch(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
 
   async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
@@ -28,6 +30,7 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
     get connected() {
       return bus.connected;
     },
+    admit: () => storage.admit(),
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
     append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),

@@ -11,6 +11,7 @@
 import type { Cause, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { watchForCancel } from "./cancel-watch.ts";
 import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { Performer } from "./performer.ts";
 import type { Projector } from "./projector.ts";
@@ -59,10 +60,11 @@ export class Director {
 
   /** Does what `run` owes, then shows where it stands. */
   async advance(run: CachedRun, cause: Cause, signal: AbortSignal): Promise<void> {
-    await this.#parts.projector.project(run);
+    const shown = this.#parts.projector.project(run);
     const results = await Promise.allSettled(
       outstanding(run.snapshot).map((effect) => this.#once(run, effect, cause, signal)),
     );
+    await shown;
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined) throw failure.reason;
   }
@@ -89,13 +91,20 @@ export class Director {
   }
 
   async #record(run: RunState, effect: Effect, cause: Cause, signal: AbortSignal): Promise<NewRecord> {
+    const watch = watchForCancel(this.#parts.journal, run.runId);
     try {
-      return await this.#parts.performer.perform(run, effect, cause, signal);
+      return await this.#parts.performer.perform(run, effect, cause, AbortSignal.any([signal, watch.signal]));
     } catch (error) {
+      if (watch.signal.aborted) {
+        this.#parts.runs.forget(run.runId); // The delivery comes again and finds the cancel.
+        throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
+      }
       const refusal = this.#parts.performer.refusal(run, effect, cause, error);
       if (refusal === null) throw error;
       this.#parts.log.warn({ err: error, run: run.runId, effect: effect.kind }, "refused for good");
       return refusal;
+    } finally {
+      watch.release();
     }
   }
 

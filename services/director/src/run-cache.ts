@@ -34,6 +34,10 @@ export class RunCache {
     return this.#keep(runId, { records, snapshot });
   }
 
+  forget(runId: string): void {
+    this.#runs.delete(runId);
+  }
+
   #policyOf(records: readonly StoredRecord[]): RunPolicy {
     const intent = records.find((record) => record.type === "intent");
     return intent?.type === "intent"

@@ -86,6 +86,11 @@ export const seed000 = statements("000", {
       proof: () => accepts("DirectorTask", { ...task(), kind: "git", git_action }),
     })),
     {
+      says: "run and inspect tasks modify no files",
+      file: "services/associate/src/core/report.test.ts",
+      title: "A6 a %s task that changes files is failed",
+    },
+    {
       says: "the DirectorTask example validates as written",
       proof: () => accepts("DirectorTask", seedJson("000-director-task.json")),
     },

@@ -122,6 +122,27 @@ export const seed001 = statements("001", {
   "The loop": [
     { says: "a new task contract is open", proof: () => assert.equal(contract().status, "open") },
     {
+      says: "context, work, self-verify, evidence: an attempt does all four",
+      file: "test/integration/associate.test.ts",
+      title: "A1 A2 is claimed, done in a sandbox, verified, and reported with its evidence",
+    },
+    {
+      says: "self-verify runs the verification commands of the task",
+      file: "services/associate/src/core/attempt.test.ts",
+      title: "the work comes first and stops at a failure, the checks all run",
+    },
+    {
+      says: "the bundle holds the logs of the checks",
+      file: "test/integration/associate.test.ts",
+      title: "A6 a check that fails makes the result failed, with the check's output as evidence",
+    },
+    {
+      says: "the Director verifies with checks of its own",
+      file: "test/e2e/honest-failures.test.ts",
+      title:
+        "V1 a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed",
+    },
+    {
       says: "a successful attempt proposes: the task shows proposed",
       file: "contracts/src/run-view.test.ts",
       title: "an ok report proposes the task",

@@ -100,8 +100,9 @@ export const seed002 = statements("002", {
       },
     },
     {
-      says: "the adapter persists request and response payloads before it returns success",
-      open: "comes with the `opencode` agent; the `replay` agent reads such recordings",
+      says: "request and response payloads are persisted before success is answered",
+      file: "test/integration/gateway-events.test.ts",
+      title: "are kept under their replay key, where a replay looks for them",
     },
   ],
   "Sandbox adapter": [
@@ -134,6 +135,16 @@ export const seed002 = statements("002", {
       },
     },
     {
+      says: "a v0 job runs as the RFC says: files, arguments, environment, input, output, exit code",
+      file: "test/integration/sandbox-seed.test.ts",
+      title: "works unchanged: files, arguments, environment, input, output, exit codes",
+    },
+    {
+      says: "no host exec fallback in production: without an engine the runner is not ready and says so",
+      file: "test/integration/sandbox-runner.test.ts",
+      title: "is not ready without Docker, and says what to do",
+    },
+    {
       says: "no host exec fallback: no provider of that name can be expressed",
       proof: () => {
         const result = golden("SandboxResult.v1");
@@ -147,6 +158,21 @@ export const seed002 = statements("002", {
     },
   ],
   API: [
+    {
+      says: "POST /intents stores an intent",
+      file: "test/integration/gateway-http.test.ts",
+      title: "store an intent: 201, then 200 with the same id for the same body",
+    },
+    {
+      says: "POST /intents/:id/run needs no body",
+      file: "test/integration/gateway-http.test.ts",
+      title: "run an intent with no body at all; without a repository that is a 422",
+    },
+    {
+      says: "POST /runs/:id/events resumes a waiting run",
+      file: "test/e2e/honest-failures.test.ts",
+      title: "a question puts the run in waiting_input, exit code 3, and an answer over HTTP resumes it",
+    },
     {
       says: "the create-intent example is an Intent",
       proof: () => accepts("Intent", seedJson("002-create-intent.json")),

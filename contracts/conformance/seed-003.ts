@@ -63,6 +63,11 @@ export const seed003 = statements("003", {
   ],
   "Initial contract": [
     {
+      says: "the Router opens the contract so, with the request word for word",
+      file: "services/router/src/core/route.test.ts",
+      title: "R5 the router contract opens in the form of seed 003 with the request word for word",
+    },
+    {
       says: "the initial contract (filled in) validates: IN_PROGRESS, PENDING tasks, empty notes",
       proof: () => accepts("RouterContract", seedYaml("003-initial-filled.yaml")),
     },

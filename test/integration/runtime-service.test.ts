@@ -89,7 +89,7 @@ describe("a service process", () => {
     await eventually(
       "somebody else finishes it",
       async () => (await journal.find("claim", "run_bound", "T-1-finished", 1)) !== null,
-      8000, // less than the ack wait: it was handed back, it did not time out
+      5000, // less than the ack wait: it was handed back, it did not time out
     );
     next.child.kill("SIGTERM");
     await next.exit;

@@ -16,6 +16,7 @@ import type { Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime"
 import { isOver, watchRun } from "./adapters/run-watch.ts";
 import { claimStep } from "./core/claim.ts";
 import type { ClaimAnswer } from "./core/claim.ts";
+import { storeLastWord } from "./last-word.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { carryOut } from "./work.ts";
 import type { AttemptEnd } from "./work.ts";
@@ -151,7 +152,7 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
 
 /** The last word about an attempt (A2). A stopping process waits for it only so long; the throw hands it back. */
 async function record(job: Settling, claim: StoredRecord, body: ResultBody): Promise<Outcome> {
-  const { attempt, journal, delivery, log } = job;
+  const { attempt, journal, delivery, identity, ports, log } = job;
   const { runId, taskId, epoch } = attempt;
   const lastWord = new AbortController();
   const onShutdown = (): void => void setTimeout(() => lastWord.abort(), LAST_WORD_MS).unref();
@@ -159,10 +160,17 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
   if (delivery.signal.aborted) onShutdown();
   try {
     const cause = { seq: claim.seq, digest: claim.digest };
-    const done = await journal.append(
-      { type: "result", runId, taskId, epoch, cause, body },
-      { signal: lastWord.signal },
-    );
+    const done = await storeLastWord(body, {
+      associate: identity.associate,
+      clock: ports.clock,
+      log,
+      signal: lastWord.signal,
+      append: (word) =>
+        journal.append(
+          { type: "result", runId, taskId, epoch, cause, body: word },
+          { signal: lastWord.signal },
+        ),
+    });
     const at = { run: runId, task: taskId, epoch, result: body.kind };
     if (done.kind === "conflict") {
       log.warn(

@@ -26,7 +26,7 @@ export function boundResult(result: AssociateResult, maxBytes: number): Associat
 }
 
 /** As many leading items as fit. */
-function withinBytes<T>(items: readonly T[], maxBytes: number): T[] {
+export function withinBytes<T>(items: readonly T[], maxBytes: number): T[] {
   let left = maxBytes;
   return items.filter((item) => (left -= bytesOf(item) + 1) >= 0);
 }

@@ -4,6 +4,7 @@
  */
 import type { BlobRef, EvidenceCheck, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
 import type { CommandFact } from "./attempt.ts";
+import { withinBytes } from "./bounded-result.ts";
 import type { AttemptFacts, Report } from "./report.ts";
 import { logPath } from "./verification.ts";
 
@@ -57,6 +58,9 @@ export function checksOfBundle(checks: readonly CommandFact[]): EvidenceCheck[] 
   }));
 }
 
+/** The manifest is one KV document; a change of more names than this is told in full by `diff.patch`. */
+const LISTED_BYTES = 256 * 1024;
+
 export interface ManifestInput {
   readonly runId: string;
   readonly epoch: number;
@@ -79,7 +83,7 @@ export function manifestOf(input: ManifestInput): EvidenceManifest {
     decision: report.decision,
     summary: report.code === null ? report.result.summary : `${report.code}: ${report.result.summary}`,
     base_commit: input.baseCommit,
-    files_changed: [...(facts.change?.files ?? [])],
+    files_changed: withinBytes(facts.change?.files ?? [], LISTED_BYTES),
     checks: checksOfBundle(facts.checks),
     files: input.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)),
   };

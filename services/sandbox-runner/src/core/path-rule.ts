@@ -31,7 +31,7 @@ export function checkPath(path: string): string {
 
 /** The sandbox's own repository: never imported (S5), and no reason to refuse the rest. */
 export function isInsideGitDirectory(path: string): boolean {
-  return path.split("/").includes(".git");
+  return path.includes(".git") && path.split("/").includes(".git");
 }
 
 /** `.git` itself and every spelling NTFS or HFS+ takes for it. */

@@ -31,6 +31,7 @@ export interface TarSink {
 }
 
 const BLOCK = 512;
+const NOTHING = Buffer.alloc(0);
 const MAX_EXTENSION_BYTES = 64 * 1024;
 const TYPES: Readonly<Record<string, EntryType>> = {
   "0": "file",
@@ -63,7 +64,7 @@ interface Extended {
 export class TarReader {
   readonly #sink: TarSink;
   #phase: Phase = { at: "header" };
-  #partial: Buffer = Buffer.alloc(0);
+  #partial: Buffer = NOTHING;
   #extended: Extended = {};
   #zeroBlocks = 0;
 
@@ -77,10 +78,12 @@ export class TarReader {
       const phase = this.#phase;
       if (phase.at === "over") return; // what follows the end mark is padding
       if (phase.at === "header") {
-        const needed = BLOCK - this.#partial.length;
-        const block = Buffer.concat([this.#partial, bytes.subarray(0, needed)]); // T2
+        const held = this.#partial.length;
+        const needed = BLOCK - held;
+        const fresh = bytes.subarray(0, needed);
+        const block = held === 0 && fresh.length === BLOCK ? fresh : Buffer.concat([this.#partial, fresh]); // T2
         bytes = bytes.subarray(needed);
-        this.#partial = block.length < BLOCK ? block : Buffer.alloc(0);
+        this.#partial = block.length < BLOCK ? block : NOTHING;
         if (block.length === BLOCK) this.#header(block);
         continue;
       }
@@ -108,7 +111,7 @@ export class TarReader {
   }
 
   #header(block: Buffer): void {
-    if (block.every((byte) => byte === 0)) {
+    if (block[0] === 0 && block.every((byte) => byte === 0)) {
       this.#zeroBlocks += 1;
       if (this.#zeroBlocks === 2) this.#phase = { at: "over" };
       return;
@@ -135,7 +138,7 @@ export class TarReader {
     const size = extended.size ?? announced;
     // Only a file has a body; another entry that announces one would let two readers disagree.
     if (type !== "file" && size !== 0) throw new Refusal("tar-header", path);
-    const link = extended.link ?? text(field(block, 157, 100));
+    const link = extended.link ?? (block[157] === 0 ? "" : text(field(block, 157, 100)));
     this.#sink.entry({ path, type, mode: octal(block, 100, 8), size, link });
     if (size > 0) this.#phase = { at: "data", left: size, padding: (BLOCK - (size % BLOCK)) % BLOCK };
     else this.#sink.end();
@@ -180,13 +183,17 @@ function* paxRecords(bytes: Buffer): Generator<readonly [string, string]> {
 /** GNU's magic reuses the prefix area for other things, so the prefix counts for ustar only. */
 function nameOf(block: Buffer): string {
   const name = text(field(block, 0, 100));
-  const isUstar = block.toString("latin1", 257, 263) === "ustar\0";
-  const prefix = isUstar ? text(field(block, 345, 155)) : "";
-  return prefix === "" ? name : `${prefix}/${name}`;
+  if (block[345] === 0 || block.toString("latin1", 257, 263) !== "ustar\0") return name;
+  return `${text(field(block, 345, 155))}/${name}`;
 }
 
 function field(block: Buffer, at: number, length: number): Buffer {
   return untilNul(block.subarray(at, at + length));
+}
+
+function isAscii(bytes: Buffer): boolean {
+  for (const byte of bytes) if (byte > 0x7f) return false;
+  return true;
 }
 
 function untilNul(bytes: Buffer): Buffer {
@@ -195,6 +202,7 @@ function untilNul(bytes: Buffer): Buffer {
 }
 
 function text(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString("latin1"); // nearly all, and far quicker
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -202,11 +210,20 @@ function text(bytes: Buffer): string {
   }
 }
 
+/** Octal digits, blanks around them, then NUL or the field's end; nothing else is a number (T1). */
 function octal(block: Buffer, at: number, length: number): number {
-  const digits = field(block, at, length).toString("latin1").trim();
-  if (digits === "") return 0;
-  if (!/^[0-7]+$/.test(digits)) throw new Refusal("tar-number", printable(block));
-  return parseInt(digits, 8);
+  let value = 0;
+  let ended = false;
+  for (let i = at; i < at + length; i += 1) {
+    const byte = block[i] ?? 0;
+    if (byte === 0) break;
+    const isBlank = byte === 0x20;
+    const isDigit = byte >= 0x30 && byte <= 0x37;
+    if (isDigit && !ended) value = value * 8 + byte - 0x30;
+    else if (!isBlank) throw new Refusal("tar-number", printable(block));
+    if (isBlank && value > 0) ended = true;
+  }
+  return value;
 }
 
 function checksumHolds(block: Buffer): boolean {

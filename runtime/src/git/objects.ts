@@ -49,13 +49,15 @@ export async function readObjects(
   let at = 0;
   for (const id of wanted) {
     const lineEnd = bytes.indexOf(10, at);
-    const [answered, kind, size] = bytes.toString("latin1", at, lineEnd).split(" ");
-    if (answered !== id || kind === "missing" || size === undefined) {
+    const header = bytes.toString("latin1", at, lineEnd);
+    const size = Number(header.slice(header.lastIndexOf(" ") + 1));
+    if (!header.startsWith(id) || !Number.isInteger(size)) {
       const detail = `object ${id} is missing: the clone is partial or damaged`;
       throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { object: id } });
     }
+    const kind = header.slice(id.length + 1, header.lastIndexOf(" "));
     const start = lineEnd + 1;
-    const end = start + Number(size);
+    const end = start + size;
     found.set(id, { kind: kind as ObjectKind, body: bytes.subarray(start, end) });
     at = end + 1;
   }

@@ -105,9 +105,7 @@ function header(place: Place, mode: number, size: number, type: string, link: Bu
   octal(block, 329, 8, 0);
   octal(block, 337, 8, 0);
   place.prefix?.copy(block, 345);
-  let sum = 0;
-  for (const byte of block) sum += byte;
-  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  block.write(`${sumOf(block).toString(8).padStart(6, "0")}\0 `, 148, "latin1");
   return block;
 }
 
@@ -128,7 +126,7 @@ export function readTar(tar: Buffer, limits: TarLimits): TarEntry[] {
   for (let at = 0; ;) {
     if (at + BLOCK > tar.length) throw new TarFault("the archive has no end");
     const block = tar.subarray(at, at + BLOCK);
-    if (block.every((byte) => byte === 0)) return entries;
+    if (block[0] === 0 && sumOf(block) === 0) return entries;
     checkSum(block);
     const size = number(block, 124, 12);
     const start = at + BLOCK;
@@ -202,9 +200,18 @@ function number(block: Buffer, at: number, width: number): number {
 }
 
 function checkSum(block: Buffer): void {
-  let sum = 8 * 0x20;
-  for (let at = 0; at < BLOCK; at += 1) if (at < 148 || at >= 156) sum += block[at] as number;
-  if (sum !== number(block, 148, 8)) throw new TarFault("a header does not match its checksum");
+  let field = 0;
+  for (let at = 148; at < 156; at += 1) field += (block[at] as number) - 0x20;
+  if (sumOf(block) - field !== number(block, 148, 8)) {
+    throw new TarFault("a header does not match its checksum");
+  }
+}
+
+/** An index loop: this runs over every byte of every header, and an iterator takes five times as long. */
+function sumOf(block: Buffer): number {
+  let sum = 0;
+  for (let at = 0; at < BLOCK; at += 1) sum += block[at] as number;
+  return sum;
 }
 
 function paxRecords(body: Buffer): Map<string, Buffer> {

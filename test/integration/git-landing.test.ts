@@ -1,6 +1,6 @@
 /** J8: a landing happens once, or not at all, whatever crashed, moved or stands in the way. */
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -425,6 +425,32 @@ describe("updateWorktree", () => {
     });
     expect(readFileSync(join(linked, "new.txt"), "utf8")).toBe("new\r\n");
     expect(rawGit(linked, "-c", "core.autocrlf=true", "status", "--porcelain")).toBe("");
+  });
+
+  it("works in a sparse checkout and in a submodule, and passes over a work tree that is gone", async () => {
+    const repo = makeRepo({ files: { "a.txt": "a\n", "in/x.txt": "x\n", "out/y.txt": "y\n" } });
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "in");
+    const to = await change(repo, "out/y.txt", "Y\n", await change(repo, "in/x.txt", "X\n"));
+    await landRef(repo.path, "refs/heads/main", to, repo.head);
+    const move = { ref: "refs/heads/main", from: repo.head, to };
+    expect(await updateWorktree(repo.path, move)).toEqual({ kind: "updated", top: repo.path });
+    expect([existsSync(join(repo.path, "out")), repo.git("status", "--porcelain")]).toEqual([false, ""]);
+
+    const outer = makeRepo();
+    outer.git("submodule", "add", "-q", repo.path, "sub");
+    const sub = join(outer.path, "sub");
+    const next = await change({ ...repo, path: sub, head: to }, "a.txt", "b\n", to);
+    await landRef(sub, "refs/heads/main", next, to);
+    const inside = { ref: "refs/heads/main", from: to, to: next };
+    expect(await updateWorktree(sub, inside)).toEqual({ kind: "updated", top: sub });
+    expect(readFileSync(join(sub, "a.txt"), "utf8")).toBe("b\n");
+
+    const gone = join(tempDir(), "gone");
+    repo.git("worktree", "add", "-q", gone, "-b", "topic");
+    rmSync(gone, { recursive: true });
+    expect(await updateWorktree(repo.path, { ...move, ref: "refs/heads/topic", dryRun: true })).toEqual({
+      kind: "unchanged",
+    });
   });
 
   it("has nothing to do where no work tree has the branch", async () => {

@@ -112,6 +112,11 @@ describe("good diffs", () => {
     expect(verdict).toMatchObject({ ok: true, files: [expected] });
   });
 
+  it("accepts a change of two files that differ in case only, and a new spelling of a deleted one", () => {
+    expect(checkPatch(make("modify", "xt_TCP.h") + make("modify", "xt_tcp.h")).ok).toBe(true);
+    expect(checkPatch(make("delete", "Readme") + make("add", "README")).ok).toBe(true);
+  });
+
   it("accepts an empty diff as no change", () => {
     expect(checkPatch("")).toEqual({ ok: true, files: [] });
   });

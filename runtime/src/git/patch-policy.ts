@@ -92,7 +92,6 @@ function checkModes(file: FilePatch): void {
 /** One path, one section: two sections of one path can be read in two orders. */
 function checkOverlaps(files: readonly FilePatch[]): void {
   const touched = new Map<string, FilePatch>();
-  const folded = new Map<string, string>();
   let copies = 0;
   for (const file of files) {
     const paths = file.change === "copy" ? [file.newPath] : [...new Set([file.oldPath, file.newPath])];
@@ -101,18 +100,6 @@ function checkOverlaps(files: readonly FilePatch[]): void {
       const where = { path, line: file.line };
       if (touched.has(path)) refuse("ANT_PATCH_DUPLICATE", "duplicate.path", "touched twice", where);
       touched.set(path, file);
-      const fold = foldedPath(path);
-      const twin = folded.get(fold);
-      // A rename that only changes case names both spellings in one section, and means it.
-      if (twin !== undefined && touched.get(twin) !== file && file.newPath === path) {
-        refuse(
-          "ANT_PATCH_DUPLICATE",
-          "duplicate.case",
-          `the same as ${twin} where case does not count`,
-          where,
-        );
-      }
-      folded.set(fold, path);
     }
     if (file.change === "copy" || file.change === "rename") {
       if (file.oldPath === file.newPath) {
@@ -129,12 +116,27 @@ function checkOverlaps(files: readonly FilePatch[]): void {
       }
     }
   }
+  checkSpellings(files);
   for (const file of files) checkNesting(file, touched);
   for (const file of files) {
     if (file.change === "copy" && file.oldPath !== null && touched.has(file.oldPath)) {
       const where = { path: file.oldPath, line: file.line };
       refuse("ANT_PATCH_DUPLICATE", "duplicate.copy-source", "copied and touched in one patch", where);
     }
+  }
+}
+
+/** Two files that are one where case does not count; a repository that has such a pair may go on changing it. */
+function checkSpellings(files: readonly FilePatch[]): void {
+  const seen = new Map<string, FilePatch>();
+  for (const file of files) {
+    if (file.newPath === null) continue;
+    const twin = seen.get(foldedPath(file.newPath));
+    if (twin !== undefined && (twin.change !== "modify" || file.change !== "modify")) {
+      const message = `the same as ${twin.newPath ?? ""} where case does not count`;
+      refuse("ANT_PATCH_DUPLICATE", "duplicate.case", message, { path: file.newPath, line: file.line });
+    }
+    seen.set(foldedPath(file.newPath), file);
   }
 }
 

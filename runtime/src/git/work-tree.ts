@@ -6,7 +6,7 @@
  * files are compared and written are carried over. A file under a clean/smudge filter (git-lfs) is therefore
  * compared and written as git stores it.
  */
-import { copyFile, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { firstLine, git, runGit, type GitCall, type GitResult } from "./git-process.ts";
@@ -145,7 +145,9 @@ export async function checkedOutAt(repo: RepoLike, ref: string): Promise<string 
   for (const block of listing.toString("utf8").split("\0\0")) {
     const lines = block.split("\0");
     const top = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
-    if (top !== undefined && lines.includes(`branch ${ref}`) && !lines.includes("bare")) return top;
+    if (top === undefined || !lines.includes(`branch ${ref}`) || lines.includes("bare")) continue;
+    // A linked work tree that was deleted, or is on a disk that is not there, has no files to bring up.
+    if ((await stat(top).catch(() => null))?.isDirectory() === true) return top;
   }
   return null;
 }

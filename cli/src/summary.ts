@@ -101,8 +101,10 @@ export function summaryRows(summary: RunSummary): [string, string][] {
   for (const task of summary.tasks) rows.push([task.task, taskText(task)]);
   if (summary.commit !== null && summary.branch !== null)
     rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
-  if (summary.landedOn !== null && branch(summary.landedOn) !== summary.branch)
-    rows.push(["landed on", branch(summary.landedOn)]);
+  const target = summary.landedOn === null ? null : branch(summary.landedOn);
+  if (target !== null && target !== summary.branch) rows.push(["landed on", target]);
+  else if (summary.status === "succeeded" && summary.branch !== null && summary.repo !== null)
+    rows.push(["take it", `git -C ${summary.repo} merge ${summary.branch}`]);
   if (summary.tasks.some((task) => task.evidence !== null)) {
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);

@@ -1,6 +1,7 @@
 // The routes: what is taken from a request, and what is answered.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyInstance } from "fastify";
+import { openApi } from "../core/openapi.ts";
 import { recordJson } from "../core/sse-frame.ts";
 import type { Backend } from "../ports.ts";
 import type { EvidenceAddress } from "../evidence-reader.ts";
@@ -101,6 +102,7 @@ function addEvidence(server: FastifyInstance, gateway: Gateway): void {
 }
 
 function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {
+  server.get("/openapi.json", () => openApi());
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {
     if (!backend.connected) throw new AntiphonError("ANT_NATS_UNREACHABLE", "not connected to NATS");

@@ -76,6 +76,18 @@ describe("what code in a sandbox says about itself", () => {
       expect([exit.exitCode, exit.stdout.tail]).toEqual([7, forged]);
     }));
 
+  it("P1: is all it holds: three pipes of its own, and no other open file", () =>
+    inFresh(async (sandbox) => {
+      const { stdout } = await sandbox.run(shell("ls -l /proc/self/fd | awk 'NR > 1 { print $9, $11 }'"));
+      const held = stdout.tail.trim().split("\n");
+      expect(held.map((line) => line.replace(/\[\d+\]$/, "[]"))).toEqual([
+        "0 pipe:[]",
+        "1 pipe:[]",
+        "2 pipe:[]",
+        expect.stringMatching(/^3 \/proc\/\d+\/fd$/), // the directory ls reads
+      ]);
+    }));
+
   it("P2: cannot be written into the supervisor's stream by any way a file can be opened", () =>
     inFresh(async (sandbox) => {
       const attempts = [

@@ -30,7 +30,7 @@ export async function storeLastWord(word: ResultBody, ports: LastWord): Promise<
     const { code, detail } = done;
     if (done.disposition === "retry") {
       if (attempt % 10 === 0) ports.log.warn({ code, detail, remedy: done.remedy }, "result not stored yet");
-      await ports.clock.sleep(retryDelayMs(attempt), ports.signal);
+      await ports.clock.sleep(retryDelayMs(attempt), ports.signal); // A13
     } else if (body.kind === "reported") {
       ports.log.error({ code, detail }, "the result cannot be stored; the attempt is abandoned");
       body = { kind: "abandoned", associate: ports.associate, code, message: detail.slice(0, 2048) };

@@ -74,7 +74,7 @@ export async function settle(job: Settling): Promise<Outcome> {
       return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
     case "lapse":
       return await record(job, held, { kind: "lapsed", observer: identity.associate, holder: step.holder });
-    case "work":
+    case "work": // A1
       ports.progress(`taken by ${identity.associate} (attempt ${epoch})`);
       return await recordEnd(job, held, await worked(job));
   }

@@ -23,7 +23,7 @@ const DEFAULT_CONFIDENCE = 0.4;
 const AGREEMENT = 0.25;
 const RIVALRY = 0.08;
 
-const PRECEDENCE = ["DEBUG", "PLAN", "REVIEW", "BUILD"] as const;
+const PRECEDENCE = ["DEBUG", "PLAN", "REVIEW", "BUILD"] as const; // R2
 const SPEAKS_OF: Record<Workflow, string> = {
   DEBUG: "an error signal",
   PLAN: "a planning signal",
@@ -62,7 +62,7 @@ export function classify(goal: string, chosen: Workflow | null): Classification 
     .join(", ");
   return {
     workflow,
-    reason: `${SPEAKS_OF[workflow]}: ${words}`,
+    reason: `${SPEAKS_OF[workflow]}: ${words}`, // R3
     confidence: confidenceOf(own, rivals),
     signals,
   };

@@ -16,6 +16,7 @@ import { classify } from "./classify.ts";
 import { planTasks } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
+// R1: nothing but the intent goes in.
 export function route(intent: IntentBody): RoutedBody {
   const { workflow, reason, confidence } = classify(intent.intent.goal, intent.options.workflow ?? null);
   const plan = tryPlan(intent, workflow);

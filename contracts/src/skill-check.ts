@@ -1,7 +1,7 @@
 /** A skill's result against its own io_schema.json (seed 001). */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { AntiphonError } from "./errors.ts";
-import { describe } from "./problem.ts";
+import { describe } from "./schema-problem.ts";
 import type { SkillIoSchema, SkillResult } from "./seeds/skill-result.ts";
 import { validate, type Validation } from "./validate.ts";
 

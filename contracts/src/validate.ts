@@ -9,11 +9,12 @@
  *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { bounded, describe, type Problem } from "./problem.ts";
+import { bounded, type Problem } from "./problem.ts";
 import { AntiphonError } from "./errors.ts";
 import { intake } from "./intake.ts";
 import { registry, schemaNameOf, type ContractType, type SchemaName } from "./registry.ts";
 import type { Rule } from "./rules/rule.ts";
+import { describe } from "./schema-problem.ts";
 
 export type { Problem } from "./problem.ts";
 

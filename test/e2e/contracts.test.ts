@@ -76,7 +76,7 @@ test("every record and every document the services write has the shape of its co
   const final = ["succeeded", "failed", "canceled"];
   for (const runId of [lands, rejected, asks]) await statusIs(runId, final);
 
-  const journal = await openJournal(bus, { log: createLogger("test") });
+  const journal = openJournal(bus, { log: createLogger("test") });
   const problems: string[] = [];
   const seen = new Set<string>();
   for (const runId of [lands, rejected, asks]) {

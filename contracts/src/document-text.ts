@@ -1,0 +1,146 @@
+/**
+ * Text of a file, as a value and with the line of every part of it. YAML and JSON are read by the same parser.
+ *
+ * Invariants:
+ *  Q1 Bounded: size before parsing, nesting before recursion; aliases, merge keys, tags and a second document are
+ *     refused, so nothing can expand.
+ *  Q2 A key that is there twice is refused, in JSON too.
+ *  Q3 Bad text is a Refusal with a line, never another error.
+ */
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+} from "yaml";
+import { limits } from "./limits.ts";
+import type { Problem } from "./problem.ts";
+
+export type Place = { line: number; column: number };
+export const START: Place = { line: 1, column: 1 };
+
+export class Refusal extends Error {
+  readonly problem: Problem & Place;
+  constructor(place: Place, message: string, expected: string, found: string) {
+    super(message);
+    this.problem = { path: "", message, expected, found, ...place };
+  }
+}
+
+export type Parsed = { value: unknown; placeOf: (path: string) => Place };
+
+/** Q1, Q2, Q3. Throws Refusal and nothing else. */
+export function readDocument(text: string, filename: string): Parsed {
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > limits.documentBytes) {
+    throw new Refusal(
+      START,
+      "the file is too large",
+      `at most ${limits.documentBytes} bytes`,
+      `${bytes} bytes`,
+    ); // Q1
+  }
+  if (text.trim() === "") throw new Refusal(START, "the file is empty", "a document", "nothing");
+  const isJson = filename.endsWith(".json") || /^\s*[[{]/.test(text);
+  if (isJson) refuseDepth(text);
+  const lines = new LineCounter();
+  const document = readYaml(text, lines);
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const [first] = document.errors;
+  if (first?.message.includes("call stack") === true) {
+    throw new Refusal(at(first.pos[0]), "nested too deeply", `at most ${limits.messageDepth} levels`, "more"); // Q1
+  }
+  if (first !== undefined)
+    throw new Refusal(at(first.pos[0]), firstLine(first.message), isJson ? "JSON" : "YAML", "broken text");
+  const [warning] = document.warnings;
+  if (warning !== undefined)
+    throw new Refusal(at(warning.pos[0]), firstLine(warning.message), "plain values", "a tag");
+  refuseExpansion(document, at);
+  return { value: document.toJS({ maxAliasCount: 0 }), placeOf: (path) => placeIn(document, path, at) };
+}
+
+const firstLine = (message: string): string =>
+  message.split("\n")[0]?.replace(/ at line \d+.*$/, "") ?? message;
+
+function readYaml(text: string, lineCounter: LineCounter): Document.Parsed {
+  try {
+    return parseDocument(text, { lineCounter, merge: false, uniqueKeys: true, strict: true, version: "1.2" }); // Q2
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal(START, "nested too deeply", `at most ${limits.messageDepth} levels`, "more"); // Q1, Q3
+  }
+}
+
+/** Q1: brackets are counted before a recursive parser sees them. Strings are skipped. */
+function refuseDepth(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (inString) {
+      if (char === "\\") i++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === "{" || char === "[") {
+      if (++depth > limits.messageDepth) {
+        const before = text.slice(0, i).split("\n");
+        const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+        throw new Refusal(place, "nested too deeply", `at most ${limits.messageDepth} levels`, "more");
+      }
+    } else if (char === "}" || char === "]") depth--;
+  }
+}
+
+/** Q1: what could make a small file large, or mean something else than it says. */
+function refuseExpansion(document: Document.Parsed, at: (offset: number) => Place): void {
+  visit(document, (_key, node) => {
+    if (isAlias(node)) {
+      throw new Refusal(
+        at(node.range?.[0] ?? 0),
+        "aliases are not allowed",
+        "the value itself",
+        `*${node.source}`,
+      );
+    }
+    if (isPair(node) && isScalar(node.key) && node.key.value === "<<") {
+      throw new Refusal(
+        at(node.key.range?.[0] ?? 0),
+        "merge keys are not allowed",
+        "the keys themselves",
+        "<<",
+      );
+    }
+    if (isPair(node) && !isScalar(node.key)) {
+      throw new Refusal(START, "a key must be plain text", "a plain key", "a list or map as a key");
+    }
+  });
+}
+
+/** Where a JSON pointer leads: the key when there is one, else the last thing on the way that exists. */
+function placeIn(document: Document.Parsed, path: string, at: (offset: number) => Place): Place {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range[0] ?? 0;
+  for (const part of path.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+      if (pair === undefined) break;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      const item = node.items[Number(key)] as { range?: [number, number, number] } | undefined;
+      if (item === undefined) break;
+      offset = item.range?.[0] ?? offset;
+      node = item;
+    } else break;
+  }
+  return at(offset);
+}

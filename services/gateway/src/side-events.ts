@@ -13,6 +13,8 @@ export function sideEvents(
     const event = sideEventOf(body);
     const view = runView(await records(runId));
     const { status } = view;
+    // What was asked for has happened: saying it again is no mistake.
+    if (event.kind === "cancel" && status === "canceled") return { runId, event: "cancel", accepted: true };
     if (isOver(view)) {
       throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } }); // G4
     }

@@ -55,6 +55,9 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
   writeFileSync(configFile, serverConfig(dir, port, monitorPort, options));
 
   let child = await launch(configFile, port);
+  // A test file that ends without its `afterAll` must not leave a server behind.
+  const onExit = (): void => void child.kill("SIGKILL");
+  process.once("exit", onExit);
   const buses = new Set<Bus>();
   const ended = (process: ChildProcess): Promise<void> =>
     process.exitCode !== null || process.signalCode !== null
@@ -101,6 +104,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
       const running = child.exitCode === null && child.signalCode === null;
       const leaked = checkLeaks && running ? await leakedConsumers(monitorUrl) : [];
       await end("SIGKILL");
+      process.off("exit", onExit);
       rmSync(dir, { recursive: true, force: true });
       if (leaked.length > 0) throw new Error(`consumers left on the server: ${leaked.join(", ")}`);
     },

@@ -20,8 +20,9 @@ import type { ImageFacts } from "./ports.ts";
 import { reapUntil, sweep, type ReaperOptions } from "./reaper.ts";
 import { SandboxService } from "./service.ts";
 
-const WARM_AGE_MS = 15 * 60_000;
+const WARM_AGE_MS = 60 * 60_000;
 const RETRY_MS = 2_000;
+const TEND_MS = 30_000;
 
 export interface Runner extends Role {
   readonly pool: WarmPool;
@@ -92,6 +93,11 @@ export async function startSandboxRunner(
     },
   });
   pool.refill();
+  // What has grown too old while nobody asked is replaced before somebody does (W4).
+  const tending = setInterval(() => {
+    pool.refill();
+  }, TEND_MS);
+  tending.unref();
   service.serve();
   log.info({ instance, image: image.id, slots: config.slots, warm: config.warm }, "sandboxes available");
 
@@ -99,6 +105,7 @@ export async function startSandboxRunner(
     pool,
     provider,
     drain: async () => {
+      clearInterval(tending);
       await pool.close();
       await service.settled();
       stop.abort();

@@ -2,6 +2,7 @@
  * What git operations cost on repositories of 1,000 and 5,000 files: median and worst of ten rounds, after two to
  * warm up. It does not measure a cold disk cache, a large history, or a repository under load.
  */
+import { spawn } from "node:child_process";
 import {
   applyPatch,
   buildCommit,
@@ -41,12 +42,26 @@ async function measure(
   console.log(row.join("  "));
 }
 
+/** What the machine can do at this moment, to read the other rows by. */
+function plainGit(cwd: string, ...args: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("git", ["-c", "safe.directory=*", ...args], {
+      cwd,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    child.stdout.resume();
+    child.on("error", reject).on("close", () => resolve());
+  });
+}
+
 async function bench(count: number, exportGoal: string): Promise<void> {
   const repo: TestRepo = makeRepo({ files: manyFiles(count) });
   const loose = makeRepo({ files: manyFiles(count) });
   repo.git("gc", "-q");
   const opened = await openRepo(repo.path);
   console.log(`\n${count} files (ms)`.padEnd(46), "    p50", "    max", " goal");
+  await measure("(yardstick: a plain `git version`)", "", () => plainGit(repo.path, "version"));
+  await measure("(yardstick: a plain `git archive`)", "", () => plainGit(repo.path, "archive", repo.head));
   await measure("inspectRepo", "", () => inspectRepo(repo.path));
   await measure("exportTree", exportGoal, () => exportTree(repo.path, repo.head));
   await measure("exportTree, all objects loose", "", () => exportTree(loose.path, loose.head));

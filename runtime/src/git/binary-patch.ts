@@ -5,12 +5,12 @@
 import { inflateSync } from "node:zlib";
 import { refuse } from "./patch-refusal.ts";
 
-export interface BinaryBounds {
+interface BinaryBounds {
   /** Of what a part inflates to and of the file it makes. */
   maxBytes: number;
 }
 
-export interface BinaryPart {
+interface BinaryPart {
   /** Index of the line after the part's closing blank line. */
   next: number;
   /** Size of the file the part makes. */

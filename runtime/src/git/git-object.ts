@@ -18,7 +18,6 @@ export interface TreeEntry {
   id: string;
 }
 
-export const LINK_MODE = "120000";
 export const GITLINK_MODE = "160000";
 
 export function isObjectId(text: string): boolean {

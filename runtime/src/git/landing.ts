@@ -121,7 +121,7 @@ export async function findLanded(
   return null;
 }
 
-export interface CommitText {
+interface CommitText {
   id: string;
   tree: string;
   parents: string[];

@@ -12,7 +12,7 @@ export async function listTree(run: GitRunner, treeish: string): Promise<TreeEnt
 }
 
 /** `<mode> SP <type> SP <id> TAB <path> NUL`, in git's order. */
-export function parseListing(bytes: Buffer): TreeEntry[] {
+function parseListing(bytes: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0, at);
@@ -26,7 +26,7 @@ export function parseListing(bytes: Buffer): TreeEntry[] {
   return entries;
 }
 
-export interface ReadObject {
+interface ReadObject {
   kind: ObjectKind;
   body: Buffer;
 }

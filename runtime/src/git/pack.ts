@@ -12,7 +12,7 @@ const STORED_BLOCK = 65_535;
 const ADLER_MODULUS = 65_521;
 
 /** `stored` skips compression (a local cache, read once or twice); `deflated` is for a user's repository. */
-export type PackEncoding = "stored" | "deflated";
+type PackEncoding = "stored" | "deflated";
 
 export function writePack(
   format: ObjectFormat,

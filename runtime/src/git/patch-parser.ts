@@ -13,7 +13,7 @@ import { readHunks } from "./patch-hunks.ts";
 import { agreedNames, readName, readSides, type Names } from "./patch-names.ts";
 import { refuse } from "./patch-refusal.ts";
 
-export type ChangeKind = "add" | "delete" | "modify" | "rename" | "copy";
+type ChangeKind = "add" | "delete" | "modify" | "rename" | "copy";
 
 export interface FilePatch {
   change: ChangeKind;
@@ -33,7 +33,7 @@ export interface FilePatch {
   line: number;
 }
 
-export interface ParseBounds {
+interface ParseBounds {
   maxBytes: number;
   maxFiles: number;
   /** Of all binary contents together. */

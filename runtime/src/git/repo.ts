@@ -9,7 +9,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
-import { formatOf, isObjectId, type ObjectFormat } from "./git-object.ts";
+import { isObjectId, type ObjectFormat } from "./git-object.ts";
 import { firstLine, git, runGit } from "./git-process.ts";
 import type { ObjectSource, ObjectStore } from "./scratch.ts";
 
@@ -165,9 +165,4 @@ export function isRefName(ref: string): boolean {
     .every(
       (part) => part !== "" && !part.startsWith(".") && !part.startsWith("-") && !part.endsWith(".lock"),
     );
-}
-
-/** Guards a caller who mixes hash functions up. */
-export function sameFormat(repo: Repo, id: string): boolean {
-  return formatOf(id) === repo.format;
 }

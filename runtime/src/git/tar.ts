@@ -85,25 +85,33 @@ function paxRecord(key: string, value: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${length} ${key}=`), value, Buffer.from("\n")]);
 }
 
+const ZEROS = Buffer.alloc(BLOCK);
+
 function padding(size: number): Buffer {
   const over = size % BLOCK;
-  return over === 0 ? Buffer.alloc(0) : Buffer.alloc(BLOCK - over);
+  return ZEROS.subarray(0, over === 0 ? 0 : BLOCK - over);
 }
 
-function header(place: Place, mode: number, size: number, type: string, link: Buffer | null): Buffer {
+/** What every header of ours has in common. */
+const TEMPLATE = ((): Buffer => {
   const block = Buffer.alloc(BLOCK);
-  place.name.copy(block, 0);
-  octal(block, 100, 8, mode);
   octal(block, 108, 8, OWNER);
   octal(block, 116, 8, OWNER);
-  octal(block, 124, 12, size);
   octal(block, 136, 12, 0);
   block.fill(0x20, 148, 156);
-  block.write(type, 156, "latin1");
-  link?.copy(block, 157, 0, 100);
   block.write("ustar\x0000", 257, "latin1");
   octal(block, 329, 8, 0);
   octal(block, 337, 8, 0);
+  return block;
+})();
+
+function header(place: Place, mode: number, size: number, type: string, link: Buffer | null): Buffer {
+  const block = Buffer.from(TEMPLATE);
+  place.name.copy(block, 0);
+  octal(block, 100, 8, mode);
+  octal(block, 124, 12, size);
+  block.write(type, 156, "latin1");
+  link?.copy(block, 157, 0, 100);
   place.prefix?.copy(block, 345);
   block.write(`${sumOf(block).toString(8).padStart(6, "0")}\0 `, 148, "latin1");
   return block;

@@ -1,4 +1,5 @@
 // The only place in the CLI that reads the environment.
+import { Failure } from "./failure.ts";
 
 export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
 
@@ -16,24 +17,27 @@ export interface CliConfig {
   /** Source: ANTIPHON_SANDBOX_IMAGE; without it, what setup built. */
   readonly sandboxImage: string | null;
   readonly path: string;
-  /** Colours only where a person looks. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
-  readonly colour: boolean;
 }
 
 export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
   return {
-    gatewayUrl: (env.ANTIPHON_GATEWAY_URL || DEFAULT_GATEWAY).replace(/\/+$/, ""),
+    gatewayUrl: gatewayUrl(env.ANTIPHON_GATEWAY_URL || DEFAULT_GATEWAY),
     token: env.ANTIPHON_TOKEN || null,
     stateDir: env.ANTIPHON_STATE_DIR || `${root}/.antiphon`,
     natsServerBin: env.NATS_SERVER_BIN || null,
     dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     path: env.PATH ?? "",
-    colour: wantsColour(env),
   };
 }
 
-function wantsColour(env: NodeJS.ProcessEnv): boolean {
+function gatewayUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, "");
+  throw new Failure("ANT_CONFIG_INVALID", `ANTIPHON_GATEWAY_URL=${JSON.stringify(text)} is not an http URL`);
+}
+
+/** Colours only where a person looks. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
+export function wantsColour(env: NodeJS.ProcessEnv = process.env): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "" && env.FORCE_COLOR !== "0") return true;
   return process.stdout.isTTY === true && env.TERM !== "dumb";

@@ -1,11 +1,12 @@
 // `antiphon`: reads the command line, runs one verb, and turns whatever went wrong into a code and an exit code.
 import { CommanderError } from "commander";
 import { prepare } from "./argv.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { Failure, usage } from "./failure.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
 
 declare const __ANTIPHON_VERSION__: string;
 
@@ -17,9 +18,26 @@ export interface MainInput {
 
 export async function main({ argv, root, bundle }: MainInput): Promise<void> {
   const { args, program } = prepare(argv);
+  const screen = openScreen(wantsColour());
+  // `antiphon runs | head` closes our stdout: that is an end, not a fault.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  try {
+    const tree = buildProgram(contextOf(screen, root, bundle, program));
+    if (args.length === 0) return tree.outputHelp();
+    await tree.parseAsync(args, { from: "user" });
+  } catch (thrown) {
+    const failure = failureOf(thrown, args);
+    if (failure === null) return;
+    process.exitCode = failure.exitCode;
+    if (args.includes("--json")) screen.json(failure);
+    screen.err(`${screen.colours.red("error")} ${failure.code}: ${failure.message}`);
+    if (failure.remedy !== "") screen.err(`remedy: ${failure.remedy}`);
+  }
+}
+
+function contextOf(screen: Screen, root: string, bundle: string, program: string[] | null): CliContext {
   const config = readConfig(root);
-  const screen = openScreen(config.colour);
-  const context: CliContext = {
+  return {
     screen,
     config,
     version: __ANTIPHON_VERSION__,
@@ -34,20 +52,6 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
       process.exitCode = code;
     },
   };
-  // `antiphon runs | head` closes our stdout: that is an end, not a fault.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  try {
-    const tree = buildProgram(context);
-    if (args.length === 0) return tree.outputHelp();
-    await tree.parseAsync(args, { from: "user" });
-  } catch (thrown) {
-    const failure = failureOf(thrown, args);
-    if (failure === null) return;
-    process.exitCode = failure.exitCode;
-    if (args.includes("--json")) screen.json(failure);
-    screen.err(`${screen.colours.red("error")} ${failure.code}: ${failure.message}`);
-    if (failure.remedy !== "") screen.err(`remedy: ${failure.remedy}`);
-  }
 }
 
 /** null: commander has printed what was asked for (help, version) and is done. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandTree, completionScript } from "./completion.ts";
-import { readConfig } from "./config.ts";
+import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen.ts";
@@ -55,8 +55,13 @@ describe("the environment of the CLI", () => {
     );
   });
 
+  it("refuses a gateway URL that is none", () => {
+    const refused = expect.objectContaining({ code: "ANT_CONFIG_INVALID", exitCode: 2 }) as Error;
+    expect(() => readConfig("/app", { ANTIPHON_GATEWAY_URL: "localhost:3001" })).toThrow(refused);
+  });
+
   it("has no colours under NO_COLOR", () => {
-    expect(readConfig("/app", { NO_COLOR: "1", FORCE_COLOR: "1" }).colour).toBe(false);
-    expect(readConfig("/app", { FORCE_COLOR: "1" }).colour).toBe(true);
+    expect(wantsColour({ NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false);
+    expect(wantsColour({ FORCE_COLOR: "1" })).toBe(true);
   });
 });

@@ -48,7 +48,7 @@ async function change(repo: TestRepo, path: string, content: string, parent = re
 }
 
 describe("landRef", () => {
-  it("J8: lands once, and says so when asked again, also after others have built on it", async () => {
+  it("J8b: lands once, and says so when asked again, also after others have built on it", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     expect(await landRef(repo.path, "refs/heads/side", commit, null)).toEqual({
@@ -105,7 +105,7 @@ describe("landRef", () => {
     expect(outcomes.every((outcome) => outcome.actual === landed[0]?.actual)).toBe(true);
   });
 
-  it("J8: the same commit landed by many at once is landed once and already there for the rest", async () => {
+  it("J8b: the same commit landed by many at once is landed once and already there for the rest", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     const outcomes = await Promise.all(

@@ -6,6 +6,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          pool: "threads",
+          isolate: false,
           sequence: { groupOrder: 0 },
           include: ["{contracts,runtime,services,cli,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**"],

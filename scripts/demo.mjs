@@ -124,7 +124,10 @@ async function main() {
   if (code === 0) {
     console.log(`Look at it:   git -C ${here(repo)} log -p -1 antiphon/${runId()}`);
     console.log(`The evidence: ${here(join(home, "evidence"))}`);
-    console.log(`Your turn:    npx antiphon dev   and then   npx antiphon run "<intent>" --repo <path>`);
+    console.log("Your turn:    npx antiphon dev");
+    console.log(
+      `              npx antiphon run "<intent>" --repo <path> --command "<what edits it>" --check "<what proves it>"`,
+    );
   }
   process.exitCode = code;
 }

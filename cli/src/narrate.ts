@@ -89,7 +89,9 @@ function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): L
   // A plain PASS needs no words but its checks; anything else says why.
   const why =
     body.code === null && body.verdict === "PASS" ? "" : withCode(firstLine(body.message), body.code);
-  const because = [why, checks].filter((part) => part !== "").join("; ");
+  const failedBefore = body.verdict === "PASS" && body.baseChecks.some(({ exitCode }) => exitCode !== 0);
+  const proof = failedBefore ? "failed without the change" : ""; // V2
+  const because = [why, checks, proof].filter((part) => part !== "").join("; ");
   return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
 }
 

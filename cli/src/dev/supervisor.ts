@@ -32,6 +32,8 @@ export interface DevOptions {
 
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
+/** MiB. A service that worked keeps its young space for ever; this costs no time here and saves 10-20 MB each. */
+const SMALL_YOUNG_SPACE = "--max-semi-space-size=4";
 /** How long an obstacle that a service names may last before it ends the start. */
 const OBSTACLE_MS = 3_000;
 
@@ -131,7 +133,7 @@ export class Supervisor {
         {
           name,
           command: process.execPath,
-          args: [join(this.#bundle, "serve.js"), role],
+          args: [SMALL_YOUNG_SPACE, join(this.#bundle, "serve.js"), role],
           env: childEnvironment(env),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,

@@ -1,11 +1,13 @@
 /** The Associate as a process: the only file that wires its adapters to the world. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
+import { sweepScratch } from "@antiphon/runtime/git/index";
 import { readAssociateConfig } from "./config.ts";
 import { startAssociate } from "./service.ts";
 
-export function start({ bus, log, signal, node }: ServiceContext): Promise<Role> {
+export async function start({ bus, log, signal, node }: ServiceContext): Promise<Role> {
   const config = readAssociateConfig();
+  await sweepScratch(new Date());
   const consumption = startAssociate(
     { bus, log, signal },
     {
@@ -15,7 +17,7 @@ export function start({ bus, log, signal, node }: ServiceContext): Promise<Role>
       sandboxPatienceMs: config.sandboxPatienceMs,
     },
   );
-  return Promise.resolve({ drain: () => consumption.drain() });
+  return { drain: () => consumption.drain() };
 }
 
 export async function main(): Promise<void> {

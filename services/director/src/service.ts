@@ -11,6 +11,7 @@ import {
   type Role,
   type ServiceContext,
 } from "@antiphon/runtime";
+import { sweepScratch } from "@antiphon/runtime/git/index";
 import { CleanRoom } from "./adapters/clean-room.ts";
 import { Repositories } from "./adapters/repositories.ts";
 import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
@@ -23,6 +24,7 @@ import { sweepForever } from "./sweeper.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
   const { bus, log, signal, node } = context;
+  await sweepScratch(new Date());
   const journal = openJournal(bus, { log });
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots);

@@ -89,7 +89,7 @@ describe("a run told in words", () => {
   it("says where it starts, how it was read, what was proven and where it landed", () => {
     expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
     expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
-    expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s"]);
+    expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
     expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
   });
 

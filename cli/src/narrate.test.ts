@@ -63,6 +63,7 @@ const PASS = record("verdict", {
   commit: COMMIT,
   evidence: { key: "run_1.T-001.1.verdict", digest: "d" },
   checks: [{ command: "npm test", exitCode: 0, timedOut: false, durationMs: 1200, tail: "" }],
+  baseChecks: [{ command: "npm test", exitCode: 1, timedOut: false, durationMs: 900, tail: "" }],
 });
 const LANDED = record("landing", {
   kind: "landed",

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { connectBus } from "@antiphon/runtime";
 import { startNats } from "../support/nats.ts";
 import { dockerContainers } from "./support/containers.ts";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject } from "./support/project.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject } from "./support/project.ts";
 import { ANTIPHON, ROOT, eventually, exitOf, run, start } from "./support/program.ts";
 import { startStack } from "./support/stack.ts";
 
@@ -18,16 +18,7 @@ describe("antiphon dev", () => {
     const stack = await startStack();
     expect(stack.ready.elapsedMs).toBeLessThan(5_000);
     const project = makeProject(BROKEN_CALCULATOR);
-    const { code, document } = await stack.json<{ runId: string }>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-    ]);
+    const { code, document } = await stack.json<{ runId: string }>(fixing(project));
     expect(code).toBe(0);
     project.remove();
     await stack.stop(); // Throws when a child is left.
@@ -82,24 +73,9 @@ describe("five processes that share nothing but NATS", () => {
         return there.length >= 5 ? there : null;
       });
       expect(roll).toHaveLength(5);
-      const ended = await run(
-        process.execPath,
-        [
-          ANTIPHON,
-          "run",
-          "Fix the broken add",
-          "--repo",
-          project.path,
-          "--command",
-          FIX,
-          "--check",
-          CHECK,
-          "--json",
-        ],
-        {
-          env: { ANTIPHON_GATEWAY_URL: url },
-        },
-      );
+      const ended = await run(process.execPath, [ANTIPHON, ...fixing(project), "--json"], {
+        env: { ANTIPHON_GATEWAY_URL: url },
+      });
       const document = JSON.parse(ended.stdout) as { runId: string; status: string };
       expect(document.status, said).toBe("succeeded");
       expect(project.landed(document.runId)).toHaveLength(1);

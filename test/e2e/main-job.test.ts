@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
 import { ROOT, run } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -37,16 +37,7 @@ describe("antiphon run", () => {
   test("lands a scripted change once, on its own branch, with trailers, and leaves main alone", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const before = project.git("rev-parse", "main").trim();
-    const { code, document } = await stack.json<Summary>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-    ]);
+    const { code, document } = await stack.json<Summary>(fixing(project));
     expect(document).toMatchObject({ status: "succeeded", workflow: "DEBUG", code: null });
     expect(code).toBe(0);
     expect(document.tasks).toMatchObject([{ task: "T-001", verdict: "PASS", commit: document.commit }]);
@@ -61,18 +52,7 @@ describe("antiphon run", () => {
 
   test("moves the target branch and the clean work tree on it when asked", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-      "--land",
-      "main",
-    ]);
+    const { document } = await stack.json<Summary>([...fixing(project), "--land", "main"]);
     expect(document).toMatchObject({ status: "succeeded", landedOn: "refs/heads/main" });
     expect(project.git("rev-parse", "main").trim()).toBe(document.commit);
     expect(readFileSync(join(project.path, "add.js"), "utf8")).toContain("a + b");
@@ -133,16 +113,7 @@ describe("antiphon run", () => {
 
   test("says in words what happened, and where the commit and the evidence are", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { code, stdout, stderr } = await stack.antiphon([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-    ]);
+    const { code, stdout, stderr } = await stack.antiphon(fixing(project));
     expect(stderr).toBe("");
     expect(code).toBe(0);
     for (const word of ["DEBUG", "T-001", "clean room", "antiphon/run_", "evidence"])
@@ -153,16 +124,7 @@ describe("antiphon run", () => {
 describe("evidence", () => {
   test("is readable with the stock nats CLI and exported as the seed's bundle", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-    ]);
+    const { document } = await stack.json<Summary>(fixing(project));
     const manifest = JSON.parse(
       (await nats("kv", "get", "ANT_EVIDENCE", `${document.runId}.T-001.1`, "--raw")).stdout,
     ) as {
@@ -210,16 +172,7 @@ describe("evidence", () => {
 
   test("messages decode on the command line, and each carries its schema", async () => {
     project = makeProject(BROKEN_CALCULATOR);
-    const { document } = await stack.json<Summary>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      project.path,
-      "--command",
-      FIX,
-      "--check",
-      CHECK,
-    ]);
+    const { document } = await stack.json<Summary>(fixing(project));
     const raw = await nats(
       "stream",
       "get",

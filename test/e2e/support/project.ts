@@ -71,3 +71,8 @@ export const BROKEN_CALCULATOR: Record<string, string> = {
 export const FIX = "sed -i 's/a - b/a + b/' add.js";
 export const BREAK = "sed -i 's/a - b/a * 0/' add.js";
 export const CHECK = "node test.js && echo 2 + 2 = 4";
+
+/** The command line of the run most tests are about. */
+export function fixing(project: Project): string[] {
+  return ["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK];
+}

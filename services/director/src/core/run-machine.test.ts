@@ -76,6 +76,18 @@ describe("a run of one task", () => {
     expect(fold(log).context.tasks[0]?.answers).toEqual([{ question: "which one?", answer: "the left one" }]);
   });
 
+  test("takes an answer also while another task is at work", () => {
+    const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1).reported(
+      T1,
+      1,
+      "needs_input",
+    );
+    attempt(log, T2);
+    expect(fold(log).value).toBe("working");
+    log.add("input", T1, 1, { event: "answer", answers: ["the left one"], by: "local" });
+    expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
+  });
+
   test("ends as poison after more lost attempts than the policy allows, without using up attempts", () => {
     const log = new RecordLog().opened([planned(T1)]);
     for (const epoch of [1, 2, 3]) attempt(log, T1, epoch).lapsed(T1, epoch);

@@ -23,6 +23,10 @@ import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "./ru
 type RunContext = RunState & { readonly policy: RunPolicy };
 type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
 
+const fold = { actions: "fold" } as const;
+/** What an attempt that is under way may still say. */
+const attempts = { claim: fold, result: fold, verdict: fold, landing: fold } as const;
+
 const failed = (run: RunContext): boolean => run.tasks.some((task) => task.phase.kind === "failed");
 
 export const runMachine = setup({
@@ -64,7 +68,7 @@ export const runMachine = setup({
   on: { "*": { actions: "refuse" } },
   states: {
     queued: {
-      on: { intent: { actions: "fold" }, routed: { actions: "fold" }, cancel: { actions: "fold" } },
+      on: { intent: fold, routed: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "settled" },
         { guard: "unplannable", target: "settled" },
@@ -72,14 +76,7 @@ export const runMachine = setup({
       ],
     },
     working: {
-      on: {
-        dispatch: { actions: "fold" },
-        claim: { actions: "fold" },
-        result: { actions: "fold" },
-        verdict: { actions: "fold" },
-        landing: { actions: "fold" },
-        cancel: { actions: "fold" },
-      },
+      on: { dispatch: fold, ...attempts, input: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },
@@ -88,27 +85,21 @@ export const runMachine = setup({
       ],
     },
     waiting_input: {
-      on: { input: { actions: "fold" }, cancel: { actions: "fold" } },
+      on: { input: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "progressing", target: "working" },
       ],
     },
     failing: {
-      on: {
-        claim: { actions: "fold" },
-        result: { actions: "fold" },
-        verdict: { actions: "fold" },
-        landing: { actions: "fold" },
-        cancel: { actions: "fold" },
-      },
+      on: { ...attempts, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "idle", target: "settled" },
       ],
     },
     canceling: {
-      on: { landing: { actions: "fold" } },
+      on: { landing: fold },
       always: [{ guard: "nothingAccepted", target: "settled" }],
     },
     landed: {
@@ -116,9 +107,9 @@ export const runMachine = setup({
     },
     integrating: {
       on: {
-        verdict: { actions: "fold" },
-        landing: { actions: "fold" },
-        cancel: { actions: "fold" },
+        verdict: fold,
+        landing: fold,
+        cancel: fold,
       },
       always: [
         { guard: "integrated", target: "settled" },
@@ -126,7 +117,7 @@ export const runMachine = setup({
       ],
     },
     settled: {
-      on: { closed: { actions: "fold" } },
+      on: { closed: fold },
       always: [{ guard: "closed", target: "closed" }],
     },
     closed: { type: "final" },

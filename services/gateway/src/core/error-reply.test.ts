@@ -23,7 +23,7 @@ describe("the error mapper", () => {
   });
 
   it("does not tell a caller the words of a fault of ours", () => {
-    const { status, body } = errorReply(new TypeError("cannot read /root/secret"));
+    const { status, body } = errorReply(new TypeError("cannot read /srv/secret"));
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain("secret");
   });

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, connect as dial } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,7 +81,10 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
     async restart() {
       child = await launch(configFile, port);
     },
-    pause: () => void child.kill("SIGSTOP"),
+    pause() {
+      child.kill("SIGSTOP");
+      untilStopped(child.pid ?? 0);
+    },
     resume: () => void child.kill("SIGCONT"),
     async connect(overrides = {}) {
       const bus = await connectBus({
@@ -129,6 +132,16 @@ accounts {
 system_account: SYS
 no_auth_user: ant
 `;
+}
+
+/** The signal stops one thread, which then stops the others; on a busy machine they go on working meanwhile. */
+function untilStopped(pid: number): void {
+  const until = Date.now() + 5_000;
+  const isStopped = (task: string): boolean =>
+    / [Tt] /.test(readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8").slice(0, 64));
+  while (!readdirSync(`/proc/${pid}/task`).every(isStopped)) {
+    if (Date.now() > until) throw new Error(`process ${pid} does not stop`);
+  }
 }
 
 async function launch(configFile: string, port: number): Promise<ChildProcess> {

@@ -20,7 +20,12 @@ export interface RunProgram {
 
 export function start(command: string, args: readonly string[], options: RunProgram = {}): ChildProcess {
   const env = { ...process.env, NO_COLOR: "1", ...options.env };
-  return spawn(command, [...args], { env, cwd: options.cwd ?? ROOT, stdio: ["pipe", "pipe", "pipe"] });
+  const stdin = options.stdin === undefined ? "ignore" : "pipe";
+  const child = spawn(command, [...args], { env, cwd: options.cwd ?? ROOT, stdio: [stdin, "pipe", "pipe"] });
+  child.stdin?.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error; // A program may end without reading all it was given.
+  });
+  return child;
 }
 
 export async function run(
@@ -29,7 +34,7 @@ export async function run(
   options: RunProgram = {},
 ): Promise<Ended> {
   const child = start(command, args, options);
-  child.stdin?.end(options.stdin ?? "");
+  child.stdin?.end(options.stdin);
   const timer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 90_000);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const code = child.exitCode ?? (await exitOf(child));

@@ -71,6 +71,8 @@ export function startWatchdog(address: EngineAddress, instance: string, owner: s
     },
   );
   const gone = ended(child);
+  // Killed by somebody else, it reads no farewell; its end is awaited all the same.
+  child.stdin?.on("error", () => child.stdin?.destroy());
   child.unref();
   return {
     farewell: async () => {

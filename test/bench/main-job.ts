@@ -83,7 +83,7 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
     const { body } = await stack.http("POST", "/intents", intent);
     const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
     const runId = String(accepted.body["runId"]);
-    const records = await events(stack, runId);
+    const records = await untilLanded(stack, runId);
     const seconds = (performance.now() - started) / 1000;
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
     if (i < 0) continue; // The first ones fill the caches a working installation has.
@@ -99,14 +99,21 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
   return { totals, stages };
 }
 
-/** The run's records; the stream ends after `closed`. */
-async function events(stack: Stack, runId: string): Promise<Record[]> {
+/** The run's records as they arrive, up to its landing; a run that closes without one did not land. */
+async function untilLanded(stack: Stack, runId: string): Promise<Record[]> {
   const answer = await fetch(`${stack.ready.gateway}/runs/${runId}/events`);
-  const text = await answer.text();
-  return text
-    .split("\n")
-    .filter((line) => line.startsWith("data: {"))
-    .map((line) => JSON.parse(line.slice("data: ".length)) as Record);
+  const records: Record[] = [];
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const part of answer.body ?? []) {
+    const lines = (rest + decoder.decode(part as Uint8Array, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines.filter((text) => text.startsWith("data: {"))) {
+      records.push(JSON.parse(line.slice("data: ".length)) as Record);
+    }
+    if (records.some(({ type }) => type === "landing")) return records;
+  }
+  throw new Error(`${runId} did not land: ${JSON.stringify(records.at(-1)?.body)}`);
 }
 
 let quietSince: { cpu: number; at: number } | null = null;

@@ -1,5 +1,5 @@
 /** What the Director reads from the environment; the rest of the service takes it as values. */
-import { limits } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { RunPolicy } from "./core/run-state.ts";
 import type { SweepTiming } from "./sweeper.ts";
 
@@ -14,9 +14,17 @@ export interface DirectorConfig {
 
 export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
   return {
-    slots: Number(env["ANTIPHON_DIRECTOR_SLOTS"] ?? 16),
+    slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
     policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
     sweep: { everyMs: 30_000, quietMs: 120_000 },
   };
+}
+
+function slots(text: string | undefined): number {
+  if (text === undefined || text === "") return 16;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 1_024) return value;
+  const detail = `ANTIPHON_DIRECTOR_SLOTS=${JSON.stringify(text)} is not a whole number from 1 to 1024`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_SLOTS" } });
 }

@@ -48,7 +48,10 @@ async function sweep(
   over: Set<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const runId of await parts.journal.runIds()) {
+  const kept = await parts.journal.runIds();
+  const known = new Set(kept);
+  for (const runId of over) if (!known.has(runId)) over.delete(runId); // As many as the journal holds, no more.
+  for (const runId of kept) {
     if (signal.aborted) return;
     if (over.has(runId)) continue;
     const run = await parts.runs.load(runId);

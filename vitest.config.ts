@@ -9,7 +9,10 @@ export default defineConfig({
           pool: "threads",
           isolate: false,
           sequence: { groupOrder: 0 },
-          include: ["{contracts,runtime,services,cli,scripts}/**/*.test.ts"],
+          include: [
+            "{contracts,runtime,services,cli,scripts}/**/*.test.ts",
+            "test/chaos/checker/**/*.test.ts",
+          ],
           exclude: ["**/node_modules/**"],
         },
       },

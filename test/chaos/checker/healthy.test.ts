@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import { check } from "./check.ts";
+import { emptyHistory } from "./history.ts";
+import { HEALTHY } from "./testing/healthy-runs.ts";
+import { together } from "./testing/scene.ts";
+
+describe("a history in which no promise is broken has no violation", () => {
+  test.each(Object.entries(HEALTHY))("%s", (_, build) => {
+    expect(check(build().history()).violations).toEqual([]);
+  });
+
+  test("all of them side by side", () => {
+    const history = together(Object.values(HEALTHY).map((build) => build()));
+    const { violations, runs } = check(history);
+    expect(violations).toEqual([]);
+    expect(runs).toBe(Object.keys(HEALTHY).length);
+  });
+
+  test("one that is empty", () => {
+    expect(check(emptyHistory()).violations).toEqual([]);
+  });
+});

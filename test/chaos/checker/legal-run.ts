@@ -1,0 +1,187 @@
+/**
+ * The legal life of a run, by the transition table: which record may follow which. Two Directors may work on one
+ * run and each sees a prefix of it, so a word can come too late to count (the run was stopped meanwhile); it may
+ * never come too early, from nowhere, or twice.
+ */
+import { limits, type StoredRecord } from "@antiphon/contracts";
+import { next, UNBORN, wordOf, type Bounds, type TaskLife } from "./transition-table.ts";
+
+export interface Illegal {
+  readonly rule: string;
+  readonly seqs: readonly number[];
+  readonly what: string;
+}
+
+/** `failing`: no new work, what is under way may finish. `canceling`: only what was accepted before may land. */
+type Mode = "unborn" | "queued" | "working" | "failing" | "canceling" | "over";
+type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number; commit: string | null };
+
+const MAX_INTEGRATIONS = 3;
+/** Words that do no harm when they come after the run was stopped. */
+const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
+  "dispatch",
+  "claim",
+  "result",
+  "verdict",
+  "input",
+]);
+
+export class LegalRun {
+  readonly illegal: Illegal[] = [];
+  readonly tasks = new Map<string, TaskLife>();
+  #mode: Mode = "unborn";
+  #head = "";
+  #base = "";
+  #deps = new Map<string, readonly string[]>();
+  #bounds: Bounds = { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses };
+  #integration: Integration = { phase: "none", epoch: 0, commit: null };
+  readonly #heads = new Set<string>();
+  readonly #passed = new Map<string, string>();
+
+  static of(records: readonly StoredRecord[]): LegalRun {
+    const run = new LegalRun();
+    for (const record of records) run.take(record);
+    return run;
+  }
+
+  take(record: StoredRecord): void {
+    if (this.#mode === "unborn" && record.type !== "intent") {
+      this.#refuse(record, "before-intent", `a ${record.type} came before the intent`);
+      return;
+    }
+    if (record.taskId !== null) return this.#task(record, record.taskId);
+    switch (record.type) {
+      case "intent":
+        if (this.#mode !== "unborn") this.#refuse(record, "second-intent", "a second intent");
+        this.#mode = "queued";
+        this.#head = this.#base = record.body.base.commit;
+        this.#heads.add(this.#base);
+        this.#bounds = { ...this.#bounds, maxAttempts: record.body.options.max_attempts };
+        if (record.body.options.land_on !== undefined) this.#integration.epoch = 1;
+        return;
+      case "routed":
+        return this.#routed(record);
+      case "cancel":
+        if (this.#mode !== "over") this.#mode = "canceling";
+        return;
+      case "verdict":
+      case "landing":
+        return this.#integrate(record);
+      case "closed":
+        return this.#close(record);
+      default:
+        this.#refuse(record, "no-task", `a ${record.type} without a task`);
+    }
+  }
+
+  #routed(record: Extract<StoredRecord, { type: "routed" }>): void {
+    if (this.#mode === "queued") this.#mode = record.body.tasks.length === 0 ? "failing" : "working";
+    for (const { task, deps } of record.body.tasks) {
+      this.tasks.set(task.task_id, UNBORN);
+      this.#deps.set(task.task_id, deps);
+    }
+  }
+
+  #task(record: StoredRecord, id: string): void {
+    const task = this.tasks.get(id);
+    const word = wordOf(record);
+    if (task === undefined || word === null) {
+      this.#refuse(record, "unknown-task", `a ${record.type} of ${id}, which the run does not have`);
+      return;
+    }
+    if (record.epoch < task.epoch) return; // I7's.
+    if (this.#isTooLate(record)) return;
+    const moved = record.epoch === task.epoch ? next(task, word, this.#bounds) : null;
+    if (moved === null) {
+      if (this.#mode === "failing" && MAY_BE_LATE.has(record.type)) return;
+      const where = `${id}, which is ${task.phase} at epoch ${task.epoch}`;
+      this.#refuse(record, "no-such-step", `${word} of epoch ${record.epoch} on ${where}`);
+      return;
+    }
+    this.#circumstances(record, id);
+    this.tasks.set(id, moved);
+    if (moved.phase === "failed" && this.#mode === "working") this.#mode = "failing";
+  }
+
+  /** The run was stopped before the word came: it counts no more, and does no harm. */
+  #isTooLate({ type }: StoredRecord): boolean {
+    if (this.#mode === "canceling" || this.#mode === "over") return MAY_BE_LATE.has(type);
+    return this.#mode === "failing" && (type === "dispatch" || type === "input");
+  }
+
+  /** What must hold around the task for its step to be legal. */
+  #circumstances(record: StoredRecord, id: string): void {
+    if (record.type === "dispatch") {
+      const missing = (this.#deps.get(id) ?? []).filter((dep) => this.tasks.get(dep)?.phase !== "done");
+      if (missing.length > 0)
+        this.#refuse(record, "dependency", `${id} went out before ${missing.join(", ")}`);
+      const { commit } = record.body.base;
+      if (!this.#heads.has(commit)) this.#refuse(record, "foreign-base", `${id} starts from ${commit}`);
+    }
+    if (record.type === "verdict" && record.body.verdict === "PASS" && record.body.commit !== null) {
+      const other = [...this.tasks].find(([name, life]) => name !== id && life.phase === "accepted");
+      if (other !== undefined) this.#refuse(record, "two-at-once", `${id} and ${other[0]} are both accepted`);
+      if (record.body.head !== this.#head) {
+        this.#refuse(
+          record,
+          "stale-head",
+          `${id} was verified on ${record.body.head}, the head is ${this.#head}`,
+        );
+      }
+      this.#passed.set(id, record.body.commit);
+    }
+    if (record.type === "landing" && record.body.kind === "landed") {
+      const passed = this.#passed.get(id);
+      if (record.body.commit !== passed) this.#refuse(record, "other-commit", `${id} landed another commit`);
+      const previous = this.#head === this.#base ? null : this.#head;
+      if (record.body.previous !== previous)
+        this.#refuse(record, "torn-branch", `${id} landed beside the head`);
+      this.#head = record.body.commit;
+      this.#heads.add(this.#head);
+    }
+  }
+
+  #integrate(record: Extract<StoredRecord, { type: "verdict" | "landing" }>): void {
+    const now = this.#integration;
+    const isWanted = now.epoch > 0 && [...this.tasks.values()].every(({ phase }) => phase === "done");
+    if (!isWanted || record.epoch !== now.epoch) {
+      if (this.#mode !== "working" && record.type === "verdict") return;
+      this.#refuse(record, "no-such-step", `a ${record.type} of the whole run at epoch ${record.epoch}`);
+    } else if (record.type === "verdict") {
+      if (this.#mode !== "working") return; // Canceled meanwhile.
+      const pass = record.body.verdict === "PASS";
+      this.#integration = { ...now, phase: pass ? "accepted" : "over", commit: record.body.commit };
+      if (!pass) this.#mode = "failing";
+    } else {
+      if (now.phase !== "accepted") this.#refuse(record, "no-such-step", "the whole run landed unverified");
+      if (record.body.kind === "landed" && record.body.commit !== now.commit) {
+        this.#refuse(record, "other-commit", "the whole run landed another commit");
+      }
+      const moved = record.body.kind === "refused" && record.body.code === "ANT_LANDING_HEAD_MOVED";
+      const again = moved && now.epoch < MAX_INTEGRATIONS;
+      this.#integration = again
+        ? { phase: "open", epoch: now.epoch + 1, commit: null }
+        : { ...now, phase: "over" };
+    }
+  }
+
+  #close(record: Extract<StoredRecord, { type: "closed" }>): void {
+    const lives = [...this.tasks.values()];
+    if (this.#mode === "working") {
+      const settled = lives.every(({ phase }) => phase === "done");
+      if (!settled) this.#refuse(record, "closed-early", "the run was closed with work left to do");
+    }
+    const accepted = [...this.tasks].find(([, { phase }]) => phase === "accepted");
+    if (accepted !== undefined)
+      this.#refuse(record, "closed-early", `closed while ${accepted[0]} was accepted`);
+    const failed = lives.some(({ phase }) => phase !== "done") || lives.length === 0;
+    if (record.body.status === "succeeded" && failed) {
+      this.#refuse(record, "false-success", "closed as succeeded, and not all of its tasks are done");
+    }
+    this.#mode = "over";
+  }
+
+  #refuse(record: StoredRecord, rule: string, what: string): void {
+    this.illegal.push({ rule, seqs: [record.seq], what });
+  }
+}

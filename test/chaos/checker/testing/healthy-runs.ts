@@ -1,0 +1,173 @@
+/** Runs that went well, or badly in an honest way: every way through the machine that breaks no promise. */
+import { BASE, commitOf, planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { Scene } from "./scene.ts";
+
+const T1 = "T-001";
+const T2 = "T-002";
+
+/** One task, landed at the first attempt. */
+export function plain(name = "plain"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .reported(T1, 1, "ok")
+    .judged(T1, 1, {});
+  return scene.lands(T1, 1, 1).closed();
+}
+
+/** Two tasks, the second on top of the first. */
+export function chain(name = "chain"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1), planned(T2, [T1])]);
+  scene.log.dispatched(T1).claimed(T1).reported(T1, 1, "ok").judged(T1, 1, {});
+  scene.lands(T1, 1, 1);
+  scene.log.dispatched(T2).claimed(T2).reported(T2, 1, "ok");
+  scene.log.judged(T2, 1, { head: commitOf(1), commit: commitOf(2) });
+  return scene.lands(T2, 1, 2, commitOf(1)).closed();
+}
+
+/** Rejected once by the clean room, then right. */
+export function retried(name = "retried"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .reported(T1, 1, "ok");
+  scene.log.judged(T1, 1, { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", commit: null });
+  scene.log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "ok").judged(T1, 2, {});
+  return scene.lands(T1, 2, 1).closed();
+}
+
+/** The first holder died; somebody saw it. */
+export function lapsed(name = "lapsed"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1, 1, "as_dead")
+    .lapsed(T1, 1);
+  scene.log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "ok").judged(T1, 2, {});
+  return scene.lands(T1, 2, 1).closed();
+}
+
+/** A question, its answer, and the work. */
+export function asked(name = "asked"): Scene {
+  const scene = new Scene(name).started().called({ kind: "answer" });
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .reported(T1, 1, "needs_input");
+  scene.log.add("input", T1, 1, { event: "answer", answers: ["this one"], by: "local" });
+  scene.log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "ok").judged(T1, 2, {});
+  return scene.lands(T1, 2, 1).closed();
+}
+
+/** A question nobody has answered yet. */
+export function waiting(name = "waiting"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .reported(T1, 1, "needs_input");
+  return scene;
+}
+
+/** Canceled while the work went on; the holder's word came too late. */
+export function canceled(name = "canceled"): Scene {
+  const scene = new Scene(name).started().called({ kind: "cancel" });
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .canceled();
+  scene.closed();
+  scene.log.reported(T1, 1, "ok");
+  return scene;
+}
+
+/** Accepted, then canceled: what was accepted before the cancel still lands. */
+export function canceledAfterVerdict(name = "accepted"): Scene {
+  const scene = new Scene(name).started().called({ kind: "cancel" });
+  scene.log.opened([planned(T1), planned(T2, [T1])]);
+  scene.log.dispatched(T1).claimed(T1).reported(T1, 1, "ok").judged(T1, 1, {}).canceled();
+  return scene.lands(T1, 1, 1).closed();
+}
+
+/** Fails three times and says so. */
+export function failed(name = "failed"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)]);
+  for (const epoch of [1, 2, 3]) {
+    scene.log.dispatched(T1, epoch).claimed(T1, epoch);
+    scene.log.reported(T1, epoch, "failed", "ANT_VERIFY_SELF_FAILED");
+  }
+  return scene.closed();
+}
+
+/** Kills whoever works on it; given up after five lost attempts. */
+export function poisonous(name = "poisonous"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)]);
+  for (let epoch = 1; epoch <= 6; epoch += 1)
+    scene.log.dispatched(T1, epoch).claimed(T1, epoch).lapsed(T1, epoch);
+  return scene.closed();
+}
+
+/** A cancel slips in between the closing Director's read and its write: the seal covers what it had read. */
+export function sealedBeforeCancel(name = "sealed"): Scene {
+  const scene = plain(name);
+  const closed = scene.records.pop();
+  scene.log.canceled();
+  if (closed === undefined) throw new Error("a plain run is closed");
+  scene.records.push({ ...closed, seq: scene.records.length + 1 });
+  return scene.called({ kind: "cancel" });
+}
+
+/** Two independent tasks; both start from the base, the second is verified on what the first landed. */
+export function side(name = "side"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1), planned(T2)])
+    .dispatched(T1)
+    .dispatched(T2)
+    .claimed(T1)
+    .claimed(T2);
+  scene.log.reported(T1, 1, "ok").reported(T2, 1, "ok").judged(T1, 1, {});
+  scene.lands(T1, 1, 1);
+  scene.log.judged(T2, 1, { head: commitOf(1), commit: commitOf(2) });
+  return scene.lands(T2, 1, 2, commitOf(1)).closed();
+}
+
+/** Landed on the branch the caller named, too. */
+export function integrated(name = "integrated"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)], { land_on: "main" });
+  scene.log.dispatched(T1).claimed(T1).reported(T1, 1, "ok").judged(T1, 1, {});
+  scene.lands(T1, 1, 1);
+  scene.log.judged(null, 1, { commit: commitOf(1), head: BASE });
+  scene.log.landed(null, 1, commitOf(1), "refs/heads/main");
+  const landed = scene.commits[0];
+  if (landed !== undefined) landed.refs = [scene.branch, "refs/heads/main"];
+  return scene.closed();
+}
+
+export const HEALTHY: Readonly<Record<string, () => Scene>> = {
+  plain,
+  chain,
+  retried,
+  lapsed,
+  asked,
+  waiting,
+  canceled,
+  "canceled after the verdict": canceledAfterVerdict,
+  failed,
+  poisonous,
+  "sealed before a cancel": sealedBeforeCancel,
+  "side by side": side,
+  "landed on a target": integrated,
+};

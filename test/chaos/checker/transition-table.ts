@@ -1,0 +1,103 @@
+/**
+ * The legal life of a task, written down a second time and apart from the Director, so that the product does not
+ * judge itself. A row is a phase, a column what a record says; an empty field is illegal.
+ *
+ *   T1 `next` never asks the Director's code.
+ *   T2 A record of another epoch than the task's own never moves it.
+ */
+import type { StoredRecord } from "@antiphon/contracts";
+
+export type Phase =
+  "open" | "dispatched" | "claimed" | "proposed" | "accepted" | "asking" | "done" | "failed";
+
+/** What a record says to the task, as far as the table cares. */
+export type Word =
+  | "dispatch"
+  | "claim"
+  | "proposal"
+  | "question"
+  | "failure"
+  | "loss"
+  | "pass"
+  | "pass without change"
+  | "rejection"
+  | "final rejection"
+  | "landed"
+  | "landing refused"
+  | "input";
+
+/** Where a word leads. `again`: open at the next epoch, or failed when the bound is reached. */
+type Next = Phase | "again" | "lost";
+
+const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
+  open: { dispatch: "dispatched", rejection: "failed", "final rejection": "failed" },
+  dispatched: { claim: "claimed", loss: "lost" },
+  claimed: { proposal: "proposed", question: "asking", failure: "again", loss: "lost" },
+  proposed: {
+    pass: "accepted",
+    "pass without change": "done",
+    rejection: "again",
+    "final rejection": "failed",
+  },
+  accepted: { landed: "done", "landing refused": "failed" },
+  asking: { input: "again" },
+  done: {},
+  failed: {},
+};
+
+/** A better patch cannot mend these: a check or a grant is missing. */
+const FINAL: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+
+export function wordOf(record: StoredRecord): Word | null {
+  switch (record.type) {
+    case "dispatch":
+    case "claim":
+    case "input":
+      return record.type;
+    case "result":
+      if (record.body.kind !== "reported") return "loss";
+      if (record.body.result.status === "ok") return "proposal";
+      return record.body.result.status === "needs_input" ? "question" : "failure";
+    case "verdict":
+      if (record.body.verdict !== "PASS") {
+        return FINAL.has(record.body.code ?? "") ? "final rejection" : "rejection";
+      }
+      return record.body.commit === null ? "pass without change" : "pass";
+    case "landing":
+      return record.body.kind === "landed" ? "landed" : "landing refused";
+    default:
+      return null;
+  }
+}
+
+export interface TaskLife {
+  readonly phase: Phase;
+  readonly epoch: number;
+  readonly rejections: number;
+  readonly losses: number;
+}
+
+export const UNBORN: TaskLife = { phase: "open", epoch: 1, rejections: 0, losses: 0 };
+
+export interface Bounds {
+  readonly maxAttempts: number;
+  readonly maxLapses: number;
+}
+
+/** The task after the word; null: the word is not legal there. */
+export function next(task: TaskLife, word: Word, bounds: Bounds): TaskLife | null {
+  const to = TABLE[task.phase][word];
+  if (to === undefined) return null;
+  if (to === "lost") {
+    const losses = task.losses + 1;
+    if (losses > bounds.maxLapses) return { ...task, losses, phase: "failed" };
+    return { ...task, losses, phase: "open", epoch: task.epoch + 1 };
+  }
+  if (to === "again") {
+    if (word === "input") return { ...task, phase: "open", epoch: task.epoch + 1 };
+    const rejections = task.rejections + 1;
+    if (rejections >= bounds.maxAttempts) return { ...task, rejections, phase: "failed" };
+    return { ...task, rejections, phase: "open", epoch: task.epoch + 1 };
+  }
+  return { ...task, phase: to };
+}

@@ -117,6 +117,7 @@ const TABLE = {
   ANT_SANDBOX_OUTPUT: ["attempt", 200, 1, "What came out of the sandbox is not allowed: too much, a link, or a path outside.", "Produce regular files inside /workspace, within the limits."],
   ANT_SANDBOX_PATH: ["terminal", 422, 1, "A file for the sandbox has a path that is not allowed.", "Use paths relative to /workspace, without `..`."],
   ANT_SANDBOX_PIDS: ["attempt", 200, 1, "A command met the sandbox's process limit.", "Start fewer processes at once."],
+  ANT_SANDBOX_PROVIDER: ["terminal", 503, 2, "The sandbox provider that was chosen cannot be used here.", "The details say why; `antiphon doctor` lists the providers and what each needs. Choose with ANTIPHON_SANDBOX_PROVIDER."],
   ANT_SANDBOX_REFUSED: ["terminal", 403, 1, "The runner refuses this job.", "The details say which rule; ask for an image and limits it allows."],
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "It is tried on another one; check the runner's log."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],

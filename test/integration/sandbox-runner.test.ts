@@ -27,6 +27,7 @@ import {
   type RunningService,
   type SandboxClient,
 } from "@antiphon/runtime";
+import type { SandboxConfig } from "../../services/sandbox-runner/src/config.ts";
 import { startSandboxRunner, type Runner } from "../../services/sandbox-runner/src/runner.ts";
 import { canonicalTar } from "../../services/sandbox-runner/src/core/tar-writer.ts";
 import { rawTar } from "../support/raw-tar.ts";
@@ -53,7 +54,9 @@ let serial = 0;
 beforeAll(async () => {
   nats = await startNats();
   directory = mkdtempSync(join(tmpdir(), "antiphon-trees-"));
-  const config = {
+  const config: SandboxConfig = {
+    mode: "production",
+    provider: "docker",
     instance: test.instance,
     image: sandboxImage(),
     allow: [],

@@ -2,9 +2,14 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { isProvider, PROVIDERS, type Mode, type ProviderName } from "./core/provider-rules.ts";
 
 /** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
 export interface SandboxConfig {
+  /** ANTIPHON_MODE: production (default) or development; `antiphon dev` sets the latter. */
+  readonly mode: Mode;
+  /** ANTIPHON_SANDBOX_PROVIDER: docker (default), bubblewrap, e2b or microsandbox. */
+  readonly provider: ProviderName;
   /** ANTIPHON_INSTANCE: whose containers are whose on a shared engine. Default: derived from the state directory. */
   readonly instance: string;
   /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null. */
@@ -37,7 +42,15 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(instance)) {
     throw invalid("ANTIPHON_INSTANCE", instance, "a name of letters, digits, dots and dashes");
   }
+  const provider = text(env, "ANTIPHON_SANDBOX_PROVIDER") ?? "docker";
+  if (!isProvider(provider))
+    throw invalid("ANTIPHON_SANDBOX_PROVIDER", provider, `one of ${PROVIDERS.join(", ")}`);
+  const mode = text(env, "ANTIPHON_MODE") ?? "production";
+  if (mode !== "production" && mode !== "development")
+    throw invalid("ANTIPHON_MODE", mode, "production or development");
   return {
+    mode,
+    provider,
     instance,
     image: text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json")),
     allow: (text(env, "ANTIPHON_SANDBOX_ALLOW") ?? "").split(",").filter((name) => name !== ""),

@@ -12,6 +12,7 @@ const nothing = new OutputBound(8).finish();
 const EXIT: CommandExit = {
   exitCode: 0,
   signal: 0,
+  timedOut: false,
   oomKills: 0,
   pidsRefused: 0,
   freeBytes: 1e6,
@@ -50,6 +51,7 @@ function twin(options: {
   };
   const ports: JobPorts = {
     node: "node",
+    provider: "docker",
     defaults: defaultLimits("runc"),
     image: (asked) =>
       asked === "bad"

@@ -33,12 +33,14 @@ import { COMPLETED, endingOfDeath, endingOfExit, type Ending } from "./core/endi
 import { stepEnvironment } from "./core/container-spec.ts";
 import { collectBounds, jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
 import { stepDirectory } from "./core/path-rule.ts";
+import type { ProviderName } from "./core/provider-rules.ts";
 import { Refusal } from "./core/refusal.ts";
 import { encodeStep } from "./core/step-script.ts";
 import { SandboxDied, type ContainerLimits, type ImageFacts, type SandboxOrder } from "./ports.ts";
 
 export interface JobPorts {
   readonly node: string;
+  readonly provider: ProviderName;
   readonly defaults: ContainerLimits;
   /** The image a request may have, or a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;
@@ -88,7 +90,7 @@ export async function runJob(
     ...ending,
     steps: await Promise.all(progress.steps),
     changes: ending.outcome === "completed" ? progress.changes : null,
-    meta: { bootMs, provider: "docker", node: ports.node, image: imageId, containerId },
+    meta: { bootMs, provider: ports.provider, node: ports.node, image: imageId, containerId },
   };
 }
 

@@ -1,7 +1,8 @@
 /**
  * The ports of the sandbox-runner: what a provider of sandboxes offers, in terms no engine appears in.
- * `docker` is the provider in adapters/; others implement the same shapes.
+ * The providers in adapters/ implement them, and so may anybody's: testing/conformance.ts says what must hold.
  */
+import type { ProviderName } from "./core/provider-rules.ts";
 import type { BoundedOutput } from "./core/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./core/collected.ts";
 
@@ -39,20 +40,25 @@ export interface Command {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: AsyncIterable<Buffer> | Buffer | null;
-  /** Killed with its container at this bound. */
   readonly timeoutMs: number;
+  /** What the end of its time takes with it. Default: the whole sandbox. */
+  readonly timeoutEnds?: "sandbox" | "command";
+  /** Kills the command when it aborts; the sandbox lives on. */
+  readonly signal?: AbortSignal;
   /** Kept per stream. */
   readonly keepBytes: number;
   /** Produced by both streams together; more ends the sandbox. */
   readonly maxOutputBytes: number;
-  /** Hears output as it comes. */
-  readonly onOutput?: (stream: "stdout" | "stderr", piece: Buffer) => void;
+  /** Hears output as it comes. While a promise it answered is open, no more is read and the command waits. */
+  readonly onOutput?: (stream: "stdout" | "stderr", piece: Buffer) => void | Promise<void>;
 }
 
 /** How one command ended, as its supervisor saw it. */
 export interface CommandExit {
   readonly exitCode: number;
   readonly signal: number;
+  /** Killed at its time, by itself (Command.timeoutEnds). */
+  readonly timedOut: boolean;
   /** Processes of this command killed by the kernel for want of memory. */
   readonly oomKills: number;
   /** Forks refused at the process limit. */
@@ -123,9 +129,18 @@ export interface SandboxOrder {
 
 /** Where sandboxes come from. */
 export interface SandboxProvider {
-  readonly name: "docker";
-  /** Started, inspected, empty, with a supervisor that has said hello. */
+  readonly name: ProviderName;
+  /** Started, as ordered, empty, with a supervisor that has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;
   ping(): Promise<void>;
+}
+
+/** A provider and all that must go on around it while a runner lives: its reaper, its watchdog, its connections. */
+export interface ProviderHost {
+  readonly provider: SandboxProvider;
+  /** The image of a request that names none. */
+  readonly image: ImageFacts;
+  /** Ends what goes on around it; sandboxes that are held are their holders' to destroy first. */
+  close(): Promise<void>;
 }

@@ -1,23 +1,20 @@
 /**
- * Puts the sandbox-runner together: engine, provider, pool, reaper, service.
+ * Puts the sandbox-runner together: provider, pool, service.
  *
- * Lifecycle: waiting for Docker and the image (said in the log, with the remedy, until both are there) -> serving
- * -> draining (jobs finish) -> stopped (nothing of this runner is left on the engine).
+ * Lifecycle: waiting for the provider and the image (said in the log, with the remedy, until both are there) -> serving
+ * -> draining (jobs finish) -> stopped (nothing of this runner is left).
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import { openBlobs, uniqueId, type Logger, type Role, type ServiceContext } from "@antiphon/runtime";
-import { dockerEngine, type Engine } from "./adapters/docker-engine.ts";
-import { DockerProvider } from "./adapters/docker-provider.ts";
 import { Evidence } from "./adapters/evidence.ts";
 import { ownLabel } from "./adapters/owner.ts";
 import { WarmPool } from "./adapters/pool.ts";
-import { startWatchdog } from "./adapters/watchdog.ts";
 import { TreeArchive } from "./adapters/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./core/job-limits.ts";
 import { containerLabels, containerName } from "./core/container-labels.ts";
-import type { ImageFacts } from "./ports.ts";
-import { reapUntil, sweep, type ReaperOptions } from "./reaper.ts";
+import type { ImageFacts, ProviderHost, SandboxProvider } from "./ports.ts";
+import { openProviderHost, refuseProvider } from "./provider-host.ts";
 import { SandboxService } from "./service.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
@@ -26,7 +23,7 @@ const TEND_MS = 30_000;
 
 export interface Runner extends Role {
   readonly pool: WarmPool;
-  readonly provider: DockerProvider;
+  readonly provider: SandboxProvider;
 }
 
 export async function startSandboxRunner(
@@ -34,28 +31,11 @@ export async function startSandboxRunner(
   readConfig: () => SandboxConfig,
 ): Promise<Runner> {
   const { bus, log, node } = context;
-  const engine = dockerEngine();
-  const { config, image } = await ready(engine, readConfig, log, context.signal);
   const owner = ownLabel();
+  const { config, host } = await ready(readConfig, owner, log, context.signal);
+  const { provider, image } = host;
   const { instance } = config;
-  const provider = new DockerProvider({ engine, newName: () => containerName(instance, null, uniqueId()) });
-  await provider.image(image.id);
   const identity = { instance, node, owner };
-  const stop = new AbortController();
-  const reaper: ReaperOptions = {
-    engine,
-    instance,
-    self: () => ({ owner, held: provider.held() }),
-    onReaped: (id, reason) => log.warn({ container: id.slice(0, 12), reason }, "orphan removed"),
-    onFailure: (error) => log.warn({ err: error }, "reaping failed"),
-  };
-  const address = await engine.address();
-  const watchdog = address === null ? null : startWatchdog(address, instance, owner);
-  if (watchdog === null)
-    log.warn("the engine is not local: if this process is killed, its next start cleans up");
-  await sweep(reaper, Date.now());
-  void reapUntil(reaper, stop.signal);
-  void watchMemory(provider, instance, stop.signal, log);
 
   const defaults = defaultLimits(config.runtime);
   const pool = new WarmPool({
@@ -78,6 +58,7 @@ export async function startSandboxRunner(
     signal: context.signal,
     ports: {
       node,
+      provider: provider.name,
       defaults,
       image: (asked) => allowedImage(asked, image, config, provider),
       lease: async (order, request) => {
@@ -99,7 +80,10 @@ export async function startSandboxRunner(
   }, TEND_MS);
   tending.unref();
   service.serve();
-  log.info({ instance, image: image.id, slots: config.slots, warm: config.warm }, "sandboxes available");
+  log.info(
+    { instance, provider: provider.name, image: image.id, slots: config.slots, warm: config.warm },
+    "sandboxes available",
+  );
 
   return {
     pool,
@@ -108,30 +92,24 @@ export async function startSandboxRunner(
       clearInterval(tending);
       await pool.close();
       await service.settled();
-      stop.abort();
-      await watchdog?.farewell();
+      await host.close();
     },
   };
 }
 
-/** Docker and the image, however long they take; what is missing is said with its remedy. */
+/** The provider and its image, however long they take; what is missing is said with its remedy. */
 async function ready(
-  engine: Engine,
   readConfig: () => SandboxConfig,
+  owner: string,
   log: Logger,
   signal: AbortSignal,
-): Promise<{ config: SandboxConfig; image: ImageFacts }> {
+): Promise<{ config: SandboxConfig; host: ProviderHost }> {
   for (let attempt = 0; ; attempt += 1) {
     signal.throwIfAborted();
     const config = readConfig();
+    refuseProvider(config); // no waiting mends this
     try {
-      await engine.ping();
-      const image = config.image === null ? null : await engine.image(config.image);
-      if (image !== null) return { config, image };
-      throw new AntiphonError(
-        "ANT_SANDBOX_IMAGE_MISSING",
-        `image ${config.image ?? "(none built)"} is not there`,
-      );
+      return { config, host: await openProviderHost(config, owner, log) };
     } catch (error) {
       if (attempt % 10 === 0) log.error({ ready: false, ...AntiphonError.from(error).toJSON() }, "not ready");
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -144,7 +122,7 @@ async function allowedImage(
   asked: string | null,
   standard: ImageFacts,
   config: SandboxConfig,
-  provider: DockerProvider,
+  provider: SandboxProvider,
 ): Promise<ImageFacts> {
   if (asked === null || asked === standard.id || asked === config.image) return standard;
   if (!config.allow.includes(asked)) {
@@ -156,24 +134,4 @@ async function allowedImage(
   const facts = await provider.image(asked);
   if (facts !== null) return facts;
   throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${asked} is not on this engine`);
-}
-
-/** Follows the engine's OOM events; begins again when the engine was away. */
-async function watchMemory(
-  provider: DockerProvider,
-  instance: string,
-  signal: AbortSignal,
-  log: Logger,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await provider.watchMemory(instance, signal);
-    } catch (error) {
-      log.warn(
-        { err: error },
-        "engine events lost; memory exhaustion of a whole sandbox reads as a crash meanwhile",
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
-  }
 }

@@ -11,8 +11,9 @@ import { createBody, differences, type Environment } from "../core/container-spe
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../supervisor/command.ts";
 import type { ImageFacts, SandboxOrder, SandboxProvider } from "../ports.ts";
 import seccompProfile from "../../seccomp.json" with { type: "json" };
-import { DockerSandbox } from "./docker-sandbox.ts";
 import { statusOf, type Engine } from "./docker-engine.ts";
+import { dockerLine } from "./docker-line.ts";
+import { SupervisedSandbox } from "./supervised-sandbox.ts";
 
 export const DOCKER_ENVIRONMENT: Environment = {
   entrypoint: SUPERVISOR_ENTRYPOINT,
@@ -31,7 +32,7 @@ export class DockerProvider implements SandboxProvider {
   readonly #engine: Engine;
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();
-  readonly #live = new Map<string, DockerSandbox>();
+  readonly #live = new Map<string, SupervisedSandbox>();
 
   constructor(options: DockerProviderOptions) {
     this.#engine = options.engine;
@@ -58,7 +59,7 @@ export class DockerProvider implements SandboxProvider {
     return this.#engine.watchMemory(instance, (id) => this.#live.get(id)?.memoryRanOut(), signal);
   }
 
-  async start(order: SandboxOrder): Promise<DockerSandbox> {
+  async start(order: SandboxOrder): Promise<SupervisedSandbox> {
     const image = this.#images.get(order.imageId) ?? (await this.image(order.imageId));
     if (image === null)
       throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is not there`);
@@ -73,14 +74,8 @@ export class DockerProvider implements SandboxProvider {
     try {
       const stream = await this.#engine.attach(id);
       await this.#engine.start(id);
-      const sandbox = new DockerSandbox(
-        this.#engine,
-        id,
-        order.imageId,
-        stream,
-        since,
-        this.#engine.removed(id),
-      ); // E3
+      const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // E3
+      const sandbox = new SupervisedSandbox(line, order.imageId, since);
       this.#live.set(id, sandbox);
       void sandbox.gone.finally(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);

@@ -7,6 +7,7 @@ const nothing = new OutputBound(8).finish();
 const exit = (changes: Partial<CommandExit>): CommandExit => ({
   exitCode: 1,
   signal: 0,
+  timedOut: false,
   oomKills: 0,
   pidsRefused: 0,
   freeBytes: 1e6,

@@ -16,7 +16,7 @@ export class FrameError extends Error {
   override readonly name = "FrameError";
 }
 
-const HEADER_BYTES = 12;
+export const FRAME_HEADER_BYTES = 12;
 /** Supervisors cut output into 64 KiB pieces; hello, exit and fatal frames are shorter still. */
 export const MAX_FRAME_BYTES = 256 * 1024;
 const LINE_FEED = 10;
@@ -39,14 +39,14 @@ export class FrameDecoder {
   push(chunk: Buffer): Frame[] {
     let bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
     const frames: Frame[] = [];
-    while (bytes.length >= HEADER_BYTES) {
+    while (bytes.length >= FRAME_HEADER_BYTES) {
       const length = payloadLength(bytes);
-      if (bytes.length < HEADER_BYTES + length) break;
+      if (bytes.length < FRAME_HEADER_BYTES + length) break;
       frames.push({
         type: String.fromCharCode(bytes[0] ?? 0),
-        payload: bytes.subarray(HEADER_BYTES, HEADER_BYTES + length),
+        payload: bytes.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + length),
       });
-      bytes = bytes.subarray(HEADER_BYTES + length);
+      bytes = bytes.subarray(FRAME_HEADER_BYTES + length);
     }
     this.#tail = Buffer.from(bytes); // F2: a copy, so the chunk it came from can go
     return frames;

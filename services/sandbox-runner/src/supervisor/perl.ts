@@ -18,10 +18,12 @@
  *   P6  Output in crumbs is gathered: after 32 small pieces in a row there is a millisecond between two, so a program
  *       that writes byte by byte cannot keep the runner busy with frames.
  *   P7  When the runner is gone its end of stdin closes; the supervisor exits, and with PID 1 goes the container.
+ *   P8  A step is killed by itself when asked to: everything in the PID namespace but this process. The exit frame does
+ *       not wait for the end of the input; what comes of it later is dropped.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
- *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin
- *   out  h hello    o stdout    e stderr    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
+ *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
+ *   out  h hello    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  */
 export const PERL_SUPERVISOR = String.raw`
 $^F = 2; $| = 1; umask 022; $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
@@ -68,23 +70,25 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
     syswrite(STDERR, "sandbox: cannot run $argv[0]: $why\n"); exit $c }
   close $cr; close $ow; close $ew;
   fcntl($cw, 4, 2049); fcntl($or, 4, 2048); fcntl($er, 4, 2048);
-  my $fd = syscall($PIDFD, $pid, 0); my ($feed, $ended, $status, $crumbs) = ('', 0, undef, 0);
+  my $fd = syscall($PIDFD, $pid, 0); my ($feed, $ended, $status, $crumbs, $over) = ('', 0, undef, 0, 0);
   my %from = (o => $or, e => $er);
   my $take = sub { while (my ($t, $p) = frame()) {
-    if ($t eq 'I') { $feed .= $p if $cw } elsif ($t eq 'E') { $ended = 1; return } else { put('f', "frame $t in a step"); exit 1 } } };
+    if ($t eq 'I') { $cw ? ($feed .= $p) : $over || put('w', length $p) } elsif ($t eq 'E') { $ended = 1; return }
+    elsif ($t eq 'K') { kill 9, -1 } else { put('f', "frame $t in a step"); exit 1 } } };
   my $pump = sub { my ($k) = @_; my $n = sysread($from{$k}, my $b, 65536);
     if ($n) { put($k, $b); $crumbs = $n < 512 ? $crumbs + 1 : 0 } elsif (defined $n) { close $from{$k}; delete $from{$k} } $n };
   until (defined $status) {
-    $take->() unless $ended;
+    $take->();
     my ($r, $w) = ('', ''); vec($r, 0, 1) = 1 if length $feed < 4194304;
     vec($r, fileno $_, 1) = 1 for values %from; vec($r, $fd, 1) = 1 if $fd >= 0;
     vec($w, fileno $cw, 1) = 1 if $cw && length $feed;
     select(undef, undef, undef, 0.001) if $crumbs > 32;
     next if select($r, $w, undef, $fd >= 0 ? 0.25 : 0.005) < 0;
     for my $k (keys %from) { $pump->($k) if vec($r, fileno $from{$k}, 1) }
-    if (vec($r, 0, 1)) { fill(); $take->() unless $ended }
+    if (vec($r, 0, 1)) { fill(); $take->() }
     if ($cw && length $feed) { my $n = syswrite($cw, $feed, length($feed) > 65536 ? 65536 : length $feed);
-      if ($n) { substr($feed, 0, $n) = '' } elsif (!defined $n && $! != 11) { close $cw; undef $cw; $feed = '' } }
+      if ($n) { substr($feed, 0, $n) = ''; put('w', $n) }
+      elsif (!defined $n && $! != 11) { close $cw; undef $cw; put('w', length $feed); $feed = '' } }
     if ($cw && $ended && !length $feed) { close $cw; undef $cw }
     while ((my $p = waitpid(-1, 1)) > 0) { $status = $? if $p == $pid } }
   syscall($x86 ? 3 : 57, $fd) if $fd >= 0;
@@ -92,9 +96,10 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
   $bytes = $tb if $tb >= 0 && $tb < $bytes; $inodes = $ti if $ti >= 0 && $ti < $inodes;
   reap_all();
   for my $k (sort keys %from) { while ($pump->($k)) {} }
-  close $cw if $cw; undef $cw; $take->(); until ($ended) { fill(); $take->() }
-  put('x', join ' ', $status >> 8, $status & 127, ooms() - $oom0, pids() - $pid0, $bytes, $inodes) }
+  close $cw if $cw; undef $cw; $over = 1;
+  put('x', join ' ', $status >> 8, $status & 127, ooms() - $oom0, pids() - $pid0, $bytes, $inodes);
+  $take->() unless $ended; until ($ended) { fill(); $take->() } }
 
 put('h', "perl sealed=$sealed landlock=$abi");
-while (1) { while (my ($t, $p) = frame()) { $t eq 'R' ? run($p) : do { put('f', "frame $t outside a step"); exit 1 } } fill() }
+while (1) { while (my ($t, $p) = frame()) { $t eq 'R' ? run($p) : $t eq 'K' ? 0 : do { put('f', "frame $t outside a step"); exit 1 } } fill() }
 `;

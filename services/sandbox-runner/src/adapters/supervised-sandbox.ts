@@ -1,5 +1,5 @@
 /**
- * One sandbox: a running container and the framed conversation with the supervisor inside it.
+ * One sandbox: the framed conversation with the supervisor inside it, over whatever line its provider has to it.
  *
  * Lifecycle: idle -> busy -> idle ... -> over. `over` is final and holds the reason; everything that waits
  * is told at once, and the container is killed whatever it was doing.
@@ -9,27 +9,32 @@
  *   B2  A deadline, too much output, a frame that is none, a closed stream: each ends the container, with a name.
  *   B3  Memory held for a command is its two output bounds and one frame, however fast it prints; a slow
  *       reader or writer is waited for, not queued for.
- *   B4  `destroy` resolves only when the engine says that the container is gone, or says why it is not.
+ *   B4  `destroy` resolves only when the provider says that the container is gone, or says why it is not.
+ *   B5  A command can be killed by itself: what it printed is kept, the sandbox and its files live on.
  */
-import type { Duplex } from "node:stream";
-import { EngineDemux, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
+import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "../core/collected.ts";
 import { OutputBound } from "../core/output-bound.ts";
 import { Refusal } from "../core/refusal.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "../core/step-script.ts";
 import { TarReader } from "../core/tar-reader.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
-import type { Engine } from "./docker-engine.ts";
 import { sha256Hasher } from "./sha256.ts";
+import type { SupervisorLine } from "./supervisor-line.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
 const GONE_DEADLINE_MS = 4_000;
-/** The engine tells of an OOM kill a moment before or after the stream closes. */
+/** A provider tells of an OOM kill a moment before or after the stream closes. */
 const OOM_GRACE_MS = 300;
 /** Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const TOOL_KEEP_BYTES = 16 * 1024;
+/** From asking the supervisor to kill a command to its exit; after that the sandbox goes. */
+const KILL_GRACE_MS = 2_000;
+/** Input that a command has not read yet; more waits on our side, so that a kill is never queued behind it. */
+const STDIN_WINDOW_BYTES = 1024 * 1024;
+const SIGKILL = 9;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
 interface Busy {
@@ -37,17 +42,21 @@ interface Busy {
   readonly onFrame: (frame: Frame) => void;
   readonly reject: (error: Error) => void;
   readonly partial: () => SandboxDied["partial"];
+  /** Input the command has read, as its supervisor counts. */
+  fedBytes: number;
+  onFed: () => void;
 }
+
+/** One command, as it is said to the supervisor. */
+type Step = Pick<Command, "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal">;
 
 type Phase = { readonly at: "idle" } | Busy | { readonly at: "over"; readonly death: SandboxDeath };
 
-export class DockerSandbox implements Sandbox {
+export class SupervisedSandbox implements Sandbox {
   readonly id: string;
   readonly imageId: string;
   readonly gone: Promise<void>;
-  readonly #engine: Engine;
-  readonly #stream: Duplex;
-  readonly #demux = new EngineDemux();
+  readonly #line: SupervisorLine;
   readonly #frames = new FrameDecoder();
   readonly #complaints = new OutputBound(4096);
   readonly #since: number;
@@ -57,28 +66,27 @@ export class DockerSandbox implements Sandbox {
   #memoryRanOut = false;
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
+  /** Listeners that have not taken their output yet. */
+  #slow = 0;
+  /** A command is being killed: nobody waits for its output any more. */
+  #killing = false;
 
-  constructor(
-    engine: Engine,
-    id: string,
-    imageId: string,
-    stream: Duplex,
-    since: number,
-    removed: Promise<number>,
-  ) {
-    this.#engine = engine;
-    this.id = id;
+  /** `since`: when it was asked for, on performance.now's clock. */
+  constructor(line: SupervisorLine, imageId: string, since: number) {
+    this.#line = line;
+    this.id = line.id;
     this.imageId = imageId;
-    this.#stream = stream;
     this.#since = since;
-    this.gone = removed.then((status) => {
+    this.gone = line.gone.then((status) => {
       this.#exitStatus = status;
       this.#over({ kind: "gone", message: `the container ended with status ${status}` });
     });
-    stream.on("data", (chunk: Buffer) => {
-      this.#receive(chunk);
+    line.listen({
+      stdout: (bytes) => this.#receive(bytes),
+      stderr: (bytes) => this.#complaints.push(bytes),
+      fault: (message) => this.#over({ kind: "protocol", message }),
+      closed: () => void this.#lineClosed(),
     });
-    for (const event of ["end", "close", "error"]) stream.on(event, () => void this.#streamEnded());
   }
 
   get sealed(): boolean {
@@ -93,7 +101,7 @@ export class DockerSandbox implements Sandbox {
     return this.#bootMs;
   }
 
-  /** The engine said that memory ran out in here. */
+  /** The provider said that memory ran out in here. */
   memoryRanOut(): void {
     this.#memoryRanOut = true;
   }
@@ -115,7 +123,8 @@ export class DockerSandbox implements Sandbox {
     const stderr = new OutputBound(command.keepBytes);
     const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
       (stream === "stdout" ? stdout : stderr).push(piece);
-      command.onOutput?.(stream, piece);
+      const taken = command.onOutput?.(stream, piece);
+      if (taken instanceof Promise) this.#waitFor(taken); // B3
       if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#over({ kind: "output" }); // B2
     };
     const exit = await this.#execute(command, heard, () => ({
@@ -149,7 +158,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   async assign(name: string): Promise<void> {
-    await this.#engine.rename(this.id, name).catch(() => undefined);
+    await this.#line.rename(name).catch(() => undefined);
   }
 
   destroy(why: SandboxDeath): Promise<void> {
@@ -159,7 +168,7 @@ export class DockerSandbox implements Sandbox {
 
   /** Drops the connection, as the end of this process would. */
   hangUp(): void {
-    this.#stream.destroy();
+    this.#line.hangUp();
   }
 
   /** Runs one of the image's own tools on the workspace; it has no say in what is made of its output. */
@@ -170,14 +179,20 @@ export class DockerSandbox implements Sandbox {
   ): Promise<void> {
     const complaint = new OutputBound(TOOL_KEEP_BYTES);
     const step = { argv, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
-    const exit = await this.#execute(
-      step,
-      (stream, piece) => {
-        if (stream === "stdout") onStdout?.(piece);
-        else complaint.push(piece);
-      },
-      () => null,
-    );
+    let refusal: Refusal | null = null;
+    const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
+      if (stream === "stderr") complaint.push(piece);
+      if (stream === "stderr" || refusal !== null) return;
+      try {
+        onStdout?.(piece);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refusal = error; // what is refused ends the tool, not the sandbox
+        this.#killCommand();
+      }
+    };
+    const exit = await this.#execute(step, heard, () => null);
+    if (refusal !== null) throw refusal as Refusal;
     if (exit.exitCode !== 0) {
       const said = complaint.finish(200).tail.trim();
       throw this.#protocol(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${said}`);
@@ -185,12 +200,13 @@ export class DockerSandbox implements Sandbox {
   }
 
   async #execute(
-    step: Pick<Command, "argv" | "cwd" | "env" | "stdin" | "timeoutMs">,
+    step: Step,
     heard: (stream: "stdout" | "stderr", piece: Buffer) => void,
     partial: () => SandboxDied["partial"],
-  ): Promise<ExitWord> {
+  ): Promise<ExitWord & { readonly timedOut: boolean }> {
     const text = encodeStep(this.#hello?.kind ?? "perl", step);
     if (text === null) throw this.#protocol("a command that cannot be said");
+    let isLate = false;
     const ended = this.#await<ExitWord>(
       step.timeoutMs,
       (resolve, reject) => (frame) => {
@@ -203,38 +219,89 @@ export class DockerSandbox implements Sandbox {
         } else reject(this.#protocol(`${frame.type}: ${frame.payload.toString("utf8").slice(0, 200)}`));
       },
       partial,
+      () => {
+        if (step.timeoutEnds !== "command") return this.#over({ kind: "timeout" }); // B2
+        isLate = true;
+        this.#killCommand();
+      },
     );
+    const kill = (): void => this.#killCommand();
+    step.signal?.addEventListener("abort", kill, { once: true });
     // A failure to write shows in `ended` too, with a better name; both are awaited so neither is left over.
-    const fed = this.#feed(text, step.stdin).catch((error: unknown) => {
+    const fed = this.#feed(text, step.stdin, ended).catch((error: unknown) => {
       this.#over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
     });
-    const exit = await ended;
-    await fed;
-    return exit;
+    if (step.signal?.aborted === true) kill();
+    try {
+      const exit = await ended;
+      await fed;
+      return { ...exit, timedOut: isLate && exit.signal === SIGKILL };
+    } finally {
+      step.signal?.removeEventListener("abort", kill);
+    }
   }
 
-  async #feed(run: Buffer, stdin: AsyncIterable<Buffer> | Buffer | null): Promise<void> {
+  /** Says the command and its input. A command that ends without reading it all ends the input, too. */
+  async #feed(run: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
+    if (stdin === null) return this.#write(Buffer.concat([encodeFrame("R", run), encodeFrame("E")]));
     await this.#write(encodeFrame("R", run));
-    if (Buffer.isBuffer(stdin)) for (const frame of encodeStdin(stdin)) await this.#write(frame);
-    else if (stdin !== null) {
-      for await (const piece of stdin) for (const frame of encodeStdin(piece)) await this.#write(frame);
+    const over = ended.then(
+      () => null,
+      () => null,
+    );
+    const source = Buffer.isBuffer(stdin) ? [stdin] : stdin;
+    const pieces = piecesOf(source);
+    let sent = 0;
+    for (;;) {
+      const next = await Promise.race([pieces.next(), over]);
+      if (next === null || next.done === true) break;
+      for (const frame of encodeStdin(next.value)) {
+        if ((await Promise.race([this.#roomFor(sent), over])) === null) break;
+        sent += frame.length - FRAME_HEADER_BYTES;
+        await this.#write(frame);
+      }
     }
+    void pieces.return(undefined).catch(() => undefined); // the giver's own end is the giver's to tell
     await this.#write(encodeFrame("E"));
   }
 
-  /** Resolves when the stream can take more (B3), or at once when there is nobody to write to. */
+  /** Resolves when what was sent and not read yet leaves room (B3). The plain supervisor keeps input in a file. */
+  async #roomFor(sent: number): Promise<true> {
+    for (;;) {
+      const phase = this.#phase;
+      if (phase.at !== "busy" || this.#hello?.kind === "sh") return true;
+      if (sent - phase.fedBytes < STDIN_WINDOW_BYTES) return true;
+      await new Promise<void>((resolve) => (phase.onFed = resolve));
+    }
+  }
+
+  /** Reads no further until the listener has taken what it was given. */
+  #waitFor(taken: Promise<void>): void {
+    if (this.#killing) return;
+    this.#slow += 1;
+    this.#line.pause();
+    const next = (): void => {
+      this.#slow -= 1;
+      if (this.#slow === 0) this.#line.resume();
+    };
+    taken.then(next, next);
+  }
+
+  /** Asks the supervisor to kill the command with all it started (B5); if that does not help, all goes. */
+  #killCommand(): void {
+    const busy = this.#phase;
+    if (busy.at !== "busy" || this.#killing) return;
+    this.#killing = true;
+    this.#line.resume(); // B5: the exit is behind output that nobody may be waiting for
+    if (this.#hello?.kind === "perl") void this.#write(encodeFrame("K"));
+    setTimeout(() => {
+      if (this.#phase === busy) this.#over({ kind: "timeout" });
+    }, KILL_GRACE_MS).unref();
+  }
+
+  /** Resolves when the line can take more (B3), or at once when there is nobody to write to. */
   async #write(bytes: Buffer): Promise<void> {
-    if (this.#phase.at === "over" || this.#stream.destroyed) return;
-    if (this.#stream.write(bytes)) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        this.#stream.off("drain", done);
-        this.#stream.off("close", done);
-        resolve();
-      };
-      this.#stream.on("drain", done);
-      this.#stream.on("close", done);
-    });
+    if (this.#phase.at !== "over") await this.#line.write(bytes);
   }
 
   /** Takes the conversation until `resolve` or `reject` is called, or the sandbox is over. */
@@ -242,6 +309,7 @@ export class DockerSandbox implements Sandbox {
     deadlineMs: number,
     listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
     partial: () => SandboxDied["partial"] = () => null,
+    onDeadline = () => this.#over({ kind: "timeout" }), // B2
   ): Promise<T> {
     if (this.#phase.at !== "idle") {
       const death =
@@ -249,14 +317,10 @@ export class DockerSandbox implements Sandbox {
       return Promise.reject(new SandboxDied(death)); // B1
     }
     return new Promise<T>((resolvePromise, rejectPromise) => {
-      const timer = setTimeout(
-        () => {
-          this.#over({ kind: "timeout" }); // B2
-        },
-        Math.min(deadlineMs, LONGEST_TIMER_MS),
-      );
+      const timer = setTimeout(onDeadline, Math.min(deadlineMs, LONGEST_TIMER_MS));
       const settle = (): void => {
         clearTimeout(timer);
+        this.#killing = false;
         if (this.#phase.at === "busy") this.#phase = { at: "idle" };
       };
       const resolve = (value: T): void => {
@@ -267,34 +331,26 @@ export class DockerSandbox implements Sandbox {
         settle();
         rejectPromise(error);
       };
-      this.#phase = { at: "busy", onFrame: listener(resolve, reject), reject, partial };
+      const onFrame = listener(resolve, reject);
+      this.#phase = { at: "busy", onFrame, reject, partial, fedBytes: 0, onFed: () => undefined };
     });
   }
 
-  #receive(chunk: Buffer): void {
+  #receive(bytes: Buffer): void {
     try {
-      for (const piece of this.#demux.push(chunk)) {
-        if (piece.stream === "stderr") this.#complaints.push(piece.bytes);
-        else for (const frame of this.#frames.push(piece.bytes)) this.#dispatch(frame);
-      }
+      for (const frame of this.#frames.push(bytes)) this.#dispatch(frame);
     } catch (error) {
-      // A refused archive is the job's end, not the conversation's fault; both end the container (B2).
-      if (error instanceof Refusal) this.#fail(error);
-      else this.#over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
+      this.#over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
     }
   }
 
   #dispatch(frame: Frame): void {
-    if (this.#phase.at === "busy") this.#phase.onFrame(frame);
-    else if (this.#phase.at === "idle")
-      this.#over({ kind: "protocol", message: `${frame.type} out of turn` });
-  }
-
-  #fail(error: Refusal): void {
     const phase = this.#phase;
-    this.#phase = { at: "over", death: { kind: "protocol", message: error.message } };
-    if (phase.at === "busy") phase.reject(error);
-    this.#end();
+    if (phase.at === "busy" && frame.type === "w") {
+      phase.fedBytes += Number(frame.payload.toString("latin1"));
+      phase.onFed();
+    } else if (phase.at === "busy") phase.onFrame(frame);
+    else if (phase.at === "idle") this.#over({ kind: "protocol", message: `${frame.type} out of turn` });
   }
 
   #protocol(message: string): SandboxDied {
@@ -304,11 +360,11 @@ export class DockerSandbox implements Sandbox {
     return new SandboxDied(death);
   }
 
-  /** The stream closed by itself: the container died, and the engine may know of what. */
-  async #streamEnded(): Promise<void> {
+  /** The line closed by itself: the container died, and its provider may know of what. */
+  async #lineClosed(): Promise<void> {
     if (this.#phase.at === "over") return;
     await Promise.race([this.gone, new Promise((resolve) => setTimeout(resolve, OOM_GRACE_MS))]);
-    this.#over({ kind: "gone", message: "the supervisor's stream closed" });
+    this.#over({ kind: "gone", message: "the supervisor's line closed" });
   }
 
   #over(death: SandboxDeath): void {
@@ -317,7 +373,10 @@ export class DockerSandbox implements Sandbox {
     const isOom = death.kind === "gone" && this.#memoryRanOut;
     const final: SandboxDeath = isOom ? { kind: "oom" } : death;
     this.#phase = { at: "over", death: final };
-    if (phase.at === "busy") phase.reject(new SandboxDied(final, phase.partial()));
+    if (phase.at === "busy") {
+      phase.reject(new SandboxDied(final, phase.partial()));
+      phase.onFed();
+    }
     this.#end();
   }
 
@@ -330,9 +389,13 @@ export class DockerSandbox implements Sandbox {
 
   async #endContainer(): Promise<void> {
     const deadline = new Promise<"late">((resolve) => setTimeout(resolve, GONE_DEADLINE_MS, "late").unref());
-    if (this.#exitStatus === null) await this.#engine.kill(this.id);
+    if (this.#exitStatus === null) await this.#line.kill();
     const first = await Promise.race([this.gone.then(() => "gone" as const), deadline]); // B4
-    if (first === "late") await this.#engine.remove(this.id);
-    this.#stream.destroy();
+    if (first === "late") await this.#line.remove();
+    this.#line.hangUp();
   }
+}
+
+async function* piecesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield* source;
 }

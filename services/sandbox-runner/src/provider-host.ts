@@ -1,0 +1,33 @@
+/** Which provider a runner gets: the composition root's choice, and the one place where production refuses (PV1). */
+import { AntiphonError } from "@antiphon/contracts";
+import { uniqueId, type Logger } from "@antiphon/runtime";
+import { openDockerHost } from "./adapters/docker-host.ts";
+import type { SandboxConfig } from "./config.ts";
+import { containerName } from "./core/container-labels.ts";
+import { refusalOf } from "./core/provider-rules.ts";
+import type { ProviderHost } from "./ports.ts";
+
+/** Throws ANT_SANDBOX_PROVIDER when the provider may not be used here at all. */
+export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider" | "mode">): void {
+  const why = refusalOf(provider, mode);
+  if (why !== null) throw new AntiphonError("ANT_SANDBOX_PROVIDER", why); // PV1
+}
+
+/** Rejects with a coded error while the provider, or its image, is not there. */
+export async function openProviderHost(
+  config: SandboxConfig,
+  owner: string,
+  log: Logger,
+): Promise<ProviderHost> {
+  refuseProvider(config);
+  const { instance, image } = config;
+  const newName = (): string => containerName(instance, null, uniqueId());
+  switch (config.provider) {
+    case "docker":
+      return openDockerHost({ instance, owner, image, newName, log });
+    case "bubblewrap":
+    case "e2b":
+    case "microsandbox":
+      throw new AntiphonError("ANT_SANDBOX_PROVIDER", `${config.provider} is not in this build`);
+  }
+}

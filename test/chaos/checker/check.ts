@@ -11,11 +11,14 @@ import { I2 } from "./i2-origin.ts";
 import { I3 } from "./i3-landing.ts";
 import { I4 } from "./i4-finality.ts";
 import { I5 } from "./i5-legality.ts";
+import { I6 } from "./i6-evidence.ts";
 import { I7 } from "./i7-fencing.ts";
+import { I8 } from "./i8-containers.ts";
+import { I11 } from "./i11-bounds.ts";
 import { I12 } from "./i12-cancel.ts";
 import { runsOf } from "./run-facts.ts";
 
-export const INVARIANTS: readonly Invariant[] = [I1, I2, I3, I4, I5, I7, I12];
+export const INVARIANTS: readonly Invariant[] = [I1, I2, I3, I4, I5, I6, I7, I8, I11, I12];
 
 /** Counterexamples are looked for in so many violations of each rule; the rest are counted. */
 const SHRUNK_PER_RULE = 3;

@@ -20,7 +20,8 @@ export type Counterexample = Pick<History, (typeof PARTS)[number]>;
 
 /** A smaller history that violates the same invariant in the same words; no single item of it can go. */
 export function counterexample(history: History, found: Violation, invariant: Invariant): Counterexample {
-  let smallest = ofOneRun(history, found);
+  const own = ofOneRun(history, found);
+  let smallest = stillViolates(own, found, invariant) ? own : history;
   for (const part of PARTS) {
     for (let chunk = Math.ceil(smallest[part].length / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
       for (let from = 0; from < smallest[part].length;) {
@@ -31,7 +32,7 @@ export function counterexample(history: History, found: Violation, invariant: In
       }
     }
   }
-  return Object.fromEntries(PARTS.map((part) => [part, smallest[part]])) as unknown as Counterexample;
+  return Object.fromEntries(PARTS.map((part) => [part, smallest[part]])) as Counterexample;
 }
 
 /** Everything of other runs goes first, where the violation survives it. */

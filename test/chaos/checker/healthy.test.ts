@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { check } from "./check.ts";
 import { emptyHistory } from "./history.ts";
 import { HEALTHY } from "./testing/healthy-runs.ts";
+import { proven } from "./testing/proven.ts";
 import { together } from "./testing/scene.ts";
 
 describe("a history in which no promise is broken has no violation", () => {
@@ -14,6 +15,10 @@ describe("a history in which no promise is broken has no violation", () => {
     const { violations, runs } = check(history);
     expect(violations).toEqual([]);
     expect(runs).toBe(Object.keys(HEALTHY).length);
+  });
+
+  test("one with its evidence and its containers", () => {
+    expect(check(proven().history({ evidence: true, engine: true })).violations).toEqual([]);
   });
 
   test("one that is empty", () => {

@@ -37,9 +37,24 @@ export interface AssociateContext {
 }
 
 export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
+  return associateOver(context, settings, portsOf(context, settings));
+}
+
+/** What every attempt shares; progress is told per attempt. */
+export type SharedPorts = Omit<AttemptPorts, "progress">;
+
+/** The Associate over its ports to trees, to the sandbox and to the evidence. */
+export function associateOver(
+  context: AssociateContext,
+  settings: AssociateSettings,
+  shared: SharedPorts,
+): Consumption {
   const { bus, log, signal } = context;
   const journal = openJournal(bus, { log });
-  const ports = portsOf(context, settings);
+  const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
+    ...shared,
+    progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
+  });
   const identity = { associate: settings.associate, incarnation: uniqueId() };
   const underWay = new Map<string, Promise<Outcome>>();
 
@@ -72,10 +87,10 @@ function attemptOf(record: StoredRecord): Attempt | null {
   return { runId, taskId, epoch, dispatch: body, cause: { seq, digest } };
 }
 
-function portsOf(context: AssociateContext, settings: AssociateSettings): (attempt: Attempt) => AttemptPorts {
+export function portsOf(context: AssociateContext, settings: AssociateSettings): SharedPorts {
   const { bus, log } = context;
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
-  const shared = {
+  return {
     trees: baseTrees(openBlobs(bus, BUCKETS.repos), settings.cacheDir),
     sandbox: sandboxClient(bus, { requester: settings.associate }),
     overlays: overlays(files),
@@ -87,8 +102,4 @@ function portsOf(context: AssociateContext, settings: AssociateSettings): (attem
     tools: new Map<string, readonly string[]>(),
     log,
   };
-  return ({ runId, taskId, epoch }) => ({
-    ...shared,
-    progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
-  });
 }

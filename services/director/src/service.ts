@@ -21,18 +21,24 @@ import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
+import type { VerificationPorts } from "./verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
-  const { bus, log, signal, node } = context;
+  const { bus, node } = context;
   await sweepScratch(new Date());
-  const journal = openJournal(bus, { log });
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
-  const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots);
-  const performer = new Performer({
-    repository,
+  return directOver(context, config, {
+    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots),
     room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   });
+}
+
+/** The Director over its ports to git, to the clean room and to the evidence. */
+export function directOver(context: ServiceContext, config: DirectorConfig, ports: VerificationPorts): Role {
+  const { bus, log, signal } = context;
+  const journal = openJournal(bus, { log });
+  const performer = new Performer(ports);
   const projector = new Projector(
     { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
     log,
@@ -44,7 +50,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     bus,
     subjects.repoInspect,
     "director",
-    (request: RepoInspectRequest) => repository.inspect(request),
+    (request: RepoInspectRequest) => ports.repository.inspect(request),
     { log },
   );
   consume(bus, {

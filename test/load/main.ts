@@ -1,0 +1,102 @@
+/**
+ * `npm run load`: many runs through real processes (router, directors, associates, a nats-server that fsyncs before
+ * it acknowledges), with all of the product's code, and what that took. Exit code 1 when a run was lost, doubled or
+ * failed; the journal decides.
+ */
+import { createLogger } from "@antiphon/runtime";
+import type { Bus } from "@antiphon/runtime";
+import { makeProject } from "../e2e/support/project.ts";
+import { audit } from "./audit.ts";
+import { measureBounds } from "./bounds.ts";
+import { Completions } from "./completions.ts";
+import { drive } from "./drive.ts";
+import { intentOf, throughGateway, throughJournal } from "./intake.ts";
+import { FsyncCounter, ProcessMeter } from "./meters.ts";
+import { readOptions, type LoadOptions } from "./options.ts";
+import { startProcesses, type Processes } from "./processes.ts";
+import { isSound, print, reportOf, type Report } from "./report.ts";
+
+const DEADLINE_MS = 60_000;
+
+export async function load(options: LoadOptions): Promise<Report> {
+  const project = options.sandbox === "docker" ? makeProject({ "README.md": "load\n" }) : null;
+  const processes = await startProcesses(options);
+  try {
+    return await measure(options, processes, project?.path ?? null);
+  } finally {
+    await processes.stop();
+    project?.remove();
+  }
+}
+
+async function measure(options: LoadOptions, processes: Processes, path: string | null): Promise<Report> {
+  const bus = await processes.connect();
+  const completions = new Completions();
+  try {
+    await completions.listen(bus);
+    const intent = intentOf(options, path === null ? null : { name: "load", path });
+    const start =
+      processes.gatewayUrl === null
+        ? await throughJournal(bus, createLogger("load", { level: "silent" }), intent)
+        : await throughGateway(processes.gatewayUrl, intent);
+    const { concurrency, rate, runs } = options;
+    const say = options.json ? () => undefined : progressOf(runs);
+    await drive(
+      start,
+      completions,
+      { runs: options.warmup, concurrency, rate: null, deadlineMs: DEADLINE_MS },
+      () => undefined,
+    );
+    const before = await storedNow(bus);
+    const pids = (): ReadonlyMap<string, number> =>
+      new Map([...processes.pids(), ["load client", process.pid]]);
+    const meter = new ProcessMeter(pids);
+    const fsyncs = new FsyncCounter(processes.pids().get("nats-server") ?? 0);
+    const driven = await drive(start, completions, { runs, concurrency, rate, deadlineMs: DEADLINE_MS }, say);
+    const costs = meter.costs();
+    const counted = await fsyncs.stop();
+    const after = await storedNow(bus);
+    const audited = await audit(bus, driven.accepted, options.steps);
+    const bounds = options.bounds ? await measureBounds(bus, audited.sizes) : null;
+    return reportOf({
+      options,
+      driven,
+      audit: audited,
+      costs,
+      stored: { messages: after.messages - before.messages, bytes: after.bytes - before.bytes },
+      fsyncs: counted,
+      bounds,
+      failures: completions.failures,
+    });
+  } finally {
+    await completions.stop();
+    await bus.close();
+  }
+}
+
+/** Messages all file streams have ever taken: of a bucket's key only the last one is kept, but each was stored. */
+async function storedNow(bus: Bus): Promise<{ messages: number; bytes: number }> {
+  const sum = { messages: 0, bytes: 0 };
+  for await (const { config, state } of bus.jsm.streams.list()) {
+    if (config.storage !== "file") continue;
+    sum.messages += state.last_seq;
+    sum.bytes += state.bytes;
+  }
+  return sum;
+}
+
+function progressOf(runs: number): (done: number) => void {
+  let last = 0;
+  return (done) => {
+    process.stderr.write(`  ${done} of ${runs} runs, ${done - last} in the last second\n`);
+    last = done;
+  };
+}
+
+if (process.argv[1]?.endsWith("load/main.ts") === true) {
+  const options = readOptions(process.argv.slice(2));
+  const report = await load(options);
+  if (options.json) console.log(JSON.stringify(report, null, 2));
+  else print(report);
+  process.exitCode = isSound(report) ? 0 : 1;
+}

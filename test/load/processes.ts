@@ -1,0 +1,160 @@
+/**
+ * The processes under load: a nats-server that fsyncs before it acknowledges, and one process per service, bundled
+ * as they ship. With `--sandbox docker` it is `antiphon dev` as users have it.
+ */
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { connectBus, createLogger, provision } from "@antiphon/runtime";
+import type { Bus } from "@antiphon/runtime";
+import { startStack } from "../e2e/support/stack.ts";
+import { startNats } from "../support/nats.ts";
+import type { LoadOptions } from "./options.ts";
+
+export interface Processes {
+  readonly natsUrl: string;
+  readonly gatewayUrl: string | null;
+  /** Name to pid: the server, and every service process as it is now. */
+  pids(): ReadonlyMap<string, number>;
+  connect(): Promise<Bus>;
+  /** `kill -9` of a service process, and a new one in its place. */
+  replace(name: string): Promise<void>;
+  /** The last lines a service has logged, for a failure's report. */
+  said(name: string): string;
+  stop(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROUTER_SLOTS = 256;
+
+export async function startProcesses(options: LoadOptions): Promise<Processes> {
+  return options.sandbox === "docker" ? startProduct(options) : startRoles(options);
+}
+
+async function startProduct(options: LoadOptions): Promise<Processes> {
+  const stack = await startStack({ associates: options.associates });
+  return {
+    natsUrl: stack.ready.nats,
+    gatewayUrl: stack.ready.gateway,
+    pids: () => new Map(Object.keys(stack.ready.pids).map((name) => [name, stack.pid(name)])),
+    connect: () => connect(stack.ready.nats),
+    async replace(name) {
+      process.kill(stack.pid(name), "SIGKILL"); // `antiphon dev` starts it again.
+      await Promise.resolve();
+    },
+    said: () => "",
+    stop: () => stack.stop(),
+  };
+}
+
+function connect(servers: string): Promise<Bus> {
+  return connectBus({ servers, name: "load", log: createLogger("load", { level: "silent" }) });
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly ready: Promise<void>;
+}
+
+async function startRoles(options: LoadOptions): Promise<Processes> {
+  const dir = mkdtempSync(join(tmpdir(), "antiphon-load-"));
+  const script = join(ROOT, ".antiphon", "load", `${process.pid}`, "role.mjs");
+  await bundle(script);
+  const nats = await startNats();
+  const first = await connect(nats.url);
+  await provision(first); // Before the services, so that none of them has to.
+  await first.close();
+  const children = new Map<string, Child>();
+  const gatewayPort = 20_000 + (process.pid % 20_000);
+  const gatewayUrl = options.via === "gateway" ? `http://127.0.0.1:${gatewayPort}` : null;
+  const launch = (name: string): Promise<void> => {
+    const role = name.replace(/-\d+$/, "");
+    const child = spawnRole(script, role, role === "router" ? ROUTER_SLOTS : options.slots, {
+      log: join(dir, `${name}.log`),
+      env: { ANTIPHON_NATS_URL: nats.url, ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}` },
+    });
+    children.set(name, child);
+    return child.ready;
+  };
+  const names = [
+    "router",
+    ...Array.from({ length: options.directors }, (_, i) => `director-${i + 1}`),
+    ...Array.from({ length: options.associates }, (_, i) => `associate-${i + 1}`),
+    ...(gatewayUrl === null ? [] : ["gateway"]),
+  ];
+  await Promise.all(names.map(launch));
+  const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
+    const child = children.get(name)?.process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  };
+  return {
+    natsUrl: nats.url,
+    gatewayUrl,
+    pids: () =>
+      new Map([
+        ["nats-server", nats.pid()],
+        ...[...children].map(([name, child]): [string, number] => [name, child.process.pid ?? 0]),
+      ]),
+    connect: () => connect(nats.url),
+    async replace(name) {
+      await end(name, "SIGKILL");
+      await launch(name);
+    },
+    said: (name) => readFileSync(join(dir, `${name}.log`), "utf8").slice(-2000),
+    async stop() {
+      await Promise.all([...children.keys()].map((name) => end(name, "SIGTERM")));
+      await nats.close({ checkLeaks: false });
+      rmSync(dir, { recursive: true, force: true });
+      rmSync(join(ROOT, ".antiphon", "load", `${process.pid}`), { recursive: true, force: true });
+    },
+  };
+}
+
+/** The settings of the product's own build. */
+async function bundle(outfile: string): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [join(ROOT, "test/load/role.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    logLevel: "error",
+    define: { __ANTIPHON_VERSION__: '"load"' },
+    banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
+  });
+}
+
+function spawnRole(
+  script: string,
+  role: string,
+  slots: number,
+  where: { log: string; env: Record<string, string> },
+): Child {
+  const log = openSync(where.log, "a");
+  const child = spawn(process.execPath, [script, role, String(slots)], {
+    stdio: ["ignore", "ignore", log, "ipc"],
+    env: { ...process.env, ANTIPHON_LOG_LEVEL: "info", ...where.env },
+  });
+  closeSync(log);
+  const ready = new Promise<void>((resolve, reject) => {
+    child.once("message", () => resolve());
+    child.once("exit", () =>
+      reject(
+        new Error(`${role} ended before it was ready:\n${readFileSync(where.log, "utf8").slice(-2000)}`),
+      ),
+    );
+  });
+  return { process: child, ready };
+}

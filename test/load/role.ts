@@ -1,0 +1,45 @@
+/**
+ * One service process of the load tool: the services' own classes, started by the runtime as in production, over the
+ * ports of in-process-ports.ts. `node role.mjs <router|director|associate|gateway> <slots>`.
+ */
+import { BUCKETS } from "@antiphon/contracts";
+import { openBlobs, openKv, runService } from "@antiphon/runtime";
+import type { Role, ServiceContext } from "@antiphon/runtime";
+import { associateOver, portsOf } from "../../services/associate/src/service.ts";
+import { VerdictEvidence } from "../../services/director/src/adapters/verdict-evidence.ts";
+import { readDirectorConfig } from "../../services/director/src/config.ts";
+import { directOver } from "../../services/director/src/service.ts";
+import { main as gateway } from "../../services/gateway/src/main.ts";
+import { startRouter } from "../../services/router/src/service.ts";
+import { inProcessRepository, inProcessRoom, inProcessSandbox, inProcessTrees } from "./in-process-ports.ts";
+
+const [role = "", slotsText = "64"] = process.argv.slice(2);
+const slots = Number(slotsText);
+
+const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
+  router: ({ bus, log, signal }) => {
+    const consumption = startRouter({ bus, log, signal }, slots);
+    return Promise.resolve({ drain: () => consumption.drain() });
+  },
+  director: (context) => {
+    const { bus, node } = context;
+    const evidence = new VerdictEvidence(
+      openKv(bus, BUCKETS.evidence),
+      openBlobs(bus, BUCKETS.evidenceFiles),
+      node,
+    );
+    const ports = { repository: inProcessRepository(), room: inProcessRoom(), evidence };
+    return Promise.resolve(directOver(context, { ...readDirectorConfig(), slots }, ports));
+  },
+  associate: (context) => {
+    const settings = { associate: context.node, slots, cacheDir: "", sandboxPatienceMs: 30_000 };
+    const ports = { ...portsOf(context, settings), sandbox: inProcessSandbox(), trees: inProcessTrees() };
+    const consumption = associateOver(context, settings, ports);
+    return Promise.resolve({ drain: () => consumption.drain() });
+  },
+};
+
+const start = starts[role];
+if (role === "gateway") await gateway();
+else if (start === undefined) throw new Error(`no role ${role}`);
+else await runService({ name: role, description: `The ${role}, under load.`, start });

@@ -43,6 +43,17 @@ export function narrate(record: RunRecord): Line[] {
         "step",
         `answered by ${record.body.by}: ${record.body.choice ?? record.body.answers.join("; ")}`,
       );
+    case "control":
+      return control(record.body, say);
+    case "requeue":
+      return say(
+        "step",
+        `handed to the ${record.body.consumer} once more by ${record.body.by}, after ${record.body.code ?? "it was given up"}`,
+      );
+    case "due":
+      return record.body.kind === "rest"
+        ? say("step", "rested long enough after lost attempts")
+        : say("bad", "nobody answered in time");
     case "closed":
       return []; // The summary says it.
   }
@@ -66,6 +77,13 @@ function dispatched(epoch: number, because: string | undefined): string {
   return because === undefined
     ? `attempt ${epoch}`
     : `attempt ${epoch}, with feedback: ${firstLine(because)}`;
+}
+
+function control({ kind, by, reason }: Extract<RunRecord, { type: "control" }>["body"], say: Say): Line[] {
+  const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
+  return kind === "pause"
+    ? say("wait", `paused by ${by}${why}; what is under way may finish`)
+    : say("step", `resumed by ${by}${why}`);
 }
 
 type Say = (mark: Line["mark"], text: string) => Line[];
@@ -131,6 +149,11 @@ export function doing(record: RunRecord): string {
       return record.body.verdict === "PASS" ? `${where}landing` : "waiting for the Director";
     case "cancel":
       return "stopping";
+    case "control":
+      return record.body.kind === "pause" ? "paused" : "waiting for the Director";
+    case "requeue":
+    case "due":
+      return "waiting for the Director";
     case "closed":
       return "";
   }

@@ -11,6 +11,7 @@ import { addEvents } from "./verbs/events.ts";
 import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
+import { addPause, addResume } from "./verbs/pause.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
@@ -23,6 +24,8 @@ const VERBS = [
   addEvents,
   addAnswer,
   addCancel,
+  addPause,
+  addResume,
   addEvidence,
   addDev,
   addServe,

@@ -1,5 +1,5 @@
 // The end of a run: what `--json` prints, and what a person reads. Pure.
-import { runView } from "@antiphon/contracts/run-view";
+import { isPaused, runView } from "@antiphon/contracts/run-view";
 import type { RunStep, RunViewModel } from "@antiphon/contracts";
 import type { RunRecord } from "./gateway-client.ts";
 import { branch, firstLine, short } from "./narrate.ts";
@@ -24,6 +24,8 @@ export interface RunSummary {
   readonly goal: string;
   readonly repo: string | null;
   readonly status: RunViewModel["status"];
+  /** Held by somebody: nothing new starts until it is resumed. */
+  readonly paused: boolean;
   readonly code: string | null;
   readonly message: string;
   readonly workflow: string | null;
@@ -54,6 +56,7 @@ export function summarize(runId: string, records: readonly RunRecord[]): RunSumm
     goal: intent?.body.intent.goal ?? "",
     repo: intent?.body.base.repo.path ?? null,
     status: view.status,
+    paused: isPaused(records),
     code: closed?.body.code ?? null,
     message: closed?.body.message ?? "",
     workflow: routed?.body.workflow ?? null,
@@ -109,6 +112,7 @@ export function summaryRows(summary: RunSummary): [string, string][] {
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
   }
+  if (summary.paused) rows.push(["paused", `let it go on with: antiphon resume ${summary.runId}`]);
   if (summary.status === "waiting_input") {
     for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);
     rows.push(["answer", `antiphon answer ${summary.runId} "<your answer>"`]);

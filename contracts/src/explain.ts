@@ -66,13 +66,16 @@ const TOUCHES: { readonly [N in SchemaName]?: Record<string, unknown> } = {
   PolicyConfig: { profiles: { default: sampleOf(registry.PolicyProfile.schema) }, defaultProfile: "default" },
 };
 const RUN_LEVEL = ["journal.intent", "journal.routed", "journal.closed", "journal.cancel", "journal.input"];
+const COUNTED = ["journal.control", "journal.requeue"];
 
 /** A small valid document. */
 export function exampleOf(name: SchemaName): unknown {
   const example = sampleOf(registry[name].schema);
   if (typeof example !== "object" || example === null) return example;
   if (!name.startsWith("journal.")) return { ...example, ...TOUCHES[name] };
-  const level = RUN_LEVEL.includes(name) ? { taskId: null, epoch: 0 } : { taskId: "T-001", epoch: 1 };
+  const level = RUN_LEVEL.includes(name)
+    ? { taskId: null, epoch: 0 }
+    : { taskId: COUNTED.includes(name) ? null : "T-001", epoch: 1 };
   const { body } = example as { body: object };
   if (name !== "journal.closed") return { ...example, ...level };
   return { ...example, ...level, body: { ...body, contract: exampleOf("RouterContractFinal") } };

@@ -16,6 +16,7 @@ export * from "./journal/landing.ts";
 export * from "./journal/record.ts";
 export * from "./journal/result.ts";
 export * from "./journal/routed.ts";
+export * from "./journal/control.ts";
 export * from "./journal/side-input.ts";
 export * from "./journal/verdict.ts";
 export { jsonSchemaOf } from "./json-schema.ts";

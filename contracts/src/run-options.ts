@@ -126,7 +126,31 @@ export const RunOptions = closed(
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
     ),
-    priority: Type.Optional(oneOf(["interactive", "batch"])),
+    priority: Type.Optional(
+      oneOf(["interactive", "batch"], {
+        description: "Who waits for it; absent: interactive. Batch keeps a guaranteed share.",
+      }),
+    ),
+    tenant: Type.Optional(
+      Type.String({
+        pattern: "^[a-z0-9][a-z0-9_-]{0,31}$",
+        description: "Whose work it is; tenants take turns. Absent: `default`.",
+      }),
+    ),
+    run_time_budget_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_592_000,
+        description: "Seconds of wall-clock time from the intent to the end of the run. Absent: no bound.",
+      }),
+    ),
+    question_timeout_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_592_000,
+        description: "Seconds a question waits for its answer. Absent: seven days.",
+      }),
+    ),
   },
   { description: "How a run is to be carried out." },
 );

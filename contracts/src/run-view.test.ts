@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { golden } from "../conformance/proof.ts";
 import type { JournalBodies, JournalRecord, JournalType } from "./journal/record.ts";
-import { runView } from "./run-view.ts";
+import { isPaused, runView } from "./run-view.ts";
 import { validate } from "./validate.ts";
 import type { RunStep } from "./seeds/run-view-model.ts";
 
@@ -73,6 +73,19 @@ describe("the view of a run", () => {
 
   test("a claim shows who works on it, at which epoch", () => {
     expect(step(start)).toMatchObject({ phase: "claimed", associate: "as_1", epoch: 1, status: "open" });
+  });
+
+  test("a paused run says so on what it holds back, and not on what is under way", () => {
+    const pause = (n: number, kind: string) => record("control", { kind, by: "local" }, null, n);
+    const held = [...start.slice(0, 2), pause(1, "pause")];
+    expect(runView(held).status).toBe("running");
+    expect(step(held).phase).toBe("paused");
+    expect(isPaused(held)).toBe(true);
+    expect(step([...start, pause(1, "pause")]).phase).toBe("claimed");
+    expect(step([...start.slice(0, 3), pause(1, "pause")]).phase).toBe("ready");
+    const resumed = [...held, pause(2, "resume")];
+    expect(step(resumed).phase).toBe("ready");
+    expect(isPaused(resumed)).toBe(false);
   });
 
   test("an ok report proposes the task", () => {

@@ -18,10 +18,20 @@ type View = {
   status: RunViewModel["status"];
   steps: Map<string, RunStep>;
   artifacts: RunArtifact[];
+  paused: boolean;
+  /** Tasks with an attempt that is handed out: a pause does not hold it back. */
+  out: Set<string>;
 };
 
 export function runView(records: readonly JournalRecord[]): RunViewModel {
-  const view: View = { runId: records[0]?.runId ?? "", status: "queued", steps: new Map(), artifacts: [] };
+  const view: View = {
+    runId: records[0]?.runId ?? "",
+    status: "queued",
+    steps: new Map(),
+    artifacts: [],
+    paused: false,
+    out: new Set(),
+  };
   for (const record of records) {
     if (isOver(view)) break; // W2
     apply(view, record);
@@ -29,7 +39,9 @@ export function runView(records: readonly JournalRecord[]): RunViewModel {
   return {
     runId: view.runId,
     status: view.status,
-    steps: [...view.steps.values()],
+    steps: [...view.steps.values()].map((step) =>
+      view.paused && !view.out.has(step.id) ? held(step) : step,
+    ),
     artifacts: view.artifacts,
   };
 }
@@ -41,6 +53,11 @@ function apply(view: View, record: JournalRecord): void {
   switch (record.type) {
     case "intent":
     case "cancel":
+    case "requeue":
+    case "due":
+      return;
+    case "control":
+      view.paused = record.body.kind === "pause";
       return;
     case "routed":
       return routed(view, record);
@@ -48,6 +65,7 @@ function apply(view: View, record: JournalRecord): void {
       return resume(view);
     case "closed":
       view.status = record.body.status;
+      view.paused = false;
       for (const step of view.steps.values()) settle(step);
       return;
     case "dispatch":
@@ -57,6 +75,17 @@ function apply(view: View, record: JournalRecord): void {
     case "landing":
       return attempt(view, record);
   }
+}
+
+/** A run's status has no word for it (seed 002), so the step says that it is held back. */
+function held(step: RunStep): RunStep {
+  return step.phase === "ready" ? { ...step, phase: "paused" } : step;
+}
+
+/** Whether people hold the run; over it is not. */
+export function isPaused(records: readonly JournalRecord[]): boolean {
+  const last = records.findLast(({ type }) => type === "control" || type === "closed");
+  return last?.type === "control" && last.body.kind === "pause";
 }
 
 function routed(view: View, record: Extract<JournalRecord, { type: "routed" }>): void {
@@ -107,6 +136,7 @@ function attempt(view: View, record: AttemptRecord): void {
   if (record.epoch < step.epoch) return; // W3
   switch (record.type) {
     case "dispatch":
+      view.out.add(step.id);
       Object.assign(step, {
         epoch: record.epoch,
         status: "open",
@@ -119,6 +149,7 @@ function attempt(view: View, record: AttemptRecord): void {
       Object.assign(step, { phase: "claimed", associate: record.body.associate });
       return;
     case "result":
+      view.out.delete(step.id);
       return resulted(view, record, step);
     case "verdict":
       return judged(record, step);

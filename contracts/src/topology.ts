@@ -50,9 +50,9 @@ export type BucketSpec = {
 
 /** What each service reads from the journal (T2). */
 export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
-  router: ["intent"],
-  director: ["routed", "result", "verdict", "landing", "cancel", "input"],
-  associate: ["dispatch"],
+  router: ["intent", "requeue"],
+  director: ["routed", "result", "verdict", "landing", "cancel", "input", "control", "requeue", "due"],
+  associate: ["dispatch", "requeue"],
 };
 
 /** Types nobody is woken by: read back, shown, or terminal. */

@@ -5,9 +5,15 @@ import { plain } from "../screen.ts";
 import { statusWords } from "../summary.ts";
 import { table } from "../table.ts";
 
+function stand(status: string, paused: boolean, code: string | null): string {
+  const words = paused ? `${statusWords(status)}, paused` : statusWords(status);
+  return code === null ? words : `${words} (${code})`;
+}
+
 interface RunLine {
   readonly runId: string;
   readonly status: string;
+  readonly paused: boolean;
   readonly goal: string;
   readonly repo: string;
   readonly startedAt: string;
@@ -29,10 +35,10 @@ export const addRuns: AddVerb = (program, context) => {
       if (options.json === true) return context.screen.json(answer);
       if (answer.runs.length === 0)
         return context.screen.out('no runs yet; start one with: antiphon run "<intent>" --repo <path>');
-      const rows = answer.runs.map(({ runId, status, goal, startedAt, code }) => [
+      const rows = answer.runs.map(({ runId, status, paused, goal, startedAt, code }) => [
         runId,
         startedAt.slice(0, 19).replace("T", " "),
-        code === null ? statusWords(status) : `${statusWords(status)} (${code})`,
+        stand(status, paused, code),
         plain(goal).slice(0, 80),
       ]);
       for (const row of table(rows)) context.screen.out(row);

@@ -5,6 +5,7 @@
 import { Type, type Static, type TSchema } from "typebox";
 import { ClaimBody } from "./claim.ts";
 import { ClosedBody } from "./closed.ts";
+import { ControlBody, DueBody, RequeueBody } from "./control.ts";
 import { DispatchBody } from "./dispatch.ts";
 import { IntentBody } from "./intent.ts";
 import { LandingBody } from "./landing.ts";
@@ -25,6 +26,9 @@ export const JOURNAL_TYPES = [
   "landing",
   "cancel",
   "input",
+  "control",
+  "requeue",
+  "due",
   "closed",
 ] as const;
 export type JournalType = (typeof JOURNAL_TYPES)[number];
@@ -39,6 +43,9 @@ export type JournalBodies = {
   landing: LandingBody;
   cancel: CancelBody;
   input: InputBody;
+  control: ControlBody;
+  requeue: RequeueBody;
+  due: DueBody;
   closed: ClosedBody;
 };
 
@@ -52,6 +59,9 @@ export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
   landing: LandingBody,
   cancel: CancelBody,
   input: InputBody,
+  control: ControlBody,
+  requeue: RequeueBody,
+  due: DueBody,
   closed: ClosedBody,
 };
 
@@ -70,7 +80,7 @@ export const JournalEnvelope = closed(
     taskId: nullable(TaskId, { description: "null on run-level records." }),
     epoch: Epoch,
     cause: nullable(Cause, {
-      description: "null on `intent`, `cancel` and `input`, which come from outside.",
+      description: "null on `intent`, `cancel`, `input` and `control`, which come from outside.",
     }),
     body: Type.Unknown({ description: "By type: IntentBody, RoutedBody, ..." }),
   },

@@ -1,13 +1,18 @@
 /** `cancel` and `input`: what people say to a run that is under way. */
 import { Type, type Static } from "typebox";
+import { ErrorCode } from "../ids.ts";
 import { closed } from "../shape.ts";
 
 export const CancelBody = closed(
   {
     by: Type.String({ minLength: 1, maxLength: 256 }),
     reason: Type.String({ maxLength: 2048 }),
+    code: Type.Optional(ErrorCode),
   },
-  { description: "The run is to stop. Written by the gateway." },
+  {
+    description:
+      "The run is to stop. Written by the gateway; with a code by the Director, when a bound of the run is reached: it then ends as failed.",
+  },
 );
 export type CancelBody = Static<typeof CancelBody>;
 

@@ -97,14 +97,15 @@ export const runRequestRules: readonly Rule[] = within("/options", runOptionsRul
   member(value, "options"),
 );
 
-/** Records about the run as a whole, and records about an attempt. `cancel` and `input` may be either. */
+/** Records about the run as a whole, those of which there are many, and records about an attempt. `cancel` and `input` may be either. */
 const RUN_LEVEL = ["intent", "routed", "closed"];
-const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing"];
+const COUNTED = ["control", "requeue"];
+const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing", "due"];
 
 export const journalRules: readonly Rule[] = [
   {
     id: "journal/level",
-    says: "Run-level records carry no task and epoch 0; records of an attempt carry a task and an epoch from 1.",
+    says: "Run-level records carry no task and epoch 0, or their number where there are many; records of an attempt carry a task and an epoch from 1.",
     check: (value) => {
       const { type, taskId, epoch } = value as JournalRecord;
       if (RUN_LEVEL.includes(type) && (taskId !== null || epoch !== 0)) {
@@ -113,6 +114,15 @@ export const journalRules: readonly Rule[] = [
           path: "/taskId",
           message: `\`${type}\` is about the whole run`,
           expected: "task null, epoch 0",
+          found,
+        };
+      }
+      if (COUNTED.includes(type) && (taskId !== null || epoch === 0)) {
+        const found = `task ${String(taskId)}, epoch ${epoch}`;
+        return {
+          path: "/taskId",
+          message: `\`${type}\` is about the whole run, and numbered`,
+          expected: "task null, epoch from 1",
           found,
         };
       }

@@ -24,9 +24,23 @@ export const RunStep = closed(
     title: Type.String(),
     kind: Type.String(),
     status: oneOf(["open", "proposed", "done", "failed"], { description: "The task contract's state." }),
-    phase: oneOf(["blocked", "ready", "claimed", "verifying", "landing", "waiting_input", "finished"], {
-      description: "Where the current attempt is.",
-    }),
+    phase: oneOf(
+      [
+        "blocked",
+        "ready",
+        "paused",
+        "resting",
+        "claimed",
+        "verifying",
+        "landing",
+        "waiting_input",
+        "finished",
+      ],
+      {
+        description:
+          "Where the current attempt is. paused: ready, but the run is held; resting: lost again and again, so the next attempt waits.",
+      },
+    ),
     epoch: Type.Integer({
       minimum: 0,
       description: "The current attempt's fencing number; 0 before the first.",

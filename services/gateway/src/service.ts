@@ -6,7 +6,7 @@
 //   G3  The same Idempotency-Key starts the same run; with another intent it is refused.
 //   G4  A side event is written to the attempt that waits for it, once; a run that is over takes none.
 import { AntiphonError, runView } from "@antiphon/contracts";
-import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
+import type { ControlBody, RunViewModel, StoredRecord } from "@antiphon/contracts";
 import { evidenceReader } from "./evidence-reader.ts";
 import type { EvidenceReader } from "./evidence-reader.ts";
 import { intentIntake } from "./intent-intake.ts";
@@ -14,6 +14,8 @@ import type { IntentIntake } from "./intent-intake.ts";
 import type { Backend } from "./ports.ts";
 import { storeRecording } from "./recording.ts";
 import { RunList } from "./run-list.ts";
+import { runControl } from "./run-control.ts";
+import type { Controlled } from "./run-control.ts";
 import { sideEvents } from "./side-events.ts";
 import type { RunSummary } from "./core/run-summary.ts";
 
@@ -25,6 +27,11 @@ export interface Gateway {
   /** Newest first. */
   runs(limit: number): Promise<RunSummary[]>;
   say(runId: string, body: unknown, principal: string): Promise<Record<string, unknown>>;
+  control(
+    runId: string,
+    kind: ControlBody["kind"],
+    request: { body: unknown; principal: string },
+  ): Promise<Controlled>;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
@@ -42,6 +49,7 @@ export function openGateway(backend: Backend, newRunId: () => string): Gateway {
     view: async (runId) => runView(await records(runId)),
     runs: (limit) => list.newest(limit),
     say: sideEvents(backend, records),
+    control: runControl(backend, records),
     record: (body) => storeRecording(backend, body),
   };
 }

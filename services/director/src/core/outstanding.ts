@@ -5,10 +5,11 @@
  * Invariants:
  *   D6 At most one task of a run is between its clean room and its landing, so what was verified is what
  *      lands (L3); proposals queue in stream order.
+ *   D11 While a run is paused no attempt is handed out.
  *   D7 Only a task whose dependencies are all done is dispatched, from the run's current head.
  */
 import type { RunSnapshot } from "./run-machine.ts";
-import { isReady, type Integration, type TaskPhase, type TaskState } from "./run-state.ts";
+import { isPaused, isReady, type Integration, type TaskPhase, type TaskState } from "./run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;
 
@@ -32,7 +33,11 @@ export function outstanding(run: RunSnapshot): Effect[] {
   switch (run.value) {
     case "working":
     case "waiting_input":
-      return [...dispatches(tasks), ...landings(tasks), ...verifications(tasks)];
+      return [
+        ...(isPaused(run.context) ? [] : dispatches(tasks)),
+        ...landings(tasks),
+        ...verifications(tasks),
+      ];
     case "failing":
       return [...landings(tasks), ...verifications(tasks)];
     case "canceling":

@@ -34,6 +34,10 @@ export function foldRun(state: RunState, record: StoredRecord, policy: RunPolicy
       };
     case "cancel":
       return { ...seen, cancel: record.body };
+    case "control":
+      return { ...seen, control: { n: record.epoch, kind: record.body.kind } };
+    case "requeue":
+      return seen; // It makes somebody look again, and changes nothing by itself.
     case "verdict":
       return {
         ...seen,

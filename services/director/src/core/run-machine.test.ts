@@ -206,6 +206,43 @@ describe("cancel", () => {
   });
 });
 
+describe("pause", () => {
+  const control = (log: RecordLog, n: number, kind: "pause" | "resume"): RecordLog =>
+    log.add("control", null, n, { kind, by: "local" });
+
+  test("D11 nothing new is handed out while paused, and the resume lets go of it", () => {
+    const log = control(new RecordLog().opened([planned(T1)]), 1, "pause");
+    expect(owed(log)).toEqual([]);
+    expect(owed(control(log, 2, "resume"))).toEqual([`dispatch ${T1} 1`]);
+  });
+
+  test("D11 what is under way is verified and landed, and a rejected attempt waits for the resume", () => {
+    const log = control(proposed(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1), 1, "pause");
+    expect(owed(log)).toEqual([`verify ${T1} 1`]);
+    expect(owed(log.judged(T1, 1, {}))).toEqual([`land ${T1} 1`]);
+    expect(owed(log.landed(T1, 1, commitOf(1)))).toEqual([]);
+    expect(owed(control(log, 2, "resume"))).toEqual([`dispatch ${T2} 1`]);
+    proposed(control(log, 3, "pause"), T2).judged(T2, 1, {
+      verdict: "FAIL",
+      code: "ANT_VERIFY_CHECK_FAILED",
+      commit: null,
+    });
+    expect(owed(log)).toEqual([]);
+    expect(owed(control(log, 4, "resume"))).toEqual([`dispatch ${T2} 2`]);
+  });
+
+  test("D11 a pause before the plan holds, a paused run can be canceled, and one with nothing left closes", () => {
+    const log = new RecordLog();
+    const full = new RecordLog().opened([planned(T1)]);
+    log.records.push(full.records[0]!);
+    control(log, 1, "pause").add("routed", null, 0, full.records[1]!.body as never);
+    expect(owed(log)).toEqual([]);
+    expect(owed(log.canceled())).toEqual(["close"]);
+    const done = control(landed(new RecordLog().opened([planned(T1)]), T1, 1), 1, "pause");
+    expect(owed(done)).toEqual(["close"]);
+  });
+});
+
 describe("landing on a target branch", () => {
   const done = () => landed(new RecordLog().opened([planned(T1)], { land_on: "main" }), T1, 1);
 

@@ -11,6 +11,7 @@
  *
  * Invariants:
  *   D4 A run settles once: a state after `settled` never dispatches, verifies or lands.
+ *   D11 A pause holds back what is not under way in every state, and changes no state; a resume lets go of it.
  *   D5 A cancel that comes before the verdict in the stream means that the task never lands; one that
  *      comes after it lets the accepted landing finish first. Every Director decides alike, because the
  *      order of the stream decides.
@@ -65,7 +66,7 @@ export const runMachine = setup({
   id: "run",
   context: ({ input }) => ({ ...emptyRun(input.runId), policy: input.policy }),
   initial: "queued",
-  on: { "*": { actions: "refuse" } },
+  on: { control: fold, requeue: fold, "*": { actions: "refuse" } },
   states: {
     queued: {
       on: { intent: fold, routed: fold, cancel: fold },

@@ -13,6 +13,7 @@
 import type {
   CancelBody,
   ClosedBody,
+  ControlBody,
   EvidenceRef,
   Feedback,
   IntentBody,
@@ -62,6 +63,8 @@ export interface RunState {
   readonly head: string;
   readonly integration: Integration;
   readonly cancel: CancelBody | null;
+  /** The last word of people about going on; `pause` holds back everything that is not under way. */
+  readonly control: { readonly n: number; readonly kind: ControlBody["kind"] } | null;
   readonly closed: ClosedBody | null;
   readonly lastSeq: number;
   /** Digests of all records folded so far, in stream order; `closed` seals them. */
@@ -85,11 +88,17 @@ export function emptyRun(runId: string): RunState {
     head: "",
     integration: { kind: "none" },
     cancel: null,
+    control: null,
     closed: null,
     lastSeq: 0,
     digests: [],
     refused: null,
   };
+}
+
+/** Nothing new is dispatched; what is under way may finish, be verified and land. */
+export function isPaused(run: Pick<RunState, "control">): boolean {
+  return run.control?.kind === "pause";
 }
 
 export function isActive(task: TaskState): boolean {

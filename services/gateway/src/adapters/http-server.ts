@@ -34,6 +34,8 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     keepAliveTimeout: 5_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 512 },
+    // The version may be said or left out: there is one.
+    rewriteUrl: ({ url = "/" }) => (url.startsWith("/v1/") ? url.slice(3) : url),
     // A URL that cannot be decoded never reaches the error handler below.
     frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
   });

@@ -78,6 +78,11 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   server.post<Params<"id">>("/runs/:id/events", async (request, reply) =>
     reply.code(202).send(await gateway.say(id(request.params.id, "run"), request.body, request.principal)),
   );
+  for (const kind of ["pause", "resume"] as const) {
+    server.post<Params<"id">>(`/runs/:id/${kind}`, async (request, reply) =>
+      reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),
+    );
+  }
 }
 
 function addEvidence(server: FastifyInstance, gateway: Gateway): void {

@@ -33,6 +33,8 @@ export const ROUTES: readonly Route[] = [
   route("get", "/runs/{id}", "How a run stands", 200, "RunViewModel"),
   route("get", "/runs/{id}/events", "A run's journal as it grows", 200, "text/event-stream"),
   route("post", "/runs/{id}/events", "Answer, approve or cancel", 202, null, "RunEvent"),
+  route("post", "/runs/{id}/pause", "Start nothing new; what is under way may finish and land", 202),
+  route("post", "/runs/{id}/resume", "Go on", 202),
   route("get", "/runs/{id}/evidence", "Everything a run can prove", 200),
   route("get", "/runs/{id}/evidence/{task}/{epoch}", "One evidence bundle", 200),
   route("get", "/runs/{id}/evidence/{task}/{epoch}/files/{path}", "One file of a bundle", 200, "text/plain"),

@@ -20,8 +20,17 @@ const IN_INPUTS = [
   "grants",
   "image",
   "priority",
+  "tenant",
 ];
-const IN_CONSTRAINTS = ["max_attempts", "time_budget_s", "allow_unverified", "allow_unproven", "allow_dirty"];
+const IN_CONSTRAINTS = [
+  "max_attempts",
+  "time_budget_s",
+  "run_time_budget_s",
+  "question_timeout_s",
+  "allow_unverified",
+  "allow_unproven",
+  "allow_dirty",
+];
 export const AGENT_KINDS = ["scripted", "command", "replay"];
 
 export function runOptionsOf(intent: Intent): RunOptions {

@@ -1,5 +1,5 @@
 // One line of the list of runs. Pure.
-import { runView } from "@antiphon/contracts";
+import { isPaused, runView } from "@antiphon/contracts";
 import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
 
 export interface RunSummary {
@@ -8,6 +8,8 @@ export interface RunSummary {
   readonly goal: string;
   readonly repo: string;
   readonly status: RunViewModel["status"];
+  /** Held by somebody: nothing new starts until it is resumed. */
+  readonly paused: boolean;
   readonly code: string | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -25,6 +27,7 @@ export function runSummary(records: readonly StoredRecord[]): RunSummary | null 
     goal: first.body.intent.goal,
     repo: first.body.base.repo.path,
     status: runView(records).status,
+    paused: isPaused(records),
     code: closed?.body.code ?? null,
     startedAt: first.at.toISOString(),
     endedAt: closed?.at.toISOString() ?? null,

@@ -15,17 +15,17 @@ export function lastControl(records: readonly StoredRecord[]): { n: number; kind
 /** `{reason?}`, or no body at all. */
 export function controlReason(body: unknown): string {
   if (body === undefined || body === null) return "";
-  const { reason = "", ...rest } = typeof body === "object" ? body : { body };
-  const [stranger] = Object.keys(rest);
-  if (stranger !== undefined || Array.isArray(body)) {
-    const path = `/${stranger ?? ""}`;
-    throw new AntiphonError("ANT_CONTRACT_INVALID", `${path}: only a reason can be given`, {
-      data: { path },
-    });
-  }
+  if (typeof body !== "object" || Array.isArray(body)) throw invalid("", "the body is an object or nothing");
+  const fields: Record<string, unknown> = { ...body };
+  const stranger = Object.keys(fields).find((key) => key !== "reason");
+  if (stranger !== undefined) throw invalid(`/${stranger}`, "only a reason can be given");
+  const { reason = "" } = fields;
   if (typeof reason === "string" && reason.length <= 2048) return reason;
-  const data = { path: "/reason" };
-  throw new AntiphonError("ANT_CONTRACT_INVALID", "/reason: must be a text of at most 2048 characters", {
-    data,
+  throw invalid("/reason", "must be a text of at most 2048 characters");
+}
+
+function invalid(path: string, message: string): AntiphonError {
+  return new AntiphonError("ANT_CONTRACT_INVALID", `${path === "" ? "the body" : path}: ${message}`, {
+    data: { path },
   });
 }

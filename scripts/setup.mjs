@@ -11,6 +11,7 @@ import { ensureKubectl, ensureNatsCli } from "./setup/operator-tools.mjs";
 import { createReport } from "./setup/report.mjs";
 import { ensureSandboxImage } from "./setup/sandbox-image.mjs";
 import { takeLock } from "./setup/setup-lock.mjs";
+import { ensureSshKeygen } from "./setup/ssh-keygen.mjs";
 
 const HELP = `usage: npm run setup [-- <options>]
 
@@ -25,7 +26,7 @@ Makes what Antiphon needs on this machine; does nothing that is already done.
 options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
-  --for-tests      both of these: what npm test uses
+  --for-tests      both of these and ssh-keygen: what npm test uses
   --json           one JSON object on stdout, nothing else
   --help           this text
 
@@ -60,6 +61,7 @@ async function main() {
 /** Git first, since npm may need it; then the rest side by side, the image after its engine. */
 async function setUp(report, has) {
   await report.step("git", ensureGit);
+  if (has("--for-tests")) await report.step("ssh-keygen", ensureSshKeygen);
   await Promise.all([
     report.step("npm packages", ensureNpmPackages),
     natsPrograms(report, has),

@@ -17,6 +17,8 @@ export interface CliConfig {
   /** Source: ANTIPHON_SANDBOX_IMAGE; without it, what setup built. */
   readonly sandboxImage: string | null;
   readonly path: string;
+  /** Thumbprints of the Director keys to trust, comma separated; empty: those the gateway publishes. Source: ANTIPHON_DIRECTOR_KEYS. */
+  readonly directorKeys: readonly string[];
 }
 
 export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
@@ -28,6 +30,10 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     path: env.PATH ?? "",
+    directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")
+      .split(",")
+      .map((kid) => kid.trim())
+      .filter((kid) => kid !== ""),
   };
 }
 

@@ -1,5 +1,6 @@
 // Follows a run to its end, to a question, or until the person turns away.
 import type { CliContext } from "./context.ts";
+import { openDecisions } from "./decisions.ts";
 import type { RunRecord } from "./gateway-client.ts";
 import { doing, narrate } from "./narrate.ts";
 import type { Line } from "./narrate.ts";
@@ -23,6 +24,7 @@ const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 
 export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
   const gateway = await context.gateway();
+  const decisions = openDecisions(gateway, context.config.directorKeys);
   const records: RunRecord[] = [];
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();
@@ -35,10 +37,11 @@ export async function follow(context: CliContext, runId: string, options: Follow
       signal: abort.signal,
     })) {
       if (event.kind === "record") {
+        await decisions.check(event.record);
         records.push(event.record);
         show(context, options, event.record, records[0]);
         if (event.record.type === "result" && (await waits(context, runId, records))) {
-          return { kind: "waiting", summary: summarize(runId, records) };
+          return { kind: "waiting", summary: summarize(runId, records, decisions.words) };
         }
       } else if (event.kind === "output") {
         if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
@@ -49,7 +52,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
     process.removeListener("SIGINT", onInterrupt);
     spinner.stop();
   }
-  const summary = summarize(runId, records);
+  const summary = summarize(runId, records, decisions.words);
   return { kind: records.at(-1)?.type === "closed" ? "closed" : "interrupted", summary };
 }
 

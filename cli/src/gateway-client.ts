@@ -10,7 +10,7 @@ import { refusal, unreachable } from "./gateway-refusal.ts";
 import { SseParser } from "./sse-parser.ts";
 
 /** A journal record as it comes over HTTP. */
-export type RunRecord = JournalRecord & { seq: number; digest: string; at: string };
+export type RunRecord = JournalRecord & { seq: number; digest: string; at: string; signature?: string };
 export interface LiveOutput {
   readonly taskId: string | null;
   readonly stream: string;

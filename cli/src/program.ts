@@ -12,6 +12,7 @@ import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
+import { addKeys } from "./verbs/keys.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
@@ -27,6 +28,7 @@ const VERBS = [
   addPause,
   addResume,
   addEvidence,
+  addKeys,
   addDev,
   addServe,
   addDoctor,
@@ -40,6 +42,7 @@ const EPILOGUE = `
 Environment:
   ANTIPHON_GATEWAY_URL  where the gateway is (http://127.0.0.1:3001)
   ANTIPHON_TOKEN        its token, when it is not on loopback
+  ANTIPHON_DIRECTOR_KEYS  thumbprints of the Director keys to trust (those the gateway publishes)
 
 Exit codes: 0 ok, 1 the run failed, 2 usage, 3 the run needs input, 4 unreachable
 `;

@@ -34,11 +34,17 @@ export interface RunSummary {
   readonly branch: string | null;
   readonly landedOn: string | null;
   readonly seal: string | null;
+  /** Who signed the decisions, as far as they were verified; null: there is none yet. */
+  readonly signed: string | null;
   readonly startedAt: string | null;
   readonly durationMs: number;
 }
 
-export function summarize(runId: string, records: readonly RunRecord[]): RunSummary {
+export function summarize(
+  runId: string,
+  records: readonly RunRecord[],
+  signed: string | null = null,
+): RunSummary {
   const view = runView(records);
   const intent = records.find((record) => record.type === "intent");
   const routed = records.find((record) => record.type === "routed");
@@ -65,6 +71,7 @@ export function summarize(runId: string, records: readonly RunRecord[]): RunSumm
     branch: ref === null ? null : branch(ref.ref),
     landedOn: closed?.body.landedOn ?? null,
     seal: closed?.body.seal ?? null,
+    signed,
     startedAt: start,
     durationMs: start === null || end === null ? 0 : Date.parse(end) - Date.parse(start),
   };
@@ -108,6 +115,7 @@ export function summaryRows(summary: RunSummary): [string, string][] {
   if (target !== null && target !== summary.branch) rows.push(["landed on", target]);
   else if (summary.status === "succeeded" && summary.branch !== null && summary.repo !== null)
     rows.push(["take it", `git -C ${summary.repo} merge ${summary.branch}`]);
+  if (summary.signed !== null) rows.push(["signed by", summary.signed]);
   if (summary.tasks.some((task) => task.evidence !== null)) {
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);

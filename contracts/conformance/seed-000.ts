@@ -294,7 +294,8 @@ export const seed000 = statements("000", {
     },
     {
       says: "Director responses are signed by the Director and verified by the Associate UI",
-      open: "decisions are hash-chained and sealed; signatures come with the Associate UI",
+      file: "cli/src/decisions.test.ts",
+      title: "are signed by the Director and verified before they are shown",
     },
   ],
 });

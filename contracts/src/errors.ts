@@ -122,6 +122,7 @@ const TABLE = {
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "It is tried on another one; check the runner's log."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup`."],
+  ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision does not carry the signature of a Director that is trusted.", "Do not act on it. `antiphon doctor` checks the journal; ANTIPHON_DIRECTOR_KEYS names the keys to trust."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `npm run setup`."],
   ANT_TASK_KIND_UNSUPPORTED: ["terminal", 422, 1, "No agent here does tasks of that kind.", "Use edit_repo, run or inspect."],
   ANT_TASK_LAPSED: ["attempt", 200, 1, "The Associate that held the attempt went silent.", "It is tried again at the next epoch."],

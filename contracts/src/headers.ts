@@ -7,6 +7,7 @@ export const HEADERS = {
   epoch: "Antiphon-Epoch",
   cause: "Antiphon-Cause",
   digest: "Antiphon-Digest",
+  signature: "Antiphon-Signature",
   traceparent: "traceparent",
 } as const;
 
@@ -18,6 +19,7 @@ export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } =
   epoch: "The attempt's fencing number; `0` on run-level records.",
   cause: "`<seq>:<digest>` of the record that led to this one; absent on what comes from outside.",
   digest: "`sha256-<base64url>` of the payload bytes.",
+  signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on what it decides.",
   traceparent: "W3C trace context, when there is one.",
 };
 

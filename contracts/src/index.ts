@@ -51,6 +51,7 @@ export * from "./seeds/v13-events.ts";
 export * from "./seeds/v13-plan.ts";
 export * from "./seeds/v13-policy.ts";
 export * from "./seeds/v13-refs.ts";
+export * from "./signature.ts";
 export { validateSkillResult } from "./skill-check.ts";
 export { subjectList } from "./subject-list.ts";
 export * from "./subjects.ts";

@@ -31,6 +31,7 @@ const TEXTS = [
   "2026-01-01T00:00:00Z",
   "reviewer",
   "job-1",
+  "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
   "",
 ];
 

@@ -24,5 +24,7 @@ export { sandboxClient } from "./sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
 export { runService, startService } from "./service.ts";
 export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service.ts";
+export { openSigningKey } from "./signing-key.ts";
+export type { SigningKey } from "./signing-key.ts";
 export { consume } from "./work.ts";
 export type { ConsumeOptions, Consumption, Delivery } from "./work.ts";

@@ -4,6 +4,7 @@ import {
   HEADERS,
   JOURNAL_PARTITIONS,
   MSGPACK,
+  SIGNED_TYPES,
   decode,
   digestOf,
   encode,
@@ -19,6 +20,8 @@ import type { StoredMessage } from "./direct-reader.ts";
 import { TooManyResults } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
+import type { SigningKey } from "./signing-key.ts";
+import { signRecord } from "./signing-key.ts";
 
 /**
  * Journal: the log that is the truth about every run (J1).
@@ -63,21 +66,30 @@ export interface Journal {
 /** How often a refused append looks for the record that refused it, before it tries again. */
 const refusedReads = 5;
 
-export function openJournal(bus: Bus, options: { log?: Logger; clock?: Clock } = {}): Journal {
-  return new JetStreamJournal(bus, options.log ?? null, options.clock ?? systemClock);
+export interface JournalOptions {
+  log?: Logger;
+  clock?: Clock;
+  /** Signs the records of SIGNED_TYPES. Only Directors have one. */
+  key?: SigningKey;
 }
 
-type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject">;
+export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
+  return new JetStreamJournal(bus, options);
+}
+
+type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject" | "signature">;
 
 class JetStreamJournal implements Journal {
   private readonly bus: Bus;
   private readonly log: Logger | null;
   private readonly clock: Clock;
+  private readonly key: SigningKey | null;
 
-  constructor(bus: Bus, log: Logger | null, clock: Clock) {
+  constructor(bus: Bus, { log, clock, key }: JournalOptions) {
     this.bus = bus;
-    this.log = log;
-    this.clock = clock;
+    this.log = log ?? null;
+    this.clock = clock ?? systemClock;
+    this.key = key ?? null;
   }
 
   async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
@@ -87,6 +99,9 @@ class JetStreamJournal implements Journal {
     const payload = encode(envelope);
     const digest = digestOf(payload);
     const headers = headersOf(record, digest, traceparent);
+    const signature =
+      this.key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(this.key, digest) : null;
+    if (signature !== null) headers[HEADERS.signature] = signature;
     for (let attempt = 0; ; attempt += 1) {
       const out = { stream, subject, payload, headers, expectLastSubjectSequence: 0, group: true }; // J3
       const result = await this.bus.publish(out, signal);
@@ -94,7 +109,14 @@ class JetStreamJournal implements Journal {
         const at = new Date(this.clock.now());
         return {
           kind: "appended",
-          record: { ...envelope, seq: result.seq, digest, at, subject } as StoredRecord,
+          record: {
+            ...envelope,
+            seq: result.seq,
+            digest,
+            at,
+            subject,
+            ...(signature === null ? {} : { signature }),
+          } as StoredRecord,
         };
       }
       if (result.kind === "unknown") throw notKnown(subject, result.reason);
@@ -234,7 +256,8 @@ export function toRecord(
   if (record === null || typeof record !== "object" || !fits(record, address)) {
     throw corrupt(subject, seq, "envelope does not match its subject");
   }
-  return { ...record, seq, digest, at, subject };
+  const signature = message.header(HEADERS.signature);
+  return { ...record, seq, digest, at, subject, ...(signature === "" ? {} : { signature }) };
 }
 
 function fits(record: StoredRecord, address: JournalAddress): boolean {

@@ -50,6 +50,22 @@ describe("antiphon run", () => {
     expect(project.git("status", "--porcelain")).toBe("");
   });
 
+  test("lands a commit that git itself verifies, and shows decisions only when their signature holds", async () => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const { document } = await stack.json<Summary>(fixing(project));
+    const signers = join(scratch, "signers");
+    writeFileSync(signers, (await stack.antiphon(["keys", "--allowed-signers"])).stdout);
+    const trust = `gpg.ssh.allowedSignersFile=${signers}`;
+    project.git("-c", trust, "verify-commit", document.commit);
+    const { stdout } = await stack.antiphon(["get", document.runId]);
+    expect(stdout).toMatch(/signed by +director \S{12}: 3 decisions verified/);
+    const stranger = await stack.antiphon(["get", document.runId, "--json"], {
+      env: { ANTIPHON_DIRECTOR_KEYS: "A".repeat(43) },
+    });
+    expect(stranger.code).toBe(1);
+    expect(stranger.stdout).toContain("ANT_SIGNATURE_INVALID");
+  });
+
   test("moves the target branch and the clean work tree on it when asked", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const { document } = await stack.json<Summary>([...fixing(project), "--land", "main"]);

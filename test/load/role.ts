@@ -3,7 +3,7 @@
  * ports of in-process-ports.ts. `node role.mjs <router|director|associate|gateway> <slots>`.
  */
 import { BUCKETS } from "@antiphon/contracts";
-import { openBlobs, openKv, runService } from "@antiphon/runtime";
+import { openBlobs, openKv, openSigningKey, runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { associateOver, portsOf } from "../../services/associate/src/service.ts";
 import { VerdictEvidence } from "../../services/director/src/adapters/verdict-evidence.ts";
@@ -29,7 +29,9 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
       node,
     );
     const ports = { repository: inProcessRepository(), room: inProcessRoom(), evidence };
-    return Promise.resolve(directOver(context, { ...readDirectorConfig(), slots }, ports));
+    return Promise.resolve(
+      directOver(context, { ...readDirectorConfig(), slots }, ports, openSigningKey(null)),
+    );
   },
   associate: (context) => {
     const settings = { associate: context.node, slots, cacheDir: "", sandboxPatienceMs: 30_000 };

@@ -123,6 +123,7 @@ export class Supervisor {
     const env = {
       ANTIPHON_NATS_URL: nats,
       ANTIPHON_STATE_DIR: this.#config.stateDir,
+      ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

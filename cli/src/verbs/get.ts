@@ -1,6 +1,7 @@
 // antiphon get <runId> (also: run get <runId>): how a run stands.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
+import { openDecisions } from "../decisions.ts";
 import { printSummary } from "../follow.ts";
 import type { RunRecord } from "../gateway-client.ts";
 import { summarize } from "../summary.ts";
@@ -18,7 +19,9 @@ export const addGet: AddVerb = (program, context) => {
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
       const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${id}/events`);
-      const summary = summarize(id, records);
+      const decisions = openDecisions(gateway, context.config.directorKeys);
+      for (const record of records) await decisions.check(record);
+      const summary = summarize(id, records, decisions.words);
       if (options.json === true)
         return context.screen.json({ ...summary, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);

@@ -109,5 +109,11 @@ export type JournalRecord = { [T in JournalType]: JournalRecordOf<T> }[JournalTy
 /** What a writer supplies; the envelope version is filled in. */
 export type NewRecord = { [T in JournalType]: Omit<JournalRecordOf<T>, "v"> }[JournalType];
 
-/** A record as it stands in the stream. `at` is JetStream's timestamp. */
-export type StoredRecord = JournalRecord & { seq: number; digest: string; at: Date; subject: string };
+/** A record as it stands in the stream. `at` is JetStream's timestamp; `signature` is there on what a Director decides. */
+export type StoredRecord = JournalRecord & {
+  seq: number;
+  digest: string;
+  at: Date;
+  subject: string;
+  signature?: string;
+};

@@ -9,6 +9,7 @@ import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts
 import { runOptionsRules, runRequestRules, sandboxRequestRules } from "../rules/own.ts";
 import { AgentSpec, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
+import { DirectorKey } from "../signature.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
 import { contract } from "./contract.ts";
 
@@ -27,6 +28,7 @@ export const OWN_CONTRACTS = {
   Feedback: contract("Feedback.v1", "antiphon", Feedback),
   Provenance: contract("Provenance.v1", "antiphon", Provenance),
   DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
+  DirectorKey: contract("DirectorKey.v1", "antiphon", DirectorKey),
   JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
   ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),
   LogLine: contract("LogLine.v1", "antiphon", LogLine),

@@ -10,6 +10,7 @@ import { git, runGit } from "./git-process.ts";
 import { writePack } from "./pack.ts";
 import { objectStore, openRepo, type Repo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch } from "./scratch.ts";
+import { sshSignature, type CommitSigner } from "./ssh-signature.ts";
 
 export interface CommitPlan {
   parent: string;
@@ -19,6 +20,8 @@ export interface CommitPlan {
   trailers: Readonly<Record<string, string>>;
   /** Author's and committer's time, to the second. */
   at: Date;
+  /** Absent: the commit is not signed. The same key gives the same bytes. */
+  signer?: CommitSigner;
 }
 
 export interface NewCommit extends CommitPlan {
@@ -43,17 +46,19 @@ export function commitObject(plan: CommitPlan): GitObject {
   requireId(plan.tree);
   const seconds = Math.floor(plan.at.getTime() / 1000);
   const trailers = Object.entries(plan.trailers).map(([key, value]) => trailerLine(key, value));
-  const text = [
+  const format = formatOf(plan.tree);
+  const head = [
     `tree ${plan.tree}`,
     `parent ${plan.parent}`,
     `author ${IDENTITY} ${seconds} +0000`,
     `committer ${IDENTITY} ${seconds} +0000`,
-    "",
-    plainMessage(plan.message),
-    ...(trailers.length === 0 ? [] : ["", ...trailers]),
-    "",
-  ].join("\n");
-  return gitObject(formatOf(plan.tree), "commit", Buffer.from(text, "utf8"));
+  ];
+  const body = ["", plainMessage(plan.message), ...(trailers.length === 0 ? [] : ["", ...trailers]), ""];
+  const plain = Buffer.from([...head, ...body].join("\n"), "utf8");
+  if (plan.signer === undefined) return gitObject(format, "commit", plain);
+  const header = format === "sha256" ? "gpgsig-sha256" : "gpgsig";
+  const signature = `${header} ${sshSignature(plain, plan.signer).replaceAll("\n", "\n ")}`;
+  return gitObject(format, "commit", Buffer.from([...head, signature, ...body].join("\n"), "utf8"));
 }
 
 function trailerLine(key: string, value: string): string {

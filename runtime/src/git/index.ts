@@ -33,6 +33,7 @@ export {
   type TreeMerge,
 } from "./rebase.ts";
 export { branchRef, openRepo, repoSource, tipOf, treeOf, type Repo, type RepoLike } from "./repo.ts";
+export type { CommitSigner } from "./ssh-signature.ts";
 export { sweepScratch, type ObjectSource, type ObjectStore } from "./scratch.ts";
 export { readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./tar.ts";
 export { TreeCache, type TreeCacheBounds } from "./tree-cache.ts";

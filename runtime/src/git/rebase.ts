@@ -11,6 +11,7 @@ import { git, gitFailure } from "./git-process.ts";
 import { readCommits } from "./landing.ts";
 import { openRepo, resolveRefs, type Repo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch, type ObjectSource, type Scratch } from "./scratch.ts";
+import type { CommitSigner } from "./ssh-signature.ts";
 import { readChange } from "./tree-change.ts";
 
 export type RebaseOutcome =
@@ -78,7 +79,7 @@ export type ReplayOutcome =
  */
 export async function replayCommits(
   repo: RepoLike,
-  range: { from: string; to: string; onto: string },
+  range: { from: string; to: string; onto: string; signer?: CommitSigner },
 ): Promise<ReplayOutcome> {
   const opened = await openRepo(repo);
   const listing = await git({
@@ -103,6 +104,7 @@ export async function replayCommits(
       trailers,
       at,
       objects: outcome.change.objects,
+      ...(range.signer === undefined ? {} : { signer: range.signer }),
     });
   }
   return { kind: "replayed", commit: head, tree };

@@ -8,6 +8,8 @@ export interface DirectorConfig {
   slots: number;
   /** Directories repositories must lie in; empty: anywhere. ANTIPHON_REPO_ROOTS, colon-separated. */
   repoRoots: string[];
+  /** PEM file of the Ed25519 key decisions and commits are signed with, made when it is not there. ANTIPHON_DIRECTOR_KEY; none: a key as old as the process. */
+  keyFile: string | null;
   policy: RunPolicy;
   sweep: SweepTiming;
 }
@@ -16,6 +18,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
   return {
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
+    keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
     sweep: { everyMs: 30_000, quietMs: 120_000 },
   };

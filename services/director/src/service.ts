@@ -5,11 +5,13 @@ import {
   openBlobs,
   openJournal,
   openKv,
+  openSigningKey,
   sandboxClient,
   serveRpc,
   systemClock,
   type Role,
   type ServiceContext,
+  type SigningKey,
 } from "@antiphon/runtime";
 import { sweepScratch } from "@antiphon/runtime/git/index";
 import { CleanRoom } from "./adapters/clean-room.ts";
@@ -26,18 +28,30 @@ import type { VerificationPorts } from "./verification.ts";
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
   const { bus, node } = context;
   await sweepScratch(new Date());
+  const key = openSigningKey(config.keyFile);
+  await openKv(bus, BUCKETS.keys).put(key.jwk.kid, key.jwk);
+  const signer = {
+    publicKey: Buffer.from(key.jwk.x, "base64url"),
+    sign: (bytes: Uint8Array) => key.sign(bytes),
+  };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
-  return directOver(context, config, {
-    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots),
+  const ports = {
+    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer),
     room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
-  });
+  };
+  return directOver(context, config, ports, key);
 }
 
 /** The Director over its ports to git, to the clean room and to the evidence. */
-export function directOver(context: ServiceContext, config: DirectorConfig, ports: VerificationPorts): Role {
+export function directOver(
+  context: ServiceContext,
+  config: DirectorConfig,
+  ports: VerificationPorts,
+  key: SigningKey,
+): Role {
   const { bus, log, signal } = context;
-  const journal = openJournal(bus, { log });
+  const journal = openJournal(bus, { log, key });
   const performer = new Performer(ports);
   const projector = new Projector(
     { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },

@@ -1,6 +1,7 @@
 // What the gateway needs from the world. Adapters give it; tests of the service use the real ones.
 import type {
   BlobRef,
+  DirectorKey,
   EvidenceManifest,
   NewRecord,
   RepoInspectReply,
@@ -43,6 +44,8 @@ export interface Backend {
   taskContract(runId: string, taskId: string): Promise<TaskContract | null>;
   routerContract(runId: string): Promise<unknown>;
   file(blob: BlobRef): Promise<Buffer>;
+  /** Public keys of all Directors that ever signed. */
+  directorKeys(): Promise<DirectorKey[]>;
   storeRecording(name: string, document: unknown): Promise<void>;
   rollCall(expect: number): Promise<PresentService[]>;
 }

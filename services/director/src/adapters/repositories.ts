@@ -23,6 +23,7 @@ import {
   replayCommits,
   tipOf,
   updateWorktree,
+  type CommitSigner,
 } from "@antiphon/runtime/git/index";
 import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 
@@ -34,11 +35,13 @@ const REMEMBERED = 256;
 export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
   readonly #roots: readonly string[];
+  readonly #signer: CommitSigner;
   readonly #exported = new Map<string, Promise<TreeRef>>();
 
-  constructor(trees: Blobs, roots: readonly string[]) {
+  constructor(trees: Blobs, roots: readonly string[], signer: CommitSigner) {
     this.#trees = trees;
     this.#roots = roots;
+    this.#signer = signer;
   }
 
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
@@ -94,7 +97,8 @@ export class Repositories implements RepositoryPort {
 
   async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {
     const { tree, objects } = candidate;
-    return buildCommit(repo.path, { parent, tree, objects, message, trailers, at });
+    const signer = this.#signer;
+    return buildCommit(repo.path, { parent, tree, objects, message, trailers, at, signer });
   }
 
   async land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
@@ -114,7 +118,7 @@ export class Repositories implements RepositoryPort {
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
-    const outcome = await replayCommits(repo.path, { from, to, onto: head });
+    const outcome = await replayCommits(repo.path, { from, to, onto: head, signer: this.#signer });
     return outcome.kind === "conflict" ? { kind: "conflict", message: outcome.message } : outcome;
   }
 

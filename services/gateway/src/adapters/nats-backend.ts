@@ -1,8 +1,8 @@
 // The gateway's backend over the runtime's bus.
 //
 // Every call ends within `deadlineMs`: an answer that cannot be had is ANT_NATS_UNREACHABLE, not a wait.
-import { AntiphonError, BUCKETS, canonicalJson, keys, subjects } from "@antiphon/contracts";
-import type { LogLine, RepoInspectReply, RepoInspectRequest } from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
+import type { DirectorKey, LogLine, RepoInspectReply, RepoInspectRequest } from "@antiphon/contracts";
 import { callRpc, listen, openBlobs, openJournal, openKv, tell } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
@@ -18,6 +18,7 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
   const manifests = openKv(bus, BUCKETS.evidence);
   const contracts = openKv(bus, BUCKETS.contracts);
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const storage = new StorageWatch(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
@@ -46,6 +47,10 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
     taskContract: (runId, taskId) => document(contracts, keys.taskContract(runId, taskId)),
     routerContract: (runId) => document(contracts, keys.routerContract(runId)),
     file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
+    directorKeys: async () => {
+      const found = await Promise.all((await soon(directors.keys())).map((kid) => document(directors, kid)));
+      return found.filter((key): key is DirectorKey => validate("DirectorKey", key).ok);
+    },
     async storeRecording(name, content) {
       await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
     },

@@ -107,6 +107,7 @@ function addEvidence(server: FastifyInstance, gateway: Gateway): void {
 }
 
 function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {
+  server.get("/keys", async () => ({ keys: await backend.directorKeys() }));
   server.get("/openapi.json", () => openApi());
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {

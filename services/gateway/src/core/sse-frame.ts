@@ -20,8 +20,8 @@ export const BEAT = ": beat\n\n";
 
 /** What a record looks like over HTTP. `at` is JetStream's timestamp. */
 export function recordJson(record: StoredRecord): Record<string, unknown> {
-  const { seq, type, runId, taskId, epoch, at, digest, cause, body } = record;
-  return { seq, type, runId, taskId, epoch, at: at.toISOString(), digest, cause, body };
+  const { v, seq, type, runId, taskId, epoch, at, digest, cause, body, signature } = record;
+  return { v, seq, type, runId, taskId, epoch, at: at.toISOString(), digest, signature, cause, body };
 }
 
 /** Where to go on: behind the last event the client saw. Anything but a sequence number means from the start. */

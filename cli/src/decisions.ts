@@ -1,0 +1,83 @@
+// Verifies what Directors decided before anything of it is shown.
+//
+// Invariants:
+//   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
+//       error, not a line on the screen.
+//   Y6  With ANTIPHON_DIRECTOR_KEYS set, only those keys are trusted and an unsigned decision is an error too.
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { digestOf, encode } from "@antiphon/contracts/codec";
+import { parseSignature, signedBytes, SIGNED_TYPES } from "@antiphon/contracts/signature";
+import type { DirectorKey } from "@antiphon/contracts";
+import { Failure } from "./failure.ts";
+import type { GatewayClient, RunRecord } from "./gateway-client.ts";
+
+export interface Decisions {
+  /** Throws ANT_SIGNATURE_INVALID. Records that are no decision pass. */
+  check(record: RunRecord): Promise<void>;
+  /** In words: who signed what was checked so far. */
+  readonly words: string | null;
+}
+
+export function openDecisions(gateway: GatewayClient, trusted: readonly string[]): Decisions {
+  const published = new Map<string, DirectorKey>();
+  const signers = new Set<string>();
+  const seen = { signed: 0, unsigned: 0 };
+
+  /** Keys are asked for once, and again when a Director with a new one joins in. */
+  async function keyOf(kid: string): Promise<DirectorKey | undefined> {
+    if (trusted.length > 0 && !trusted.includes(kid)) return undefined; // Y6
+    if (!published.has(kid)) {
+      const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
+      for (const key of keys) if (thumbprint(key) === key.kid) published.set(key.kid, key);
+    }
+    return published.get(kid);
+  }
+
+  return {
+    async check(record) {
+      if (!SIGNED_TYPES.includes(record.type)) return;
+      if (record.signature === undefined) {
+        if (trusted.length > 0) throw refused(record, "it is not signed"); // Y6
+        seen.unsigned += 1;
+        return;
+      }
+      const signature = parseSignature(record.signature);
+      const key = signature === null ? undefined : await keyOf(signature.kid);
+      if (signature === null || key === undefined) throw refused(record, "no trusted key signed it");
+      if (digestOfRecord(record) !== record.digest)
+        throw refused(record, "its content is not what was signed");
+      if (!verifies(key, record.digest, signature.value))
+        throw refused(record, "the signature does not verify");
+      signers.add(signature.kid);
+      seen.signed += 1;
+    },
+    get words() {
+      if (seen.signed + seen.unsigned === 0) return null;
+      if (seen.signed === 0) return "unsigned (the Director has no key)";
+      const who = [...signers].map((kid) => kid.slice(0, 12)).join(", ");
+      const rest = seen.unsigned === 0 ? "" : `, ${seen.unsigned} unsigned`;
+      return `director ${who}: ${seen.signed} ${seen.signed === 1 ? "decision" : "decisions"} verified${rest}`;
+    },
+  };
+}
+
+function verifies({ kty, crv, x }: DirectorKey, digest: string, signature: string): boolean {
+  const key = createPublicKey({ key: { kty, crv, x }, format: "jwk" });
+  return verify(null, signedBytes(digest), key, Buffer.from(signature, "base64url"));
+}
+
+/** RFC 7638. A key published under another one's name is nobody's. */
+function thumbprint({ x }: DirectorKey): string {
+  return createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
+}
+
+/** The digest of what the journal holds, from what came over HTTP. */
+function digestOfRecord({ v, type, runId, taskId, epoch, cause, body }: RunRecord): string {
+  return digestOf(encode({ v, type, runId, taskId, epoch, cause, body }));
+}
+
+function refused(record: RunRecord, why: string): Failure {
+  const { type, seq, taskId, runId } = record;
+  const what = `${type} of ${taskId ?? "the run"} (${runId}, seq ${seq})`;
+  return new Failure("ANT_SIGNATURE_INVALID", `${what}: ${why}`, { data: { seq, runId } });
+}

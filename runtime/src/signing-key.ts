@@ -1,0 +1,90 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DirectorKey } from "@antiphon/contracts";
+import { AntiphonError, signatureText, signedBytes } from "@antiphon/contracts";
+import { uniqueId } from "./ids.ts";
+
+/**
+ * The Ed25519 key a Director signs its decisions and commits with. A file (PKCS#8, PEM) when one is named, made on
+ * first use with mode 0600; else a key that lives as long as the process. Its public half is published under
+ * its thumbprint, so what was signed with a key that is gone can still be verified.
+ *
+ * Invariants:
+ *  Y3 The private half leaves this module through `sign` only: it is in no record, log line or error.
+ *  Y4 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
+ */
+export interface SigningKey {
+  readonly jwk: DirectorKey;
+  /** 64 bytes. */
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+/** Value of the signature header for a record of this digest. */
+export function signRecord(key: SigningKey, digest: string): string {
+  const value = Buffer.from(key.sign(signedBytes(digest))).toString("base64url");
+  return signatureText({ kid: key.jwk.kid, value });
+}
+
+/** @throws AntiphonError ANT_CONFIG_INVALID when the file holds anything but an Ed25519 private key. */
+export function openSigningKey(file: string | null): SigningKey {
+  if (file === null) return signingKey(generateKeyPairSync("ed25519").privateKey);
+  return signingKey(readKey(file, readOrMake(file)));
+}
+
+function signingKey(privateKey: KeyObject): SigningKey {
+  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
+  // RFC 7638: the required members in lexical order, without white space.
+  const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
+  return {
+    jwk: { kty: "OKP", crv: "Ed25519", x, kid, use: "sig" },
+    sign: (bytes) => sign(null, bytes, privateKey),
+  };
+}
+
+function readOrMake(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unusable(file, (error as Error).message);
+  }
+  const draft = `${file}.${uniqueId()}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+    writeFileSync(draft, pem, { mode: 0o600, flag: "wx" });
+    linkIfAbsent(draft, file); // Y4
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw unusable(file, (error as Error).message);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function linkIfAbsent(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function readKey(file: string, pem: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    throw unusable(file, "it is not a PEM private key"); // Y3: the parser's own message may quote the file
+  }
+  if (key.asymmetricKeyType !== "ed25519")
+    throw unusable(file, `it is ${key.asymmetricKeyType}, not Ed25519`);
+  return key;
+}
+
+function unusable(file: string, why: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_DIRECTOR_KEY=${JSON.stringify(file)}: ${why}`, {
+    data: { variable: "ANTIPHON_DIRECTOR_KEY" },
+  });
+}

@@ -280,7 +280,8 @@ export const seed000 = statements("000", {
     {
       says: "no auth token has a place in what an Associate is handed",
       proof: () => {
-        const words = JSON.stringify(jsonSchemaOf("journal.dispatch")).toLowerCase();
+        const schema = JSON.stringify(jsonSchemaOf("journal.dispatch")).toLowerCase();
+        const words = schema.replaceAll(/"[a-z_]*tokens":\{"type":"integer"/g, '"count":{'); // a number holds no secret
         assert.doesNotMatch(words, /"[a-z_]*(token|secret|password|credential)[a-z_]*":/);
       },
     },

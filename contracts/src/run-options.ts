@@ -1,6 +1,7 @@
 /** How a run is to be carried out: repository, agent, checks, bounds. Travels with an intent. */
 import { Type, type Static } from "typebox";
 import { RepoRef } from "./refs.ts";
+import { EgressProfile } from "./seeds/director-task.ts";
 import { closed, oneOf, type Filled } from "./shape.ts";
 import { Patch } from "./seeds/patch.ts";
 import { Workflow } from "./seeds/router-contract.ts";
@@ -65,6 +66,22 @@ export const TaskSpec = closed(
   { description: "A task given by the user instead of planned by the Router." },
 );
 export type TaskSpec = Static<typeof TaskSpec>;
+
+export const ModelBudget = closed(
+  {
+    tokens: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "Tokens in and out together." }),
+    ),
+    usd_micro: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000_000_000, description: "Millionths of a US dollar." }),
+    ),
+  },
+  {
+    description:
+      "What the model calls of a run may cost in all. Both given: whichever is met first; neither: no call leaves.",
+  },
+);
+export type ModelBudget = Static<typeof ModelBudget>;
 
 export const RunOptions = closed(
   {
@@ -151,12 +168,14 @@ export const RunOptions = closed(
         description: "Seconds a question waits for its answer. Absent: seven days.",
       }),
     ),
+    egress: Type.Optional(EgressProfile),
+    model_budget: Type.Optional(ModelBudget),
   },
   { description: "How a run is to be carried out." },
 );
 export type RunOptionsInput = Static<typeof RunOptions>;
 export type RunOptions = Filled<
-  RunOptionsInput,
+  Omit<RunOptionsInput, "egress">,
   | "checks"
   | "max_attempts"
   | "time_budget_s"
@@ -165,7 +184,7 @@ export type RunOptions = Filled<
   | "allow_unverified"
   | "allow_unproven"
   | "allow_dirty"
->;
+> & { egress?: EgressProfile };
 
 export const RunRequest = closed(
   {

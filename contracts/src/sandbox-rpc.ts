@@ -3,6 +3,7 @@
  * request with a stream of events, the last of which is `done` (or `busy`: ask elsewhere, or later).
  */
 import { Type, type Static } from "typebox";
+import { EgressGrant, EgressReport } from "./egress-rpc.ts";
 import { BlobRef } from "./refs.ts";
 import { closed, nullable, oneOf } from "./shape.ts";
 
@@ -90,6 +91,7 @@ export const SandboxRequest = closed(
       }),
     ),
     limits: Type.Optional(SandboxLimits),
+    egress: Type.Optional(EgressGrant),
   },
   { description: "One sandbox, a few commands (S1)." },
 );
@@ -146,6 +148,7 @@ export const SandboxOutcome = closed(
       image: Type.String(),
       containerId: Type.String(),
     }),
+    egress: Type.Optional(EgressReport),
   },
   { description: "How the job ended." },
 );

@@ -41,6 +41,16 @@ export function subjectList(): SubjectEntry[] {
       keptIn: "",
     },
     {
+      subject: "antiphon.v1.rpc.egress.open",
+      carries: "`EgressOpenRequest.v1` -> `EgressOpened.v1`; queue `egress`",
+      keptIn: "",
+    },
+    {
+      subject: "antiphon.v1.rpc.egress.close.<node>",
+      carries: "`EgressCloseRequest.v1` -> `EgressReport.v1`, runner to the gateway that holds the listener",
+      keptIn: "",
+    },
+    {
       subject: "$SRV.PING | $SRV.INFO | $SRV.STATS",
       carries: "NATS micro, answered by every service",
       keptIn: "",

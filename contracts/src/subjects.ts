@@ -77,6 +77,9 @@ export const subjects = {
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
   /** Requester to runner while a job is under way: alive, cancel. */
   sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
+  egressOpen: `${ROOT}.rpc.egress.open`,
+  /** Runner to the gateway process that holds the lease. */
+  egressClose: (node: string): string => `${ROOT}.rpc.egress.close.${token(node)}`,
   everything: `${ROOT}.>`,
 } as const;
 

@@ -109,6 +109,7 @@ export const BUCKETS = {
   evidenceFiles: "ANT_EVIDENCE_FILES",
   repos: "ANT_REPOS",
   recordings: "ANT_RECORDINGS",
+  budgets: "ANT_BUDGETS",
 } as const;
 
 export const topology: {
@@ -188,6 +189,13 @@ export const topology: {
       kind: "object",
       purpose: "Recorded agent sessions.",
       keys: "<replayKey>.json",
+      history: 1,
+    },
+    {
+      name: BUCKETS.budgets,
+      kind: "kv",
+      purpose: "What the model calls of a run were charged; written by compare-and-set only.",
+      keys: "<runId>",
       history: 1,
     },
   ],

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
 import { TreeRef } from "../refs.ts";
-import { AgentSpec } from "../run-options.ts";
+import { AgentSpec, ModelBudget } from "../run-options.ts";
 import { closed, nullable } from "../shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";
@@ -35,6 +35,7 @@ export const DispatchBody = closed(
           "Last token of the subject: i(nteractive) or b(atch), and the tenant's lane. Absent: interactive, default tenant.",
       }),
     ),
+    model_budget: Type.Optional(ModelBudget),
   },
   { description: "An attempt, handed out. Written by the Director; `verify_profile.commands` is resolved." },
 );
@@ -50,4 +51,6 @@ export type DispatchBody = {
   scope: string[];
   grants: string[];
   lane?: string;
+  /** Of the whole run; absent: no model call leaves. */
+  model_budget?: ModelBudget;
 };

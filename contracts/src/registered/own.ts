@@ -1,13 +1,20 @@
 /** Antiphon's own contracts: what its services say to each other. */
 import { DeadLetter } from "../dead-letter.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import {
+  EgressCloseRequest,
+  EgressGrant,
+  EgressOpened,
+  EgressOpenRequest,
+  EgressReport,
+} from "../egress-rpc.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../live.ts";
 import { Provenance } from "../provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
 import { runOptionsRules, runRequestRules, sandboxRequestRules } from "../rules/own.ts";
-import { AgentSpec, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
+import { AgentSpec, ModelBudget, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
 import { DirectorKey } from "../signature.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
@@ -38,5 +45,11 @@ export const OWN_CONTRACTS = {
   SandboxRequest: contract("SandboxRequest.v1", "antiphon", SandboxRequest, sandboxRequestRules),
   SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),
   SandboxOutcome: contract("SandboxOutcome.v1", "antiphon", SandboxOutcome),
+  ModelBudget: contract("ModelBudget.v1", "antiphon", ModelBudget),
+  EgressGrant: contract("EgressGrant.v1", "antiphon", EgressGrant),
+  EgressOpenRequest: contract("EgressOpenRequest.v1", "antiphon", EgressOpenRequest),
+  EgressOpened: contract("EgressOpened.v1", "antiphon", EgressOpened),
+  EgressCloseRequest: contract("EgressCloseRequest.v1", "antiphon", EgressCloseRequest),
+  EgressReport: contract("EgressReport.v1", "antiphon", EgressReport),
   SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
 };

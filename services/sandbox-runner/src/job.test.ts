@@ -65,6 +65,7 @@ function twin(options: {
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
       blob: () => Promise.reject(new Error("none")),
     },
+    egress: () => Promise.resolve(null),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,
     later: () => undefined,

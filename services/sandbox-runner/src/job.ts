@@ -10,10 +10,12 @@
  *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
  *   K4  Kept output waits for the object store at most two steps deep: a slow store slows the job, it does not fill
  *       the runner's memory.
+ *   K5  A job for a verdict has no network, whatever it asks for; one that has it has the account of it in its outcome.
  */
 import {
   AntiphonError,
   limits,
+  type EgressReport,
   type SandboxChanges,
   type SandboxEvent,
   type SandboxOutcome,
@@ -21,6 +23,7 @@ import {
   type SandboxStep,
   type SandboxStepOutcome,
 } from "@antiphon/contracts";
+import type { EgressLink } from "./adapters/egress-link.ts";
 import type { Evidence } from "./adapters/evidence.ts";
 import type { Lease } from "./adapters/pool.ts";
 import {
@@ -36,7 +39,13 @@ import { stepDirectory } from "./core/path-rule.ts";
 import type { ProviderName } from "./core/provider-rules.ts";
 import { Refusal } from "./core/refusal.ts";
 import { encodeStep } from "./core/step-script.ts";
-import { SandboxDied, type ContainerLimits, type ImageFacts, type SandboxOrder } from "./ports.ts";
+import {
+  SandboxDied,
+  type ContainerLimits,
+  type ImageFacts,
+  type Sandbox,
+  type SandboxOrder,
+} from "./ports.ts";
 
 export interface JobPorts {
   readonly node: string;
@@ -47,6 +56,8 @@ export interface JobPorts {
   readonly lease: (order: Omit<SandboxOrder, "labels">, request: SandboxRequest) => Promise<Lease>;
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
+  /** Null when the request asks for no network. */
+  readonly egress: (request: SandboxRequest, sandbox: Sandbox) => Promise<EgressLink | null>;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
   /** Work that ends after the outcome is known, such as the removal of the container. */
   readonly later: (work: Promise<void>) => void;
@@ -61,6 +72,7 @@ interface Progress {
   imageId: string;
   containerId: string;
   bootMs: number;
+  egress: EgressReport | null;
 }
 
 type Emit = (event: SandboxEvent) => void;
@@ -78,6 +90,7 @@ export async function runJob(
     imageId: request.image ?? "",
     containerId: "",
     bootMs: 0,
+    egress: null,
   };
   let ending: Ending;
   try {
@@ -85,12 +98,13 @@ export async function runJob(
   } catch (error) {
     ending = endingOfFailure(error, progress.step, signal);
   }
-  const { imageId, containerId, bootMs } = progress;
+  const { imageId, containerId, bootMs, egress } = progress;
   return {
     ...ending,
     steps: await Promise.all(progress.steps),
     changes: ending.outcome === "completed" ? progress.changes : null,
     meta: { bootMs, provider: ports.provider, node: ports.node, image: imageId, containerId },
+    ...(egress === null ? {} : { egress }), // K5
   };
 }
 
@@ -105,6 +119,8 @@ async function perform(
   if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
   if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
   refuseUnsayable(request.steps);
+  if (request.egress !== undefined && request.egress.profile.mode !== "none" && needsSeal(request.purpose))
+    throw refused("a job for a verdict has no network"); // K5
   const image = await ports.image(request.image);
   progress.imageId = image.id;
   emit({ kind: "accepted", node: ports.node, image: image.id });
@@ -130,7 +146,13 @@ async function perform(
       ); // K2
     }
     await fillWorkspace(sandbox, plan);
-    return await runSteps(request, ports, progress, { lease, image, plan, limits: bounded.limits, emit });
+    const link = await ports.egress(request, sandbox);
+    const leased = { lease, image, plan, limits: bounded.limits, emit, env: link?.env ?? {} };
+    try {
+      return await runSteps(request, ports, progress, leased);
+    } finally {
+      progress.egress = (await link?.close()) ?? null; // K5
+    }
   } finally {
     signal.removeEventListener("abort", stop);
     const released = lease.release(); // K1
@@ -145,6 +167,8 @@ interface Leased {
   readonly plan: WorkspacePlan;
   readonly limits: JobLimits;
   readonly emit: Emit;
+  /** Where the network is, for those steps that have one. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 async function runSteps(
@@ -193,7 +217,7 @@ async function runStep(
   const exit = await leased.lease.sandbox.run({
     argv: step.argv,
     cwd: stepDirectory(step.cwd),
-    env: { ...stepEnvironment(leased.image), ...step.env },
+    env: { ...stepEnvironment(leased.image), ...leased.env, ...step.env },
     stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
     timeoutMs: Math.min(step.timeoutMs, leftMs),
     keepBytes: leased.limits.keepBytes,

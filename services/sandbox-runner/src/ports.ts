@@ -2,6 +2,7 @@
  * The ports of the sandbox-runner: what a provider of sandboxes offers, in terms no engine appears in.
  * The providers in adapters/ implement them, and so may anybody's: testing/conformance.ts says what must hold.
  */
+import type { Duplex } from "node:stream";
 import type { ProviderName } from "./core/provider-rules.ts";
 import type { BoundedOutput } from "./core/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./core/collected.ts";
@@ -113,6 +114,11 @@ export interface Sandbox {
   remove(paths: readonly string[]): Promise<void>;
   /** Streams /workspace out and compares; rejects with Refusal by a named rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
+  /**
+   * Makes connections to 127.0.0.1:port inside come out of `dial`; null, or why it cannot. Without it, and where a
+   * provider does not have it, there is no network of any kind.
+   */
+  network?(port: number, dial: () => Duplex): Promise<string | null>;
   /** Says in the engine's own listing whose it is now; a failure changes nothing. */
   assign(name: string): Promise<void>;
   /** Resolves when the container is gone, for whatever reason. */

@@ -6,6 +6,7 @@
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import { openBlobs, uniqueId, type Logger, type Role, type ServiceContext } from "@antiphon/runtime";
+import { linkEgress } from "./adapters/egress-link.ts";
 import { Evidence } from "./adapters/evidence.ts";
 import { ownLabel } from "./adapters/owner.ts";
 import { WarmPool } from "./adapters/pool.ts";
@@ -70,6 +71,7 @@ export async function startSandboxRunner(
         trees: new TreeArchive(config.treeDirectory, repos, config.treeBytes),
         blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
       },
+      egress: (request, sandbox) => linkEgress(bus, request, sandbox),
       evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
     },
   });

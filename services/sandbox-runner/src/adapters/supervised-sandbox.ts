@@ -12,6 +12,7 @@
  *   B4  `destroy` resolves only when the provider says that the container is gone, or says why it is not.
  *   B5  A command can be killed by itself: what it printed is kept, the sandbox and its files live on.
  */
+import type { Duplex } from "node:stream";
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "../core/collected.ts";
 import { OutputBound } from "../core/output-bound.ts";
@@ -19,6 +20,7 @@ import { Refusal } from "../core/refusal.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "../core/step-script.ts";
 import { TarReader } from "../core/tar-reader.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
+import { NetBridge } from "./net-bridge.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
@@ -59,6 +61,7 @@ export class SupervisedSandbox implements Sandbox {
   readonly #line: SupervisorLine;
   readonly #frames = new FrameDecoder();
   readonly #complaints = new OutputBound(4096);
+  readonly #bridge = new NetBridge((frame) => void this.#write(frame));
   readonly #since: number;
   #phase: Phase = { at: "idle" };
   #hello: Hello | null = null;
@@ -155,6 +158,11 @@ export class SupervisedSandbox implements Sandbox {
     });
     reader.finish();
     return collector.result();
+  }
+
+  async network(port: number, dial: () => Duplex): Promise<string | null> {
+    if (this.#hello?.kind !== "perl") return "its image has no perl to carry connections with";
+    return this.#bridge.open(port, dial);
   }
 
   async assign(name: string): Promise<void> {
@@ -345,6 +353,7 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   #dispatch(frame: Frame): void {
+    if (this.#bridge.hear(frame)) return;
     const phase = this.#phase;
     if (phase.at === "busy" && frame.type === "w") {
       phase.fedBytes += Number(frame.payload.toString("latin1"));
@@ -381,6 +390,7 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   #end(): void {
+    this.#bridge.shut();
     if (this.#destroyed !== null) return;
     this.#destroyed = this.#endContainer();
     // Whoever calls `destroy` hears of a failure; where nobody does, the reaper is what is left.

@@ -20,10 +20,18 @@
  *   P7  When the runner is gone its end of stdin closes; the supervisor exits, and with PID 1 goes the container.
  *   P8  A step is killed by itself when asked to: everything in the PID namespace but this process. The exit frame does
  *       not wait for the end of the input; what comes of it later is dropped.
+ *   P9  A network is one listener on 127.0.0.1, opened only when the runner asks, whose connections are carried as
+ *       frames and judged outside (services/egress-gateway). They end with their step, and none holds more than its
+ *       credit: 256 KiB each way, so no connection can fill memory or starve another.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
+ *        N listen on this port
  *   out  h hello    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
+ *        n listening: "ok", or why not
+ * Of connection u32 id (P9), after an N:
+ *   in   D bytes for it    G u32 more may be sent    S no more bytes come    Q drop it
+ *   out  c it was opened    d bytes from it    g u32 bytes were taken    s its client sends no more    q it is gone
  */
 export const PERL_SUPERVISOR = String.raw`
 $^F = 2; $| = 1; umask 022; $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
@@ -58,6 +66,27 @@ sub fill { my $n = sysread(STDIN, $in, 262144, length $in); exit 0 unless $n; }
 sub frame { return unless $in =~ /^(.) (\d{9})\n/s; return if length($in) < 12 + $2;
   my ($t, $p) = ($1, substr($in, 12, $2)); substr($in, 0, 12 + $2) = ''; ($t, $p) }
 
+my ($lis, %net, $nets) = (undef); $nets = 0;
+sub net_listen { my ($port) = @_; return put('n', 'ok') if $lis; my $s;
+  socket($s, 2, 1, 6) && setsockopt($s, 1, 2, pack('l', 1)) && bind($s, pack('S n a4 x8', 2, $port, "\x7f\0\0\1"))
+    && listen($s, 64) or return put('n', "$!");
+  fcntl($s, 4, 2048); $lis = $s; put('n', 'ok') }
+sub net_frame { my ($t, $p) = @_; return 0 unless $t =~ /^[DGSQ]$/; my $id = unpack 'N', $p; my $c = $net{$id} or return 1;
+  if ($t eq 'D') { $c->{out} .= substr($p, 4) } elsif ($t eq 'G') { $c->{credit} += unpack 'x4 N', $p }
+  elsif ($t eq 'S') { $c->{done} = 1; net_write($id) } else { close $c->{s}; delete $net{$id} } 1 }
+sub net_drop { my ($id) = @_; close $net{$id}{s}; delete $net{$id}; put('q', pack 'N', $id) }
+sub net_accept { for (1 .. 64) { return if keys %net >= 64; my $s; accept($s, $lis) or return; fcntl($s, 4, 2050);
+  $net{++$nets} = { s => $s, out => '', credit => 262144, done => 0, eof => 0 }; put('c', pack 'N', $nets) } }
+sub net_read { my ($id) = @_; my $c = $net{$id}; my $n = sysread($c->{s}, my $b, $c->{credit} < 65536 ? $c->{credit} : 65536);
+  if ($n) { $c->{credit} -= $n; put('d', pack('N', $id) . $b) }
+  elsif (defined $n) { $c->{eof} = 1; put('s', pack 'N', $id); net_drop($id) if $c->{done} == 2 }
+  elsif ($! != 11 && $! != 4) { net_drop($id) } }
+sub net_write { my ($id) = @_; my $c = $net{$id};
+  if (length $c->{out}) { my $n = syswrite($c->{s}, $c->{out}, 65536);
+    if ($n) { substr($c->{out}, 0, $n) = ''; put('g', pack 'NN', $id, $n) } elsif ($! != 11 && $! != 4) { return net_drop($id) } }
+  if ($c->{done} == 1 && !length $c->{out}) { shutdown($c->{s}, 1); $c->{done} = 2; net_drop($id) if $c->{eof} } }
+sub net_end { net_drop($_) for keys %net; return unless $lis; my $s; while (accept($s, $lis)) { close $s } }
+
 sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @rest, 0, $argc;
   my ($oom0, $pid0) = (ooms(), pids());
   pipe(my $cr, my $cw) && pipe(my $or, my $ow) && pipe(my $er, my $ew) or return put('f', "pipe: $!");
@@ -74,7 +103,7 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
   my %from = (o => $or, e => $er);
   my $take = sub { while (my ($t, $p) = frame()) {
     if ($t eq 'I') { $cw ? ($feed .= $p) : $over || put('w', length $p) } elsif ($t eq 'E') { $ended = 1; return }
-    elsif ($t eq 'K') { kill 9, -1 } else { put('f', "frame $t in a step"); exit 1 } } };
+    elsif ($t eq 'K') { kill 9, -1 } elsif (!net_frame($t, $p)) { put('f', "frame $t in a step"); exit 1 } } };
   my $pump = sub { my ($k) = @_; my $n = sysread($from{$k}, my $b, 65536);
     if ($n) { put($k, $b); $crumbs = $n < 512 ? $crumbs + 1 : 0 } elsif (defined $n) { close $from{$k}; delete $from{$k} } $n };
   until (defined $status) {
@@ -82,9 +111,15 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
     my ($r, $w) = ('', ''); vec($r, 0, 1) = 1 if length $feed < 4194304;
     vec($r, fileno $_, 1) = 1 for values %from; vec($r, $fd, 1) = 1 if $fd >= 0;
     vec($w, fileno $cw, 1) = 1 if $cw && length $feed;
+    vec($r, fileno $lis, 1) = 1 if $lis && keys %net < 64;
+    for my $c (values %net) { my $f = fileno $c->{s};
+      vec($r, $f, 1) = 1 if !$c->{eof} && $c->{credit} > 0; vec($w, $f, 1) = 1 if length $c->{out} }
     select(undef, undef, undef, 0.001) if $crumbs > 32;
     next if select($r, $w, undef, $fd >= 0 ? 0.25 : 0.005) < 0;
     for my $k (keys %from) { $pump->($k) if vec($r, fileno $from{$k}, 1) }
+    if ($lis) { for my $id (keys %net) { my $f = fileno $net{$id}{s};
+        net_read($id) if vec($r, $f, 1); net_write($id) if $net{$id} && vec($w, $f, 1) }
+      net_accept() if vec($r, fileno $lis, 1) }
     if (vec($r, 0, 1)) { fill(); $take->() }
     if ($cw && length $feed) { my $n = syswrite($cw, $feed, length($feed) > 65536 ? 65536 : length $feed);
       if ($n) { substr($feed, 0, $n) = ''; put('w', $n) }
@@ -94,12 +129,14 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
   syscall($x86 ? 3 : 57, $fd) if $fd >= 0;
   my ($bytes, $inodes) = room('/workspace'); my ($tb, $ti) = room('/tmp');
   $bytes = $tb if $tb >= 0 && $tb < $bytes; $inodes = $ti if $ti >= 0 && $ti < $inodes;
-  reap_all();
+  reap_all(); net_end();
   for my $k (sort keys %from) { while ($pump->($k)) {} }
   close $cw if $cw; undef $cw; $over = 1;
   put('x', join ' ', $status >> 8, $status & 127, ooms() - $oom0, pids() - $pid0, $bytes, $inodes);
   $take->() unless $ended; until ($ended) { fill(); $take->() } }
 
 put('h', "perl sealed=$sealed landlock=$abi");
-while (1) { while (my ($t, $p) = frame()) { $t eq 'R' ? run($p) : $t eq 'K' ? 0 : do { put('f', "frame $t outside a step"); exit 1 } } fill() }
+while (1) { while (my ($t, $p) = frame()) {
+  if ($t eq 'R') { run($p) } elsif ($t eq 'N') { net_listen($p) }
+  elsif ($t ne 'K' && !net_frame($t, $p)) { put('f', "frame $t outside a step"); exit 1 } } fill() }
 `;

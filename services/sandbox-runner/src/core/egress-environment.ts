@@ -1,0 +1,33 @@
+/** What tells the programs in a sandbox where their proxy is and whom to trust. Nothing in it is a secret. */
+
+/** Loopback port of the proxy inside every sandbox that has a network. */
+export const EGRESS_PORT = 3128;
+/** In /tmp, so that it is no part of the work; a step that damages it only harms itself. */
+const CERTIFICATE = "/tmp/.antiphon-ca.pem";
+
+export const WRITE_CERTIFICATE: readonly string[] = ["/bin/sh", "-c", `cat > ${CERTIFICATE}`];
+
+const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
+const DIRECT = "localhost,127.0.0.1,::1";
+
+export function egressEnvironment(mode: string): Readonly<Record<string, string>> {
+  return {
+    ANTIPHON_EGRESS: mode,
+    http_proxy: PROXY,
+    https_proxy: PROXY,
+    HTTP_PROXY: PROXY,
+    HTTPS_PROXY: PROXY,
+    no_proxy: DIRECT,
+    NO_PROXY: DIRECT,
+    NODE_USE_ENV_PROXY: "1",
+    NODE_EXTRA_CA_CERTS: CERTIFICATE,
+    SSL_CERT_FILE: CERTIFICATE,
+    REQUESTS_CA_BUNDLE: CERTIFICATE,
+    CURL_CA_BUNDLE: CERTIFICATE,
+    GIT_SSL_CAINFO: CERTIFICATE,
+    GIT_TERMINAL_PROMPT: "0",
+    PIP_CERT: CERTIFICATE,
+    CARGO_HTTP_CAINFO: CERTIFICATE,
+    npm_config_cafile: CERTIFICATE,
+  };
+}

@@ -2,6 +2,7 @@
 //
 // Invariants:
 //   G1  Every failure has a code and a remedy; "no gateway" and "the gateway says no" are told apart.
+//   G3  What a person says is sent with the short-lived token of a session, which lives in this process only.
 //   G2  A request that starts something carries an Idempotency-Key, so it may be sent again when its answer is lost.
 import type { JournalRecord } from "@antiphon/contracts";
 import { authorization } from "./config.ts";
@@ -28,6 +29,8 @@ const GIVE_UP_MS = 60_000;
 export class GatewayClient {
   readonly url: string;
   readonly #token: string | null;
+  /** G3: never written anywhere. */
+  #session: Promise<string> | null = null;
 
   constructor(url: string, token: string | null) {
     this.url = url;
@@ -40,6 +43,17 @@ export class GatewayClient {
 
   async bytes(path: string): Promise<Buffer> {
     return Buffer.from(await (await this.#send("GET", path)).arrayBuffer());
+  }
+
+  /** The session's token; opened with the first thing said. */
+  #sessionToken(): Promise<string> {
+    this.#session ??= this.#request("POST", "/sessions", this.#token)
+      .then(async (answer) => ((await answer.json()) as { token: string }).token)
+      .catch((error: unknown) => {
+        this.#session = null;
+        throw error;
+      });
+    return this.#session;
   }
 
   async post<T>(path: string, body: unknown): Promise<T> {
@@ -67,9 +81,26 @@ export class GatewayClient {
     body?: unknown,
     extra: Record<string, string> = {},
   ): Promise<Response> {
+    if (method === "GET") return this.#request(method, path, this.#token, body, extra);
+    try {
+      return await this.#request(method, path, await this.#sessionToken(), body, extra); // G3
+    } catch (error) {
+      if (Failure.from(error).code !== "ANT_SESSION_EXPIRED") throw error;
+      this.#session = null;
+      return this.#request(method, path, await this.#sessionToken(), body, extra);
+    }
+  }
+
+  async #request(
+    method: string,
+    path: string,
+    token: string | null,
+    body?: unknown,
+    extra: Record<string, string> = {},
+  ): Promise<Response> {
     const headers: Record<string, string> = {
       accept: "application/json",
-      ...authorization(this.#token),
+      ...authorization(token),
       ...extra,
     };
     if (body !== undefined) headers["content-type"] = "application/json";

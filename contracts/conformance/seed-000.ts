@@ -287,11 +287,13 @@ export const seed000 = statements("000", {
     },
     {
       says: "prompt forwarding uses a control-plane issued, short-lived session token",
-      open: "the gateway has a token of its own; short-lived session tokens come with the Associate UI",
+      file: "test/integration/gateway-http.test.ts",
+      title: "are taken with a control-plane issued, short-lived session token only",
     },
     {
       says: "the Associate UI does not store the token; it is injected at session start",
-      open: "comes with the Associate UI",
+      file: "test/e2e/session-token.test.ts",
+      title: "the session token is injected at session start, forwards the prompt, and is stored nowhere",
     },
     {
       says: "Director responses are signed by the Director and verified by the Associate UI",

@@ -136,6 +136,8 @@ const TABLE = {
   ANT_SANDBOX_REFUSED: ["terminal", 403, 1, "The runner refuses this job.", "The details say which rule; ask for an image and limits it allows."],
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "It is tried on another one; check the runner's log."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
+  ANT_SESSION_EXPIRED: ["terminal", 401, 2, "The session token is past its time.", "Open another session: `POST /sessions` with the deployment's token; `antiphon` does so by itself."],
+  ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts are taken with a session token, not with the deployment's own.", "`POST /sessions` with the deployment's token gives one; `antiphon` does so by itself."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup`."],
   ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision does not carry the signature of a Director that is trusted.", "Do not act on it. `antiphon doctor` checks the journal; ANTIPHON_DIRECTOR_KEYS names the keys to trust."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `npm run setup`."],

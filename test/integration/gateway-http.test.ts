@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUCKETS } from "@antiphon/contracts";
+import { BUCKETS, limits } from "@antiphon/contracts";
 import { openBlobs } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
@@ -264,6 +264,32 @@ describe("a gateway with a token", () => {
         (await closed.call("GET", "/runs", { headers: { authorization: "Bearer s3cret" } })).status,
       ).toBe(200);
       expect((await closed.call("GET", "/readyz")).status).toBe(200);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe("H4 prompts", () => {
+  it("are taken with a control-plane issued, short-lived session token only", async () => {
+    const closed = await openWorld({ token: "s3cret" });
+    const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+    try {
+      const before = await closed.stored();
+      const body = intentFor(repo);
+      const direct = await closed.call("POST", "/intents", { body, ...bearer("s3cret") });
+      expect([direct.status, errorOf(direct).code]).toEqual([401, "ANT_SESSION_REQUIRED"]);
+      expect((await closed.call("POST", "/sessions")).status).toBe(401);
+      const opened = await closed.call("POST", "/sessions", bearer("s3cret"));
+      expect(opened.status).toBe(201);
+      const { token, expiresAt, keys } = opened.body as { token: string; expiresAt: string; keys: unknown[] };
+      expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(limits.sessionTokenS * 1000);
+      expect(keys).toHaveLength(1);
+      expect(await closed.stored()).toBe(before);
+      expect((await closed.call("POST", "/intents", { body, ...bearer(token) })).status).toBe(201);
+      expect((await closed.call("GET", "/runs", bearer(token))).status).toBe(200);
+      const prolong = await closed.call("POST", "/sessions", bearer(token));
+      expect([prolong.status, errorOf(prolong).code]).toEqual([401, "ANT_GATEWAY_TOKEN_REQUIRED"]);
     } finally {
       await closed.close();
     }

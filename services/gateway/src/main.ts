@@ -4,6 +4,7 @@ import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./adapters/event-stream.ts";
 import { openHttpServer } from "./adapters/http-server.ts";
 import { natsBackend } from "./adapters/nats-backend.ts";
+import { SessionTokens } from "./adapters/session-tokens.ts";
 import { addRoutes } from "./adapters/routes.ts";
 import { readGatewayConfig } from "./config.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -17,13 +18,14 @@ export async function start(
   const gateway = openGateway(backend, () => `run_${uniqueId()}`);
   const streams = new EventStreams(backend);
   const { token, allowedHosts } = config;
-  const server = openHttpServer({ token, allowedHosts, connected: () => bus.connected }, log);
+  const sessions = new SessionTokens(token);
+  const server = openHttpServer({ token, allowedHosts, sessions, connected: () => bus.connected }, log);
   let registry: ReturnType<typeof openMetrics> | null = null;
   const metrics = async (): Promise<{ type: string; text: string }> => {
     registry ??= openMetrics("gateway", bus);
     return { type: (await registry).contentType, text: await (await registry).metrics() };
   };
-  addRoutes(server, { gateway, backend, streams, metrics });
+  addRoutes(server, { gateway, backend, sessions, streams, metrics });
   const url = await server.listen({ host: config.host, port: config.port });
   log.info({ url }, "listening");
   return {

@@ -4,6 +4,7 @@
 //   H1 Every request passes the caller guard before anything reads its body.
 //   H2 Every failure leaves through `errorReply`: coded JSON, never a stack.
 //   H3 Without NATS a request that needs it is answered 503 at once.
+//   H4 A deployment with a token takes prompts with a session token only.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import fastify from "fastify";
@@ -11,18 +12,23 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { judgeCaller } from "../core/caller-guard.ts";
 import type { GuardPolicy } from "../core/caller-guard.ts";
 import { errorReply } from "../core/error-reply.ts";
+import type { SessionTokens } from "./session-tokens.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     principal: string;
+    /** Id of the session whose token was sent; null: none was. */
+    sessionId: string | null;
   }
 }
 
 /** Answered even without NATS and without a token: they tell a supervisor how things are. */
 const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
+export const SESSIONS_PATH = "/sessions";
 const LOCAL_PATHS = new Set(["/metrics", "/openapi.json"]);
 
 export interface HttpPolicy extends GuardPolicy {
+  readonly sessions: SessionTokens;
   connected(): boolean;
 }
 
@@ -40,14 +46,16 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
   });
   server.decorateRequest("principal", "");
+  server.decorateRequest("sessionId", null);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     done(null, parseJson(String(body)));
   });
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
-    request.principal = admit(request, policy); // H1
+    await admit(request, policy); // H1
     const path = request.url.split("?")[0] ?? "";
+    requireSession(request, path, policy);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
@@ -63,7 +71,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   return server;
 }
 
-function admit(request: FastifyRequest, policy: GuardPolicy): string {
+async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void> {
   const { host, origin, authorization } = request.headers;
   const site = request.headers["sec-fetch-site"];
   const isProbe = OPEN_PATHS.has(request.url);
@@ -71,8 +79,23 @@ function admit(request: FastifyRequest, policy: GuardPolicy): string {
     { host, origin, authorization, secFetchSite: typeof site === "string" ? site : undefined },
     isProbe ? { ...policy, token: null } : policy,
   );
-  if (verdict.kind === "pass") return verdict.principal;
-  throw new AntiphonError(verdict.code, verdict.detail);
+  if (verdict.kind === "refuse") throw new AntiphonError(verdict.code, verdict.detail);
+  if (verdict.kind === "pass") request.principal = verdict.principal;
+  else Object.assign(request, await policy.sessions.verify(verdict.token));
+}
+
+/**
+ * H4. Where a deployment has a token, that token opens sessions and reads; what people say is taken with the
+ * short-lived token of a session (seed 000).
+ */
+function requireSession({ method, sessionId }: FastifyRequest, path: string, { token }: GuardPolicy): void {
+  if (method !== "POST") return;
+  if (path === SESSIONS_PATH) {
+    if (sessionId === null) return;
+    throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "a session token opens no session"); // N2
+  }
+  if (token !== null && sessionId === null)
+    throw new AntiphonError("ANT_SESSION_REQUIRED", `POST ${path} is taken with a session token only`);
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {

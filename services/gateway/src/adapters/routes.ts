@@ -1,5 +1,6 @@
 // The routes: what is taken from a request, and what is answered.
 import { AntiphonError } from "@antiphon/contracts";
+import { uniqueId } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
 import { openApi } from "../core/openapi.ts";
 import { recordJson } from "../core/sse-frame.ts";
@@ -7,6 +8,8 @@ import type { Backend } from "../ports.ts";
 import type { EvidenceAddress } from "../evidence-reader.ts";
 import type { Gateway } from "../service.ts";
 import type { EventStreams } from "./event-stream.ts";
+import { SESSIONS_PATH } from "./http-server.ts";
+import type { SessionTokens } from "./session-tokens.ts";
 
 type Params<K extends string> = { Params: Record<K, string> };
 type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: string } };
@@ -14,15 +17,25 @@ type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: stri
 export interface RouteParts {
   readonly gateway: Gateway;
   readonly backend: Backend;
+  readonly sessions: SessionTokens;
   readonly streams: EventStreams;
   readonly metrics: () => Promise<{ type: string; text: string }>;
 }
 
 export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
+  addSessions(server, parts);
   addIntents(server, parts.gateway);
   addRuns(server, parts);
   addEvidence(server, parts.gateway);
   addHealth(server, parts);
+}
+
+function addSessions(server: FastifyInstance, { backend, sessions }: RouteParts): void {
+  server.post(SESSIONS_PATH, async ({ principal }, reply) => {
+    const sessionId = `ses_${uniqueId()}`;
+    const issued = await sessions.issue({ sessionId, principal });
+    return reply.code(201).send({ sessionId, ...issued, keys: await backend.directorKeys() });
+  });
 }
 
 function addIntents(server: FastifyInstance, gateway: Gateway): void {

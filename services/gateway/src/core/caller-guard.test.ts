@@ -13,7 +13,8 @@ const CURL: CallerHeaders = {
 
 const code = (headers: Partial<CallerHeaders>, policy = OPEN): string => {
   const verdict = judgeCaller({ ...CURL, ...headers }, policy);
-  return verdict.kind === "pass" ? verdict.principal : verdict.code;
+  if (verdict.kind === "refuse") return verdict.code;
+  return verdict.kind === "pass" ? verdict.principal : `session ${verdict.token}`;
 };
 
 describe("the caller guard", () => {
@@ -56,5 +57,13 @@ describe("the caller guard", () => {
     expect(code({ authorization: "Bearer s3cre" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
     expect(code({ authorization: "Basic s3cret" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
     expect(code({ authorization: "Bearer s3cret" }, CLOSED)).toBe("token");
+  });
+
+  it("hands a session token on to be checked, with or without a deployment token", () => {
+    for (const policy of [OPEN, CLOSED])
+      expect(code({ authorization: "Bearer eyJh.eyJz.c2ln" }, policy)).toBe("session eyJh.eyJz.c2ln");
+    expect(code({ authorization: "Bearer eyJh.eyJz.c2ln", origin: "http://evil.example" })).toBe(
+      "ANT_GATEWAY_ORIGIN",
+    );
   });
 });

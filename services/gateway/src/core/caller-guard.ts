@@ -19,7 +19,13 @@ export interface GuardPolicy {
 }
 
 export type GuardVerdict =
-  { kind: "pass"; principal: string } | { kind: "refuse"; code: ErrorCode; detail: string };
+  | { kind: "pass"; principal: string }
+  /** A session token, still to be checked. */
+  | { kind: "session"; token: string }
+  | { kind: "refuse"; code: ErrorCode; detail: string };
+
+/** The form of a session token. */
+const SESSION_TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/;
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -41,10 +47,11 @@ export function judgeCaller(headers: CallerHeaders, policy: GuardPolicy): GuardV
   if (headers.secFetchSite !== undefined && !["same-origin", "none"].includes(headers.secFetchSite)) {
     return refuse("ANT_GATEWAY_ORIGIN", "a page of another site may not call this gateway");
   }
+  const sent = /^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1];
+  if (sent !== undefined && SESSION_TOKEN.test(sent)) return { kind: "session", token: sent };
   if (policy.token === null) return { kind: "pass", principal: "local" };
   if (headers.authorization === undefined)
     return refuse("ANT_GATEWAY_TOKEN_REQUIRED", "no bearer token was sent");
-  const sent = /^Bearer (.+)$/i.exec(headers.authorization)?.[1];
   if (sent === undefined || !sameSecret(sent, policy.token))
     return refuse("ANT_GATEWAY_TOKEN_REQUIRED", "the bearer token is not the right one");
   return { kind: "pass", principal: "token" };

@@ -2,13 +2,15 @@ import { createLogger } from "@antiphon/runtime";
 import { describe, expect, it } from "vitest";
 import { openHttpServer } from "../adapters/http-server.ts";
 import { addRoutes } from "../adapters/routes.ts";
+import { SessionTokens } from "../adapters/session-tokens.ts";
 import type { RouteParts } from "../adapters/routes.ts";
 import { openApi, ROUTES } from "./openapi.ts";
 
 describe("the OpenAPI description", () => {
   it("lists every route the server has, and no other", () => {
     const log = createLogger("test", { level: "silent" });
-    const server = openHttpServer({ token: null, allowedHosts: [], connected: () => true }, log);
+    const sessions = new SessionTokens(null);
+    const server = openHttpServer({ token: null, allowedHosts: [], sessions, connected: () => true }, log);
     const served: string[] = [];
     server.addHook("onRoute", ({ method, url }) => {
       const path = url.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}");

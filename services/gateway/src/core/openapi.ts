@@ -26,6 +26,12 @@ const route = (
 
 /** In the order of README.md; a test holds this list and the server's routes to each other. */
 export const ROUTES: readonly Route[] = [
+  route(
+    "post",
+    "/sessions",
+    "Open a session: a short-lived token for prompts, and the Directors' public keys",
+    201,
+  ),
   route("post", "/intents", "Store an intent; the same body has the same id (then 200)", 201, null, "Intent"),
   route("get", "/intents/{id}", "An intent", 200),
   route("post", "/intents/{id}/run", "Start a run; send an Idempotency-Key to be able to ask again", 202),

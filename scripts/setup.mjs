@@ -27,12 +27,13 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --for-tests      both of these and ssh-keygen: what npm test uses
+  --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
 
 State is kept in .antiphon/ (ANTIPHON_STATE_DIR). Exit code 0 done, 1 a step failed, 2 usage.
 `;
-const OPTIONS = ["--with-nats-cli", "--with-kubectl", "--for-tests", "--json", "--help"];
+const OPTIONS = ["--only-image", "--with-nats-cli", "--with-kubectl", "--for-tests", "--json", "--help"];
 
 async function main() {
   const options = argv.slice(2);
@@ -51,7 +52,7 @@ async function main() {
   if (!lock.ok) return report.finish();
   const release = lock.value;
   try {
-    await setUp(report, has);
+    await (has("--only-image") ? engineAndImage(report) : setUp(report, has));
   } finally {
     release();
   }

@@ -13,6 +13,7 @@ import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addKeys } from "./verbs/keys.ts";
+import { addImages } from "./verbs/images.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
@@ -29,6 +30,7 @@ const VERBS = [
   addResume,
   addEvidence,
   addKeys,
+  addImages,
   addDev,
   addServe,
   addDoctor,

@@ -7,6 +7,7 @@ const BY_NAME: readonly [RegExp, SchemaName][] = [
   [/(^|\/)tasks\/T-[^/]+\.ya?ml$/, "TaskContract"],
   [/(^|\/)evidence\/.*manifest\.json$/, "EvidenceManifest"],
   [/(^|\/)io_schema\.json$/, "SkillIoSchema"],
+  [/(^|\/)antiphon\.ya?ml$/, "ProjectFile"],
 ];
 
 /** Throws Refusal when nothing tells. */

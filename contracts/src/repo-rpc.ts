@@ -1,8 +1,9 @@
 /** `antiphon.v1.rpc.repo.inspect`: the gateway asks the Director's side what a repository looks like. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "./ids.ts";
+import { NamedImage } from "./project-file.ts";
 import { RepoBase, RepoRef } from "./refs.ts";
-import { closed } from "./shape.ts";
+import { closed, nullable } from "./shape.ts";
 
 export const RepoInspectRequest = closed(
   {
@@ -10,6 +11,9 @@ export const RepoInspectRequest = closed(
     base_ref: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     land_on: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     allow_dirty: Type.Optional(Type.Boolean()),
+    image_named: Type.Optional(
+      Type.Boolean({ description: "The run names its image: the repository is not asked for one." }),
+    ),
   },
   { description: "Look at a repository before a run is accepted." },
 );
@@ -36,6 +40,7 @@ export const RepoInspectReply = Type.Union(
       }),
       dirty: Type.Boolean(),
       files: Type.Integer({ minimum: 0 }),
+      image: nullable(NamedImage, { description: "The sandbox image the repository names." }),
     }),
     RpcFailure,
   ],

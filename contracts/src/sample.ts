@@ -25,6 +25,7 @@ const TEXTS = [
   `sha256-${"A".repeat(43)}`,
   "0123456789abcdef0123456789abcdef01234567",
   "0".repeat(64),
+  `sha256:${"0".repeat(64)}`,
   "ANT_VERIFY_CHECK_FAILED",
   "as_0a1b2c3d4e",
   "PT5M",

@@ -51,6 +51,11 @@ export function subjectList(): SubjectEntry[] {
       keptIn: "",
     },
     {
+      subject: "antiphon.v1.rpc.sandbox.images",
+      carries: "`ImagesRequest.v1` -> `ImagesReply.v1`; queue `sandbox-runner`",
+      keptIn: "",
+    },
+    {
       subject: "$SRV.PING | $SRV.INFO | $SRV.STATS",
       carries: "NATS micro, answered by every service",
       keptIn: "",

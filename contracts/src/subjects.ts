@@ -75,6 +75,7 @@ export const subjects = {
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
+  sandboxImages: `${ROOT}.rpc.sandbox.images`,
   /** Requester to runner while a job is under way: alive, cancel. */
   sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
   egressOpen: `${ROOT}.rpc.egress.open`,

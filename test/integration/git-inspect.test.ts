@@ -22,6 +22,7 @@ describe("a repository a run can start from", () => {
       branch: "refs/heads/trunk",
       dirty: false,
       files: 2,
+      image: null,
       bare: false,
       landOn: null,
     });
@@ -224,6 +225,55 @@ describe("a repository a run cannot start from", () => {
     elsewhere.git("config", "core.worktree", target);
     await expect(inspectRepo(elsewhere.path)).rejects.toMatchObject({ code: "ANT_REPO_UNREADABLE" });
     expect(readdirSync(target)).toEqual(["x"]);
+  });
+});
+
+describe("the image a repository names", () => {
+  const imageOf = async (files: Record<string, string>, imageNamed = false) =>
+    (await inspectRepo(makeRepo({ files }).path, { imageNamed })).image;
+
+  it("is that of antiphon.yaml, then that of devcontainer.json, else none", async () => {
+    const own = "image: mine:1\nchecks:\n  - make test\n";
+    const devcontainer = '{ // the team\'s\n  "image": "theirs:2", }';
+    expect(await imageOf({ "antiphon.yaml": own, ".devcontainer/devcontainer.json": devcontainer })).toEqual({
+      ref: "mine:1",
+      from: "antiphon.yaml",
+    });
+    expect(await imageOf({ ".devcontainer/devcontainer.json": devcontainer })).toEqual({
+      ref: "theirs:2",
+      from: ".devcontainer/devcontainer.json",
+    });
+    expect(
+      await imageOf({ "antiphon.yml": "check: make check\n", ".devcontainer.json": devcontainer }),
+    ).toBeNull();
+    expect(await imageOf(FILES)).toBeNull();
+  });
+
+  it("comes from the commit, not from the work tree", async () => {
+    const repo = makeRepo({ files: { "antiphon.yaml": "image: committed\n" } });
+    repo.write({ "antiphon.yaml": "image: edited\n" });
+    const { image } = await inspectRepo(repo.path, { allowDirty: true });
+    expect(image).toEqual({ ref: "committed", from: "antiphon.yaml" });
+  });
+
+  it.each([
+    ["a key that is none", "imgae: x\n", /antiphon\.yaml:1: .*imgae/],
+    ["a value of the wrong kind", "check: make\nimage: [x]\n", /antiphon\.yaml:2: .*image/],
+    ["text that is no YAML", "image: [\n", /antiphon\.yaml:/],
+  ])("is refused with its line where antiphon.yaml has %s", async (_name, text, message) => {
+    const repo = makeRepo({ files: { "antiphon.yaml": text } });
+    for (const imageNamed of [false, true]) {
+      const refused = inspectRepo(repo.path, { imageNamed });
+      await expect(refused).rejects.toMatchObject({ code: "ANT_REPO_CONFIG_INVALID" });
+      await expect(refused).rejects.toThrow(message);
+    }
+  });
+
+  it("is asked for by name where devcontainer.json builds one, unless the run names another", async () => {
+    const files = { ".devcontainer/devcontainer.json": '{"build": {"dockerfile": "Dockerfile"}}' };
+    await expect(imageOf(files)).rejects.toMatchObject({ code: "ANT_REPO_DEVCONTAINER" });
+    await expect(imageOf(files)).rejects.toThrow(/built from Dockerfile/);
+    expect(await imageOf(files, true)).toBeNull();
   });
 });
 

@@ -60,6 +60,7 @@ beforeAll(async () => {
     instance: test.instance,
     image: sandboxImage(),
     allow: [],
+    allowlistFile: join(directory, "images.json"),
     slots: SLOTS,
     warm: 2,
     runtime: "runc",
@@ -267,7 +268,7 @@ describe("a job", () => {
 describe("a job that is not allowed", () => {
   const tiny = { tree: null, overlay: null, deletions: [], files: [] };
   it.each<[string, Partial<SandboxRequest>, string]>([
-    ["an image that is not on the list", { image: "debian:latest" }, "ANT_SANDBOX_REFUSED"],
+    ["an image that is not on the list", { image: "debian:latest" }, "ANT_SANDBOX_IMAGE_NOT_ALLOWED"],
     ["looser limits", { limits: { memoryBytes: 2 ** 50 } }, "ANT_SANDBOX_REFUSED"],
     ["a directory outside", { steps: [step("s", "pwd", { cwd: "../.." })] }, "ANT_SANDBOX_PATH"],
     [

@@ -26,6 +26,7 @@ export function inProcessRepository(): RepositoryPort {
         branch: "main",
         dirty: false,
         files: 1,
+        image: null,
       }),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
     discoverChecks: () => Promise.resolve([]),

@@ -52,6 +52,7 @@ export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Pr
           branch: "main",
           dirty: false,
           files: 1,
+          image: null,
         }),
     },
     () => `run_${uniqueId()}`,

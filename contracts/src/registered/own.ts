@@ -1,5 +1,6 @@
 /** Antiphon's own contracts: what its services say to each other. */
 import { DeadLetter } from "../dead-letter.ts";
+import { ImagesReply, ImagesRequest, SandboxImage } from "../images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
 import {
   EgressCloseRequest,
@@ -10,6 +11,7 @@ import {
 } from "../egress-rpc.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../live.ts";
+import { ProjectFile } from "../project-file.ts";
 import { Provenance } from "../provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
@@ -52,4 +54,8 @@ export const OWN_CONTRACTS = {
   EgressCloseRequest: contract("EgressCloseRequest.v1", "antiphon", EgressCloseRequest),
   EgressReport: contract("EgressReport.v1", "antiphon", EgressReport),
   SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
+  ProjectFile: contract("ProjectFile.v1", "antiphon", ProjectFile),
+  ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),
+  ImagesReply: contract("ImagesReply.v1", "antiphon", ImagesReply),
+  SandboxImage: contract("SandboxImage.v1", "antiphon", SandboxImage),
 };

@@ -1,8 +1,8 @@
 /**
  * What a repository looks like before a run is accepted, or a coded reason why no run can start from it.
- * About six processes (30 ms): find it, HEAD's branch, resolve, count, and the work tree's state.
+ * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the work tree's state.
  */
-import { AntiphonError, type RepoBase } from "@antiphon/contracts";
+import { AntiphonError, type NamedImage, type RepoBase } from "@antiphon/contracts";
 import { runGit } from "./git-process.ts";
 import {
   branchRef,
@@ -13,6 +13,7 @@ import {
   type RepoLike,
   type ResolvedRef,
 } from "./repo.ts";
+import { projectImage } from "./project-file.ts";
 import { withScratch } from "./scratch.ts";
 import { currentBranch, dirtyPaths } from "./work-tree.ts";
 
@@ -22,6 +23,8 @@ export interface InspectOptions {
   /** The branch the result is to land on, beside the run's own. It may be new. */
   landOn?: string;
   allowDirty?: boolean;
+  /** The run names its image itself. */
+  imageNamed?: boolean;
 }
 
 export interface RepoInspection {
@@ -32,6 +35,8 @@ export interface RepoInspection {
   branch: string | null;
   dirty: boolean;
   files: number;
+  /** What the base tree names; see project-file.ts. */
+  image: NamedImage | null;
   bare: boolean;
   /** `landOn` as a full ref, and where it points now. */
   landOn: { ref: string; commit: string | null } | null;
@@ -42,7 +47,7 @@ const RUN_BRANCHES = "refs/heads/antiphon";
 
 /**
  * @throws AntiphonError ANT_REPO_NOT_FOUND, _NOT_GIT, _NO_COMMITS, _REF_NOT_FOUND, _REF_INVALID, _REF_BLOCKED,
- *   _DIRTY, _INCOMPLETE, _UNREADABLE
+ *   _DIRTY, _INCOMPLETE, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
  */
 export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}): Promise<RepoInspection> {
   const opened = await openRepo(repo);
@@ -54,8 +59,8 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [files, dirty, name] = await Promise.all([
-    countFiles(opened, base.tree),
+  const [{ files, image }, dirty, name] = await Promise.all([
+    readBase(opened, base.tree, options.imageNamed ?? false),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
   ]);
@@ -65,6 +70,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     branch,
     dirty,
     files,
+    image,
     bare: opened.bare,
     landOn: landRef === null ? null : { ref: landRef, commit: target?.commit ?? null },
   };
@@ -104,8 +110,12 @@ async function fullName(
   return names[0] ?? base.commit;
 }
 
-/** Reads the whole listing, so that a tree that is missing in a partial clone is found here. One process. */
-async function countFiles(repo: Repo, tree: string): Promise<number> {
+/** Reads the whole listing, so that a tree that is missing in a partial clone is found here. Two processes. */
+async function readBase(
+  repo: Repo,
+  tree: string,
+  imageNamed: boolean,
+): Promise<Pick<RepoInspection, "files" | "image">> {
   return withScratch(objectStore(repo), async (scratch) => {
     const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", "--object-only", tree] });
     if (result.exitCode !== 0) {
@@ -114,7 +124,7 @@ async function countFiles(repo: Repo, tree: string): Promise<number> {
     }
     let count = 0;
     for (let at = result.stdout.indexOf(0); at !== -1; at = result.stdout.indexOf(0, at + 1)) count += 1;
-    return count;
+    return { files: count, image: await projectImage(scratch, tree, imageNamed) };
   });
 }
 

@@ -50,14 +50,17 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       const before = key === null ? null : await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // G3
       await backend.admit();
-      const options = runOptionsOf(intent);
-      const { repo, base_ref, land_on, allow_dirty } = options;
-      const { base } = await backend.inspect({
+      const asked = runOptionsOf(intent);
+      const { repo, base_ref, land_on, allow_dirty } = asked;
+      const { base, image } = await backend.inspect({
         repo,
         allow_dirty,
+        image_named: asked.image !== undefined,
         ...(base_ref === undefined ? {} : { base_ref }),
         ...(land_on === undefined ? {} : { land_on }),
       });
+      // From here on the run says which image it is, whatever the repository says later.
+      const options = image === null ? asked : { ...asked, image: image.ref };
       const record = intentRecord(runId, { intentId, intent, options, base, principal });
       const outcome = await backend.append(record); // G2
       return outcome.kind === "conflict" ? sameRun(outcome.existing, intentId) : { runId, replayed: false };

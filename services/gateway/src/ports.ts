@@ -3,6 +3,8 @@ import type {
   BlobRef,
   DirectorKey,
   EvidenceManifest,
+  ImagesReply,
+  ImagesRequest,
   NewRecord,
   RepoInspectReply,
   RepoInspectRequest,
@@ -47,5 +49,7 @@ export interface Backend {
   /** Public keys of all Directors that ever signed. */
   directorKeys(): Promise<DirectorKey[]>;
   storeRecording(name: string, document: unknown): Promise<void>;
+  /** Throws ANT_SANDBOX_RUNNER_LOST when no runner answers. */
+  images(request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>>;
   rollCall(expect: number): Promise<PresentService[]>;
 }

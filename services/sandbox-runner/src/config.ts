@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { isDigestReference } from "./core/image-allowlist.ts";
 import { isProvider, PROVIDERS, type Mode, type ProviderName } from "./core/provider-rules.ts";
 
 /** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
@@ -14,8 +15,10 @@ export interface SandboxConfig {
   readonly instance: string;
   /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null. */
   readonly image: string | null;
-  /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated; ids or references. */
+  /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated: `sha256:...`, or `name@sha256:...`. */
   readonly allow: readonly string[];
+  /** What `antiphon images allow` has allowed: images.json in the state directory. */
+  readonly allowlistFile: string;
   /** ANTIPHON_SANDBOX_SLOTS: jobs at once. */
   readonly slots: number;
   /** ANTIPHON_SANDBOX_WARM: started, empty containers kept ready. */
@@ -53,13 +56,28 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     provider,
     instance,
     image: text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json")),
-    allow: (text(env, "ANTIPHON_SANDBOX_ALLOW") ?? "").split(",").filter((name) => name !== ""),
+    allow: allowedImages(env),
+    allowlistFile: join(stateDirectory, "images.json"),
     slots: integer(env, "ANTIPHON_SANDBOX_SLOTS", 1, 256) ?? limits.sandboxSlots,
     warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? 2,
     runtime,
     treeDirectory: join(stateDirectory, "trees"),
     treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
   };
+}
+
+/** By digest only: a name alone could be pointed to something else. */
+function allowedImages(env: Env): readonly string[] {
+  const names = (text(env, "ANTIPHON_SANDBOX_ALLOW") ?? "").split(",").filter((name) => name !== "");
+  for (const name of names) {
+    if (!isDigestReference(name))
+      throw invalid(
+        "ANTIPHON_SANDBOX_ALLOW",
+        name,
+        "an image id (sha256:...) or a name with its digest (name@sha256:...)",
+      );
+  }
+  return names;
 }
 
 /** Two checkouts on one machine are two instances; the same one started again is the same. */

@@ -16,6 +16,7 @@ import {
   AntiphonError,
   limits,
   type EgressReport,
+  type ErrorCode,
   type SandboxChanges,
   type SandboxEvent,
   type SandboxOutcome,
@@ -242,15 +243,22 @@ function keep(progress: Progress, step: Promise<SandboxStepOutcome>): void {
   progress.steps.push(step);
 }
 
+/** What the requester alone can mend. */
+const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
+  "ANT_SANDBOX_REFUSED",
+  "ANT_SANDBOX_PATH",
+  "ANT_SANDBOX_IMAGE_MISSING",
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
+
 function endingOfFailure(error: unknown, step: string | null, signal: AbortSignal): Ending {
   if (signal.aborted) return endingOfDeath(canceledBy(signal), step);
   if (error instanceof SandboxDied) return endingOfDeath(error.death, step);
   if (error instanceof Refusal)
     return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: error.message };
   const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
-  const isRefusal =
-    code === "ANT_SANDBOX_REFUSED" || code === "ANT_SANDBOX_PATH" || code === "ANT_SANDBOX_IMAGE_MISSING";
-  return { outcome: isRefusal ? "refused" : "error", code, message: detail };
+  return { outcome: REFUSALS.has(code) ? "refused" : "error", code, message: detail };
 }
 
 function canceledBy(signal: AbortSignal): { kind: "canceled"; reason: string } {

@@ -33,6 +33,8 @@ export interface ImageFacts {
   readonly id: string;
   readonly env: readonly string[];
   readonly volumes: readonly string[];
+  /** On the engine; absent where a provider cannot tell. */
+  readonly bytes?: number;
 }
 
 export interface Command {

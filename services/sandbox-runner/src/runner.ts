@@ -4,8 +4,17 @@
  * Lifecycle: waiting for the provider and the image (said in the log, with the remedy, until both are there) -> serving
  * -> draining (jobs finish) -> stopped (nothing of this runner is left).
  */
-import { AntiphonError, BUCKETS } from "@antiphon/contracts";
-import { openBlobs, uniqueId, type Logger, type Role, type ServiceContext } from "@antiphon/runtime";
+import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
+import {
+  openBlobs,
+  serveRpc,
+  uniqueId,
+  type Bus,
+  type Logger,
+  type Role,
+  type ServiceContext,
+} from "@antiphon/runtime";
+import { AllowlistFile } from "./adapters/allowlist-file.ts";
 import { linkEgress } from "./adapters/egress-link.ts";
 import { Evidence } from "./adapters/evidence.ts";
 import { ownLabel } from "./adapters/owner.ts";
@@ -14,7 +23,8 @@ import { TreeArchive } from "./adapters/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./core/job-limits.ts";
 import { containerLabels, containerName } from "./core/container-labels.ts";
-import type { ImageFacts, ProviderHost, SandboxProvider } from "./ports.ts";
+import { Images } from "./images.ts";
+import type { ProviderHost, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./provider-host.ts";
 import { SandboxService } from "./service.ts";
 
@@ -34,17 +44,28 @@ export async function startSandboxRunner(
   const { bus, log, node } = context;
   const owner = ownLabel();
   const { config, host } = await ready(readConfig, owner, log, context.signal);
-  const { provider, image } = host;
+  const { provider } = host;
   const { instance } = config;
   const identity = { instance, node, owner };
 
   const defaults = defaultLimits(config.runtime);
+  const images = new Images({
+    node,
+    provider,
+    allowlist: new AllowlistFile(config.allowlistFile),
+    standard: () => readConfig().image,
+    configured: config.allow,
+    start: (imageId) =>
+      provider.start({ imageId, limits: defaults, labels: containerLabels(identity, null, Date.now()) }),
+    now: () => new Date(),
+  });
+  const image = await images.standard();
   const pool = new WarmPool({
     provider,
     bounds: { warm: config.warm, slots: config.slots },
     maxAgeMs: WARM_AGE_MS,
     order: () => ({
-      imageId: image.id,
+      imageId: (images.known ?? image).id,
       limits: defaults,
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
     }),
@@ -61,7 +82,7 @@ export async function startSandboxRunner(
       node,
       provider: provider.name,
       defaults,
-      image: (asked) => allowedImage(asked, image, config, provider),
+      image: (asked) => images.resolve(asked),
       lease: async (order, request) => {
         const lease = await pool.take({ ...order, labels: containerLabels(identity, request, Date.now()) });
         void lease.sandbox.assign(containerName(instance, request, uniqueId()));
@@ -82,6 +103,7 @@ export async function startSandboxRunner(
   }, TEND_MS);
   tending.unref();
   service.serve();
+  serveImages(bus, images, log);
   log.info(
     { instance, provider: provider.name, image: image.id, slots: config.slots, warm: config.warm },
     "sandboxes available",
@@ -119,21 +141,11 @@ async function ready(
   }
 }
 
-/** The default, or one of the allowlist; by what it is, not by what it is called. */
-async function allowedImage(
-  asked: string | null,
-  standard: ImageFacts,
-  config: SandboxConfig,
-  provider: SandboxProvider,
-): Promise<ImageFacts> {
-  if (asked === null || asked === standard.id || asked === config.image) return standard;
-  if (!config.allow.includes(asked)) {
-    throw new AntiphonError(
-      "ANT_SANDBOX_REFUSED",
-      `image ${asked} is not allowed; ANTIPHON_SANDBOX_ALLOW names those that are`,
-    );
-  }
-  const facts = await provider.image(asked);
-  if (facts !== null) return facts;
-  throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${asked} is not on this engine`);
+function serveImages(bus: Bus, images: Images, log: Logger): void {
+  const answer = async (value: unknown): ReturnType<Images["answer"]> => {
+    const checked = validate("ImagesRequest", value);
+    if (checked.ok) return images.answer(checked.value);
+    throw new AntiphonError("ANT_CONTRACT_INVALID", checked.errors[0]?.message ?? "not a request");
+  };
+  serveRpc(bus, subjects.sandboxImages, "sandbox-runner", answer, { log, name: "sandbox-images" });
 }

@@ -46,12 +46,13 @@ export class Repositories implements RepositoryPort {
 
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
     await this.#requireInsideRoots(request.repo.path);
-    const { base, branch, dirty, files } = await inspectRepo(request.repo.path, {
+    const { base, branch, dirty, files, image } = await inspectRepo(request.repo.path, {
       ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
       ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
       allowDirty: request.allow_dirty ?? false,
+      imageNamed: request.image_named ?? false,
     });
-    return { ok: true, base, branch, dirty, files };
+    return { ok: true, base, branch, dirty, files, image };
   }
 
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {

@@ -29,6 +29,12 @@ export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; re
 /** Verdicts no further attempt can improve: what is missing is a check or a grant, not a better patch. */
 const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
 
+/** What no further attempt can mend either: the run asks for an image it cannot have. */
+const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
+
 export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): TaskStep {
   const { phase } = task;
   if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // D2
@@ -99,6 +105,8 @@ function afterResult(
         questions: body.result.questions.map(questionText),
       });
     case "failed":
+      if (FINAL_FAILURES.has(body.code ?? ""))
+        return to(seen, failed(phase.epoch, body.code ?? "", body.result.summary));
       return reject(seen, policy, {
         epoch: phase.epoch,
         code: body.code ?? "ANT_VERIFY_SELF_FAILED",

@@ -2,7 +2,14 @@
 //
 // Every call ends within `deadlineMs`: an answer that cannot be had is ANT_NATS_UNREACHABLE, not a wait.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
-import type { DirectorKey, LogLine, RepoInspectReply, RepoInspectRequest } from "@antiphon/contracts";
+import type {
+  DirectorKey,
+  ImagesReply,
+  ImagesRequest,
+  LogLine,
+  RepoInspectReply,
+  RepoInspectRequest,
+} from "@antiphon/contracts";
 import { callRpc, listen, openBlobs, openJournal, openKv, tell } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
@@ -10,6 +17,7 @@ import { StorageWatch } from "./storage-watch.ts";
 
 const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
+const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
 const ROLL_CALL_MS = 300;
 
 export function natsBackend(bus: Bus, log: Logger): Backend {
@@ -54,6 +62,7 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
     async storeRecording(name, content) {
       await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
     },
+    images: (request) => images(bus, request),
     rollCall: (expect) => rollCall(bus, expect),
   };
 }
@@ -100,6 +109,17 @@ async function inspect(
     });
   } finally {
     stopListening();
+  }
+}
+
+async function images(bus: Bus, request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>> {
+  try {
+    return await callRpc<Extract<ImagesReply, { ok: true }>>(bus, subjects.sandboxImages, request, {
+      timeoutMs: IMAGES_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
+    throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner answered", { cause: error });
   }
 }
 

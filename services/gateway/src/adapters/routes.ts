@@ -1,7 +1,8 @@
 // The routes: what is taken from a request, and what is answered.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, validate } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
+import { malformed } from "../core/malformed.ts";
 import { openApi } from "../core/openapi.ts";
 import { recordJson } from "../core/sse-frame.ts";
 import type { Backend } from "../ports.ts";
@@ -27,6 +28,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addIntents(server, parts.gateway);
   addRuns(server, parts);
   addEvidence(server, parts.gateway);
+  addImages(server, parts.backend);
   addHealth(server, parts);
 }
 
@@ -116,6 +118,15 @@ function addEvidence(server: FastifyInstance, gateway: Gateway): void {
       .type("text/plain; charset=utf-8")
       .header("content-security-policy", "sandbox; default-src 'none'")
       .send(bytes);
+  });
+}
+
+function addImages(server: FastifyInstance, backend: Backend): void {
+  server.get("/images", () => backend.images({ op: "list" }));
+  server.post("/images", (request) => {
+    const checked = validate("ImagesRequest", request.body);
+    if (!checked.ok) throw malformed("ANT_CONTRACT_INVALID", checked.errors);
+    return backend.images(checked.value);
   });
 }
 

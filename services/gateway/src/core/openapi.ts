@@ -46,6 +46,8 @@ export const ROUTES: readonly Route[] = [
   route("get", "/runs/{id}/evidence/{task}/{epoch}/files/{path}", "One file of a bundle", 200, "text/plain"),
   route("post", "/recordings", "Keep a recorded agent session under its replay key", 201),
   route("get", "/keys", "Public keys of the Directors, as a JWK set", 200),
+  route("get", "/images", "The images sandboxes may be made of", 200, "ImagesReply"),
+  route("post", "/images", "Allow an image, or take that back", 200, "ImagesReply", "ImagesRequest"),
   route("get", "/services", "Which services answer", 200),
   route("get", "/healthz", "The process lives", 200),
   route("get", "/readyz", "NATS is connected", 200),

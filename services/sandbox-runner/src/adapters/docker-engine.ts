@@ -54,6 +54,7 @@ export function dockerEngine(socketPath?: string): Engine {
           id: found.Id,
           env: found.Config.Env ?? [],
           volumes: Object.keys(found.Config.Volumes ?? {}),
+          bytes: found.Size,
         };
       } catch (error) {
         if (statusOf(error) === 404) return null;

@@ -1,0 +1,62 @@
+// antiphon images list|build|allow|disallow: what sandboxes may be made of.
+import type { ImagesReply, ImagesRequest } from "@antiphon/contracts";
+import { examples } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { plain } from "../screen.ts";
+import { bytes, table } from "../table.ts";
+
+type Images = Extract<ImagesReply, { ok: true }>;
+type Json = { json?: boolean };
+
+export const addImages: AddVerb = (program, context) => {
+  const images = program.command("images").summary("list, build or allow the images sandboxes are made of");
+  images
+    .command("list")
+    .summary("the images that are allowed, by digest")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon images list"]))
+    .action(async (options: Json) => {
+      const answer = await (await context.gateway()).get<Images>("/images");
+      if (options.json === true) return context.screen.json(answer);
+      show(context, answer);
+    });
+  images
+    .command("build")
+    .summary("build the standard image on this machine: from its Dockerfile, or from Debian packages")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon images build"]))
+    .action(async (options: Json) => {
+      const { buildImage } = await import("../image-build.ts");
+      context.setExitCode(await buildImage(context.root, options.json === true));
+    });
+  change("allow", "allow an image of the runner's engine, by its digest, after trying it", "alpine:3.22");
+  change("disallow", "take an image off the allowlist", "alpine:3.22");
+
+  function change(op: "allow" | "disallow", summary: string, example: string): void {
+    images
+      .command(op)
+      .summary(summary)
+      .argument("<ref>", "a name as the engine knows it, or an image id")
+      .option("--json", "one JSON object on stdout")
+      .addHelpText("after", examples([`antiphon images ${op} ${example}`]))
+      .action(async (ref: string, options: Json) => {
+        const request: ImagesRequest = { op, ref };
+        const answer = await (await context.gateway()).post<Images>("/images", request);
+        if (options.json === true) return context.screen.json(answer);
+        show(context, answer);
+      });
+  }
+};
+
+function show({ screen }: CliContext, { images }: Images): void {
+  if (images.length === 0)
+    return screen.out("no image is allowed; build the standard one: antiphon images build");
+  const rows = images.map(({ ref, id, allowed_by, bytes: size, sealed }) => [
+    plain(ref),
+    id === null ? "-" : id.slice(0, 19),
+    allowed_by,
+    size === null ? "not on the engine" : bytes(size),
+    sealed === false ? "attempts only: it cannot hold a verdict" : "",
+  ]);
+  for (const row of table(rows)) screen.out(row.trimEnd());
+}

@@ -1,0 +1,66 @@
+/**
+ * Which images sandboxes may be made of: by what they are, never by what they are called.
+ *
+ * Invariants:
+ *   IM1  An image is allowed only by its digest: the id the engine computes over its content. A name on the list is
+ *        for people; when it points to other content, that content is not allowed.
+ *   IM2  A list that cannot be read allows nothing beyond the default.
+ */
+export interface AllowedImage {
+  /** What it was called when it was allowed. */
+  readonly ref: string;
+  readonly id: string;
+  /** ISO 8601. */
+  readonly allowedAt: string;
+}
+
+export type Allowance =
+  | { readonly kind: "allowed" }
+  | { readonly kind: "moved"; readonly allowedId: string }
+  | { readonly kind: "unknown" };
+
+export function allowanceOf(list: readonly AllowedImage[], asked: string, id: string): Allowance {
+  if (list.some((one) => one.id === id)) return { kind: "allowed" }; // IM1
+  const named = list.find((one) => one.ref === asked);
+  return named === undefined ? { kind: "unknown" } : { kind: "moved", allowedId: named.id };
+}
+
+/** The list with the image on it. A name stands for one image: what it stood for before goes, unless it has another name. */
+export function withAllowed(list: readonly AllowedImage[], image: AllowedImage): AllowedImage[] {
+  return [...list.filter((one) => one.ref !== image.ref), image];
+}
+
+/** Without what `asked` names, by reference or by id. */
+export function withoutAllowed(list: readonly AllowedImage[], asked: string): AllowedImage[] {
+  const named = new Set(list.filter((one) => one.ref === asked).map((one) => one.id));
+  return list.filter((one) => one.id !== asked && !named.has(one.id));
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** Null when the text is no allowlist (IM2). */
+export function parseAllowlist(text: string): AllowedImage[] | null {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const { version, images } = (document ?? {}) as { version?: unknown; images?: unknown };
+  if (version !== 1 || !Array.isArray(images)) return null;
+  const isEntry = (one: Partial<AllowedImage> | null): boolean =>
+    typeof one?.ref === "string" &&
+    typeof one.id === "string" &&
+    DIGEST.test(one.id) &&
+    typeof one.allowedAt === "string";
+  return images.every(isEntry) ? (images as AllowedImage[]) : null;
+}
+
+export function allowlistText(images: readonly AllowedImage[]): string {
+  return `${JSON.stringify({ version: 1, images }, null, 2)}\n`;
+}
+
+/** What ANTIPHON_SANDBOX_ALLOW may hold: an image id, or a name with the digest a registry gave it. */
+export function isDigestReference(text: string): boolean {
+  return DIGEST.test(text) || /^[^@\s]+@sha256:[0-9a-f]{64}$/.test(text);
+}

@@ -6,6 +6,7 @@ import { addCancel } from "./verbs/cancel.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addDecode } from "./verbs/decode.ts";
 import { addDev } from "./verbs/dev.ts";
+import { addDlq } from "./verbs/dlq.ts";
 import { addDoctor } from "./verbs/doctor.ts";
 import { addEvents } from "./verbs/events.ts";
 import { addEvidence } from "./verbs/evidence.ts";
@@ -14,6 +15,7 @@ import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
@@ -28,6 +30,8 @@ const VERBS = [
   addCancel,
   addPause,
   addResume,
+  addRetry,
+  addDlq,
   addEvidence,
   addKeys,
   addImages,

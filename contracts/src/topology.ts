@@ -29,8 +29,11 @@ export type StreamSpec = {
 
 export type ConsumerName = "router" | "director" | "associate";
 
+/** Consumers nobody pulls from: how many messages wait for them is the count. */
+export type TallyName = "tally-intent" | "tally-closed";
+
 export type ConsumerSpec = {
-  name: ConsumerName;
+  name: ConsumerName | TallyName;
   stream: string;
   purpose: string;
   filterSubjects: readonly string[];
@@ -99,6 +102,24 @@ const consumers: ConsumerSpec[] = partitions.flatMap((partition) =>
   }),
 );
 
+/** Accepted less closed is open: the server keeps both counts, purges included, so nobody has to read a run for it. */
+const TALLIED: { readonly [T in TallyName]: JournalType } = {
+  "tally-intent": "intent",
+  "tally-closed": "closed",
+};
+
+const tallies: ConsumerSpec[] = partitions.flatMap((partition) =>
+  (Object.keys(TALLIED) as TallyName[]).map((name) => ({
+    name,
+    stream: journalStream(partition),
+    purpose: `Counts ${TALLIED[name]} records; nobody pulls from it.`,
+    filterSubjects: [subjects.partitionType(partition, TALLIED[name])],
+    ackWaitMs: limits.routerAckWaitMs,
+    maxDeliver: -1,
+    maxAckPending: 1,
+  })),
+);
+
 export const BUCKETS = {
   intents: "ANT_INTENTS",
   runs: "ANT_RUNS",
@@ -150,7 +171,7 @@ export const topology: {
       maxMessageBytes: 2 * limits.messageBytes,
     },
   ],
-  consumers,
+  consumers: [...consumers, ...tallies],
   buckets: [
     { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
     { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },

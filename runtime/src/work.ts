@@ -1,21 +1,13 @@
 import { setMaxListeners } from "node:events";
 import type { Msg } from "@nats-io/nats-core";
 import { createInbox } from "@nats-io/nats-core";
-import type { ConsumerName, DeadLetter, StoredRecord } from "@antiphon/contracts";
-import {
-  AntiphonError,
-  HEADERS,
-  MSGPACK,
-  encode,
-  limits,
-  parseJournalSubject,
-  subjects,
-  topology,
-} from "@antiphon/contracts";
+import type { ConsumerName, StoredRecord } from "@antiphon/contracts";
+import { AntiphonError, limits, topology } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { DeliveryInfo } from "./core/ack-subject.ts";
 import { parseAckSubject } from "./core/ack-subject.ts";
+import { storeLetter } from "./dead-letters.ts";
 import { toRecord } from "./journal.ts";
 import type { Logger } from "./logger.ts";
 import type { Outcome } from "./outcome.ts";
@@ -223,32 +215,12 @@ async function bury(
   message: Msg,
   letter: { code: string; detail: string },
 ): Promise<boolean> {
-  const address = parseJournalSubject(message.subject);
-  const subject =
-    address === null
-      ? `antiphon.v1.dlq.${options.consumer}.malformed.${info.stream.toLowerCase()}.-.${info.seq}`
-      : subjects.deadLetter(options.consumer, address);
-  const { deliveries, seq } = info;
-  const body: DeadLetter = {
-    v: 1,
-    consumer: options.consumer,
-    code: letter.code,
-    detail: letter.detail.slice(0, 16_000),
-    deliveries,
-    origin: { subject: message.subject, seq },
-    payload: Buffer.from(message.data).toString("base64"),
-  };
-  const result = await bus.publish({
-    stream: "ANT_DLQ",
-    subject,
-    payload: encode(body),
-    headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: "DeadLetter.v1" },
-    expectLastSubjectSequence: 0,
-    group: false,
-  });
-  if (result.kind === "ok" || (result.kind === "failed" && result.refusal === "expectation")) return true;
-  options.log.error({ subject, result }, "dead letter could not be stored");
-  return false;
+  const { stream, seq, deliveries } = info;
+  const origin = { subject: message.subject, seq, stream };
+  const { consumer } = options;
+  const stored = await storeLetter(bus, { ...letter, consumer, deliveries, origin, data: message.data });
+  if (!stored) options.log.error(origin, "dead letter could not be stored");
+  return stored;
 }
 
 function say(bus: Bus, message: Msg, verb: string): void {

@@ -1,6 +1,7 @@
 /** What people say to a run over HTTP, with the real Router and Director behind it. The test is the Associate. */
-import { createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";
-import type { RunningService } from "@antiphon/runtime";
+import { limits } from "@antiphon/contracts";
+import { consume, createLogger, readRuntimeConfig, requeueing, startService } from "@antiphon/runtime";
+import type { Delivery, Outcome, RunningService } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRouter } from "../../services/router/src/service.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
@@ -59,6 +60,163 @@ async function settled(): Promise<void> {
 const types = async (runId: string) => (await world.journal.read(runId)).map(({ type }) => type);
 const say = (runId: string, verb: string, body?: unknown) =>
   world.call("POST", `/v1/runs/${runId}/${verb}`, body === undefined ? {} : { body });
+
+/** The Associates lose every attempt of the run's first task, until it is given up. */
+async function poison(runId: string): Promise<void> {
+  for (let epoch = 1; epoch <= limits.maxLapses + 1; epoch += 1) {
+    await eventually(`dispatched at ${epoch}`, async () => {
+      const records = await world.journal.read(runId);
+      return records.some((record) => record.type === "dispatch" && record.epoch === epoch);
+    });
+    await world.journal.append({
+      type: "result",
+      runId,
+      taskId: "T-001",
+      epoch,
+      cause: null,
+      body: { kind: "lapsed", observer: "as_test", holder: "as_gone" },
+    });
+  }
+  await eventually("closed", async () => (await types(runId)).includes("closed"));
+}
+
+describe("retry", () => {
+  test("a failed or canceled run is tried again as one new run of the same intent, however often it is asked for", async () => {
+    const runId = await begin();
+    const early = await say(runId, "retry");
+    expect(early.status).toBe(409);
+    expect(errorOf(early)).toMatchObject({ code: "ANT_RUN_NOT_RETRYABLE" });
+    await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
+    await eventually("closed", async () => (await types(runId)).includes("closed"));
+    await settled();
+    const before = await types(runId);
+
+    const answers = await Promise.all([say(runId, "retry"), say(runId, "retry")]);
+    expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+    const again = await say(runId, "retry");
+    expect(again).toMatchObject({ status: 202, body: { retryOf: runId, replayed: true } });
+    const ids = new Set([...answers, again].map(({ body }) => body.runId));
+    expect(ids.size).toBe(1);
+    const newId = String(again.body.runId);
+    expect(newId).not.toBe(runId);
+
+    const [old, fresh] = await Promise.all(
+      [runId, newId].map((id) => world.journal.find("intent", id, null, 0)),
+    );
+    if (old?.type !== "intent" || fresh?.type !== "intent") throw new Error("both have an intent");
+    expect(fresh.body).toEqual({ ...old.body, retry_of: runId });
+    expect(await types(runId)).toEqual(before); // J6
+  });
+});
+
+describe("dead letters", () => {
+  const letters = async () =>
+    (await world.call("GET", "/v1/dead-letters")).body.letters as Record<string, unknown>[];
+
+  test("J7 what an Associate gave up is listed, shown, and handled again when it is requeued", async () => {
+    const runId = await begin();
+    const seen: [string, number][] = [];
+    const handle = (delivery: Delivery): Promise<Outcome> => {
+      const { type, runId: of, epoch } = delivery.record;
+      if (of === runId) seen.push([type, epoch]);
+      const first = of === runId && seen.length === 1;
+      return Promise.resolve(
+        first ? { kind: "terminal", code: "ANT_INTERNAL", detail: "cannot be done here" } : { kind: "done" },
+      );
+    };
+    const stop = new AbortController();
+    const log = createLogger("test", { level: "silent" });
+    const associate = consume(world.bus, {
+      consumer: "associate",
+      slots: 1,
+      log,
+      signal: stop.signal,
+      handle: requeueing("associate", world.journal, handle),
+    });
+    try {
+      const id = `associate.dispatch.${runId}.t-001.1`;
+      await eventually("the letter is listed", async () =>
+        (await letters()).some((letter) => letter.id === id),
+      );
+      const shown = await world.call("GET", `/v1/dead-letters/${id}`);
+      expect(shown.body).toMatchObject({
+        consumer: "associate",
+        code: "ANT_INTERNAL",
+        detail: "cannot be done here",
+        runId,
+        taskId: "t-001",
+        epoch: 1,
+      });
+
+      const requeued = await world.call("POST", `/v1/dead-letters/${id}/requeue`);
+      expect(requeued).toMatchObject({ status: 202, body: { accepted: true, runId, n: 1 } });
+      await eventually("handled again", () => seen.length === 2);
+      expect(seen).toEqual([
+        ["dispatch", 1],
+        ["dispatch", 1],
+      ]);
+      expect((await letters()).some((letter) => letter.id === id)).toBe(false);
+      const twice = await world.call("POST", `/v1/dead-letters/${id}/requeue`);
+      expect(twice.status).toBe(404);
+      expect(errorOf(twice)).toMatchObject({ code: "ANT_DLQ_NOT_FOUND" });
+      const record = await world.journal.find("requeue", runId, null, 1);
+      expect(record?.body).toMatchObject({ consumer: "associate", code: "ANT_INTERNAL" });
+    } finally {
+      await associate.drain(1000);
+    }
+  });
+
+  test("J7 a task the Director gave up leaves one letter; its run is over, so the way on is a retry", async () => {
+    const runId = await begin();
+    await poison(runId);
+    const mine = (await letters()).filter((letter) => letter.runId === runId);
+    expect(mine).toHaveLength(1);
+    expect(mine[0]).toMatchObject({ code: "ANT_TASK_POISON", consumer: "associate", type: "dispatch" });
+    const refused = await world.call("POST", `/v1/dead-letters/${String(mine[0]?.id)}/requeue`);
+    expect(refused.status).toBe(409);
+    expect(errorOf(refused)).toMatchObject({ code: "ANT_DLQ_RUN_OVER" });
+    expect(String(errorOf(refused).remedy)).toContain("antiphon retry");
+    expect((await say(runId, "retry")).status).toBe(202);
+  });
+
+  test("an id that is none finds nothing, whatever is in it", async () => {
+    for (const id of ["x", "*.*.*.*.*", "a.b.c.d.%3E", "%00"]) {
+      const answer = await world.call("GET", `/dead-letters/${id}`);
+      expect(errorOf(answer), id).toMatchObject({ code: "ANT_DLQ_NOT_FOUND" });
+    }
+  });
+});
+
+describe("admission", () => {
+  test("A3 A4 at the bound of open runs a new one gets 429 and no record; a closed run makes room, and a restart forgets nothing", async () => {
+    const small = await openWorld({ openRuns: 3 });
+    try {
+      const intent = await small.call("POST", "/intents", { body: intentFor(repo.path) });
+      const start = (headers: Record<string, string> = {}) =>
+        small.call("POST", `/intents/${String(intent.body.intentId)}/run`, { headers });
+      const burst = await Promise.all(Array.from({ length: 8 }, () => start()));
+      const taken = burst.filter(({ status }) => status === 202);
+      const refused = burst.filter(({ status }) => status === 429);
+      expect([taken.length, refused.length]).toEqual([3, 5]);
+      expect(errorOf(refused[0]!)).toMatchObject({ code: "ANT_GATEWAY_BUSY", limit: 3 });
+      expect(Number(refused[0]!.headers["retry-after"])).toBeGreaterThan(0);
+      const runs = async () => await small.journal.runIds();
+      expect(new Set(await runs())).toEqual(new Set(taken.map(({ body }) => body.runId)));
+
+      await small.nats.kill();
+      await small.nats.restart();
+      await eventually("it answers again", async () => [202, 429].includes((await start()).status));
+      expect(await runs()).toHaveLength(3);
+
+      const over = String(taken[0]!.body.runId);
+      await small.call("POST", `/runs/${over}/events`, { body: { event: "cancel" } });
+      await eventually("room again", async () => (await start()).status === 202);
+      expect(await runs()).toHaveLength(4);
+    } finally {
+      await small.close();
+    }
+  });
+});
 
 describe("pause and resume", () => {
   test("D11 nothing new is dispatched while paused; the resume dispatches; each is said once", async () => {

@@ -54,7 +54,14 @@ export async function openWorld(
     {
       name: "gateway",
       start: async (context) => {
-        const settings = { host: "127.0.0.1", port: 0, token: null, allowedHosts: [], ...over };
+        const settings = {
+          host: "127.0.0.1",
+          port: 0,
+          token: null,
+          allowedHosts: [],
+          openRuns: 10_000,
+          ...over,
+        };
         const role = await start(context, settings);
         url = role.url;
         return role;

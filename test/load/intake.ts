@@ -1,4 +1,5 @@
 /** How runs are started: by the gateway's own intake code over the journal, or by the gateway's process over HTTP. */
+import { limits } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
@@ -37,7 +38,7 @@ export function intentOf(options: LoadOptions, project: Project | null): Record<
 }
 
 export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Promise<StartRun> {
-  const real = natsBackend(bus, log);
+  const real = natsBackend(bus, log, limits.openRuns);
   const kept = new Map<string, unknown>();
   const intake = intentIntake(
     {

@@ -9,6 +9,7 @@ import {
   openBlobs,
   openJournal,
   openKv,
+  requeueing,
   sandboxClient,
   systemClock,
   tell,
@@ -78,7 +79,13 @@ export function associateOver(
     }
   };
 
-  return consume(bus, { consumer: "associate", slots: settings.slots, log, signal, handle });
+  return consume(bus, {
+    consumer: "associate",
+    slots: settings.slots,
+    log,
+    signal,
+    handle: requeueing("associate", journal, handle),
+  });
 }
 
 function attemptOf(record: StoredRecord): Attempt | null {

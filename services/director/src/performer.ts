@@ -12,15 +12,18 @@ import type { Effect } from "./core/outstanding.ts";
 import type { RunState } from "./core/run-state.ts";
 import { intentOf } from "./intent-of.ts";
 import { landIntegration, verifyIntegration } from "./integration.ts";
+import type { PoisonLettersPort } from "./ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
 
 /** Rejections an attempt is told about; older ones stay in the journal. */
 const MAX_FEEDBACK = 5;
 
-export class Performer {
-  readonly #ports: VerificationPorts;
+export type PerformerPorts = VerificationPorts & { letters: PoisonLettersPort };
 
-  constructor(ports: VerificationPorts) {
+export class Performer {
+  readonly #ports: PerformerPorts;
+
+  constructor(ports: PerformerPorts) {
     this.#ports = ports;
   }
 
@@ -51,6 +54,7 @@ export class Performer {
           body: await landIntegration(run, effect.integration, this.#ports.repository),
         };
       case "close":
+        for (const task of effect.poisoned) await this.#ports.letters.bury(run.runId, task); // J7
         return { type: "closed", ...at, body: closingOf(run) };
     }
   }

@@ -10,6 +10,7 @@ import type {
   TreeRef,
   VerdictBody,
 } from "@antiphon/contracts";
+import type { PoisonedTask } from "./core/outstanding.ts";
 import type { ChangedTree } from "@antiphon/runtime/git/index";
 
 /** What the caller allows a change to touch. */
@@ -82,6 +83,12 @@ export interface VerdictEvidencePort {
   store(verdict: VerdictManifest): Promise<EvidenceRef>;
   /** The bytes of `diff.patch`. */
   patch(ref: BlobRef): Promise<Buffer>;
+}
+
+/** Dead letters of tasks that were given up. */
+export interface PoisonLettersPort {
+  /** One letter a task, however often it is asked for. */
+  bury(runId: string, task: PoisonedTask): Promise<void>;
 }
 
 export interface VerdictManifest {

@@ -3,9 +3,11 @@ import { BUCKETS, subjects, type RepoInspectRequest } from "@antiphon/contracts"
 import {
   consume,
   openBlobs,
+  openDeadLetters,
   openJournal,
   openKv,
   openSigningKey,
+  requeueing,
   sandboxClient,
   serveRpc,
   systemClock,
@@ -15,6 +17,7 @@ import {
 } from "@antiphon/runtime";
 import { sweepScratch } from "@antiphon/runtime/git/index";
 import { CleanRoom } from "./adapters/clean-room.ts";
+import { PoisonLetters } from "./adapters/poison-letters.ts";
 import { Repositories } from "./adapters/repositories.ts";
 import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
 import type { DirectorConfig } from "./config.ts";
@@ -52,7 +55,8 @@ export function directOver(
 ): Role {
   const { bus, log, signal } = context;
   const journal = openJournal(bus, { log, key });
-  const performer = new Performer(ports);
+  const letters = new PoisonLetters(openDeadLetters(bus), journal);
+  const performer = new Performer({ ...ports, letters });
   const projector = new Projector(
     { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
     log,
@@ -72,7 +76,7 @@ export function directOver(
     slots: config.slots,
     log,
     signal,
-    handle: (delivery) => director.handle(delivery),
+    handle: requeueing("director", journal, (delivery) => director.handle(delivery)),
   });
 
   const stop = new AbortController();

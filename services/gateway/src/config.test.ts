@@ -3,7 +3,20 @@ import { readGatewayConfig } from "./config.ts";
 
 describe("the gateway's settings", () => {
   it("listen on loopback without anything set", () => {
-    expect(readGatewayConfig({})).toEqual({ host: "127.0.0.1", port: 3001, token: null, allowedHosts: [] });
+    expect(readGatewayConfig({})).toEqual({
+      host: "127.0.0.1",
+      port: 3001,
+      token: null,
+      allowedHosts: [],
+      openRuns: 10_000,
+    });
+  });
+
+  it("name a number of open runs that cannot be", () => {
+    expect(readGatewayConfig({ ANTIPHON_OPEN_RUNS: "7" }).openRuns).toBe(7);
+    expect(() => readGatewayConfig({ ANTIPHON_OPEN_RUNS: "many" })).toThrow(
+      expect.objectContaining({ code: "ANT_CONFIG_INVALID" }),
+    );
   });
 
   it.each(["0.0.0.0:3001", "192.168.1.7:80", "[::]:3001", "gateway:3001"])(

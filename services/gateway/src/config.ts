@@ -1,5 +1,5 @@
 // The only place in the gateway that reads the environment.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import { isLoopback } from "./core/caller-guard.ts";
 
 export interface GatewayConfig {
@@ -10,6 +10,8 @@ export interface GatewayConfig {
   readonly token: string | null;
   /** ANTIPHON_GATEWAY_HOSTS: names besides loopback under which it may be called, comma separated. */
   readonly allowedHosts: readonly string[];
+  /** ANTIPHON_OPEN_RUNS: runs that may be open at the same time; above it 429. Default limits.openRuns. */
+  readonly openRuns: number;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,5 +32,14 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     throw new AntiphonError("ANT_GATEWAY_UNSAFE_BIND", `will not listen on ${host} without a token`);
   }
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
-  return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== "") };
+  const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
+  return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+}
+
+function openRunsOf(text: string | undefined): number {
+  if (text === undefined || text === "") return limits.openRuns;
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 1_000_000) return value;
+  const detail = `ANTIPHON_OPEN_RUNS=${JSON.stringify(text)} is not a whole number from 1 to 1000000`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_OPEN_RUNS" } });
 }

@@ -2,6 +2,7 @@
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { malformed } from "./core/malformed.ts";
+import { retryIdOf, retryable } from "./core/retry.ts";
 import { runOptionsOf } from "./core/run-options.ts";
 import type { Backend } from "./ports.ts";
 
@@ -12,10 +13,17 @@ export interface RunRequest {
   readonly body: unknown;
 }
 
+export interface Started {
+  readonly runId: string;
+  readonly replayed: boolean;
+}
+
 export interface IntentIntake {
   create(body: unknown, principal: string): Promise<{ intentId: string; created: boolean }>;
   get(intentId: string): Promise<{ intentId: string; intent: Intent }>;
-  run(intentId: string, request: RunRequest): Promise<{ runId: string; replayed: boolean }>;
+  run(intentId: string, request: RunRequest): Promise<Started>;
+  /** `records`: those of the run that is tried again. */
+  retry(records: readonly StoredRecord[], principal: string): Promise<Started>;
 }
 
 /** What a journal record holds besides its body: envelope and headers. */
@@ -26,6 +34,34 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
     const document = (await backend.intent(intentId)) as { intent: Intent } | null;
     if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
     return { intentId, intent: document.intent };
+  }
+
+  async function start(runId: string, order: Order): Promise<Started> {
+    const { intentId, intent, principal, retryOf } = order;
+    await backend.admit();
+    const asked = runOptionsOf(intent);
+    const { repo, base_ref, land_on, allow_dirty } = asked;
+    const place = await backend.admitRun();
+    try {
+      const { base, image } = await backend.inspect({
+        repo,
+        allow_dirty,
+        image_named: asked.image !== undefined,
+        ...(base_ref === undefined ? {} : { base_ref }),
+        ...(land_on === undefined ? {} : { land_on }),
+      });
+      // From here on the run says which image it is, whatever the repository says later.
+      const options = image === null ? asked : { ...asked, image: image.ref };
+      const link = retryOf === undefined ? {} : { retry_of: retryOf };
+      const record = intentRecord(runId, { intentId, intent, options, base, principal, ...link });
+      const outcome = await backend.append(record); // G2
+      if (outcome.kind !== "conflict") return { runId, replayed: false };
+      place.release();
+      return sameRun(outcome.existing, intentId);
+    } catch (error) {
+      place.release(); // Counted once more at the next look, should the record be stored after all.
+      throw error;
+    }
   }
 
   return {
@@ -49,23 +85,24 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       const runId = key === null ? newRunId() : runIdOf(key, principal);
       const before = key === null ? null : await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // G3
-      await backend.admit();
-      const asked = runOptionsOf(intent);
-      const { repo, base_ref, land_on, allow_dirty } = asked;
-      const { base, image } = await backend.inspect({
-        repo,
-        allow_dirty,
-        image_named: asked.image !== undefined,
-        ...(base_ref === undefined ? {} : { base_ref }),
-        ...(land_on === undefined ? {} : { land_on }),
-      });
-      // From here on the run says which image it is, whatever the repository says later.
-      const options = image === null ? asked : { ...asked, image: image.ref };
-      const record = intentRecord(runId, { intentId, intent, options, base, principal });
-      const outcome = await backend.append(record); // G2
-      return outcome.kind === "conflict" ? sameRun(outcome.existing, intentId) : { runId, replayed: false };
+      return start(runId, { intentId, intent, principal });
+    },
+    async retry(records, principal) {
+      const { runId: retryOf, intentId } = retryable(records);
+      const runId = retryIdOf(retryOf);
+      const before = await backend.intentRecord(runId);
+      if (before !== null) return sameRun(before, intentId); // G3
+      const { intent } = await get(intentId);
+      return start(runId, { intentId, intent, principal, retryOf });
     },
   };
+}
+
+interface Order {
+  readonly intentId: string;
+  readonly intent: Intent;
+  readonly principal: string;
+  readonly retryOf?: string;
 }
 
 function refuseBody(body: unknown): void {

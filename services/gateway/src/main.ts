@@ -14,7 +14,7 @@ export async function start(
   { bus, log }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
-  const backend = natsBackend(bus, log);
+  const backend = natsBackend(bus, log, config.openRuns);
   const gateway = openGateway(backend, () => `run_${uniqueId()}`);
   const streams = new EventStreams(backend);
   const { token, allowedHosts } = config;

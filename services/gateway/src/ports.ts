@@ -11,7 +11,7 @@ import type {
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
-import type { AppendResult } from "@antiphon/runtime";
+import type { AppendResult, KeptLetter } from "@antiphon/runtime";
 
 export interface LiveOutput {
   readonly taskId: string | null;
@@ -31,6 +31,8 @@ export interface Backend {
   readonly connected: boolean;
   /** Throws ANT_NATS_NO_SPACE when there is too little room for new work. */
   admit(): Promise<void>;
+  /** Takes a place among the open runs; throws ANT_GATEWAY_BUSY when there is none left. */
+  admitRun(): Promise<{ release(): void }>;
   /** False: the key exists. */
   createIntent(intentId: string, document: unknown): Promise<boolean>;
   intent(intentId: string): Promise<unknown>;
@@ -51,5 +53,8 @@ export interface Backend {
   storeRecording(name: string, document: unknown): Promise<void>;
   /** Throws ANT_SANDBOX_RUNNER_LOST when no runner answers. */
   images(request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>>;
+  deadLetters(after: number, limit: number): Promise<{ letters: KeptLetter[]; more: number }>;
+  deadLetter(id: string): Promise<KeptLetter | null>;
+  removeDeadLetter(letter: KeptLetter): Promise<void>;
   rollCall(expect: number): Promise<PresentService[]>;
 }

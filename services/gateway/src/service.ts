@@ -7,6 +7,8 @@
 //   G4  A side event is written to the attempt that waits for it, once; a run that is over takes none.
 import { AntiphonError, runView } from "@antiphon/contracts";
 import type { ControlBody, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import { deadLetterDesk } from "./dead-letters.ts";
+import type { DeadLetterDesk } from "./dead-letters.ts";
 import { evidenceReader } from "./evidence-reader.ts";
 import type { EvidenceReader } from "./evidence-reader.ts";
 import { intentIntake } from "./intent-intake.ts";
@@ -22,6 +24,7 @@ import type { RunSummary } from "./core/run-summary.ts";
 export interface Gateway {
   readonly intake: IntentIntake;
   readonly evidence: EvidenceReader;
+  readonly deadLetters: DeadLetterDesk;
   records(runId: string): Promise<StoredRecord[]>;
   view(runId: string): Promise<RunViewModel>;
   /** Newest first. */
@@ -32,6 +35,8 @@ export interface Gateway {
     kind: ControlBody["kind"],
     request: { body: unknown; principal: string },
   ): Promise<Controlled>;
+  /** The run that tries a failed one again: the same one, however often it is asked for. */
+  retry(runId: string, principal: string): Promise<{ runId: string; replayed: boolean }>;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
@@ -42,9 +47,12 @@ export function openGateway(backend: Backend, newRunId: () => string): Gateway {
     if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
     return found;
   };
+  const intake = intentIntake(backend, newRunId);
   return {
-    intake: intentIntake(backend, newRunId),
+    intake,
+    retry: async (runId, principal) => intake.retry(await records(runId), principal),
     evidence: evidenceReader(backend, records),
+    deadLetters: deadLetterDesk(backend),
     records,
     view: async (runId) => runView(await records(runId)),
     runs: (limit) => list.newest(limit),

@@ -5,7 +5,7 @@
  * delivery, a second Router and a crash in between all end in the same record (J3). The contract in KV is the
  * Director's projection, not written here.
  */
-import { consume, openJournal } from "@antiphon/runtime";
+import { consume, openJournal, requeueing } from "@antiphon/runtime";
 import type { Bus, Consumption, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { route } from "./core/route.ts";
 
@@ -22,7 +22,7 @@ export function startRouter({ bus, log, signal }: RouterContext, slots: number):
     slots,
     log,
     signal,
-    handle: (delivery) => handle(delivery, journal, log),
+    handle: requeueing("router", journal, (delivery) => handle(delivery, journal, log)),
   });
 }
 

@@ -19,7 +19,15 @@ export type Effect =
   | { kind: "land"; taskId: string; epoch: number; task: TaskState; phase: Phase<"accepted"> }
   | { kind: "verify-integration"; epoch: number }
   | { kind: "land-integration"; epoch: number; integration: Extract<Integration, { kind: "accepted" }> }
-  | { kind: "close" };
+  | { kind: "close"; poisoned: readonly PoisonedTask[] };
+
+/** A task that ended too many processes: it leaves a dead letter before its run closes (J7). */
+export interface PoisonedTask {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly lost: number;
+  readonly message: string;
+}
 
 /** Names an effect, so that one process does not start it twice at the same time. */
 export function effectKey(runId: string, effect: Effect): string {
@@ -47,10 +55,15 @@ export function outstanding(run: RunSnapshot): Effect[] {
         ? [{ kind: "verify-integration", epoch: integration.epoch }]
         : integrationLanding(integration);
     case "settled":
-      return [{ kind: "close" }];
+      return [{ kind: "close", poisoned: tasks.flatMap(poisoned) }];
     default:
       return [];
   }
+}
+
+function poisoned({ phase, planned, lapses }: TaskState): PoisonedTask[] {
+  if (phase.kind !== "failed" || phase.code !== "ANT_TASK_POISON") return [];
+  return [{ taskId: planned.task.task_id, epoch: phase.epoch, lost: lapses, message: phase.message }];
 }
 
 function dispatches(tasks: readonly TaskState[]): Effect[] {

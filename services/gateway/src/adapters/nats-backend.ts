@@ -10,9 +10,19 @@ import type {
   RepoInspectReply,
   RepoInspectRequest,
 } from "@antiphon/contracts";
-import { callRpc, listen, openBlobs, openJournal, openKv, tell } from "@antiphon/runtime";
+import {
+  callRpc,
+  countOpenRuns,
+  listen,
+  openBlobs,
+  openDeadLetters,
+  openJournal,
+  openKv,
+  tell,
+} from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
 const DEADLINE_MS = 2_500;
@@ -20,7 +30,7 @@ const INSPECT_MS = 15_000; // A large repository takes git a while.
 const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
 const ROLL_CALL_MS = 300;
 
-export function natsBackend(bus: Bus, log: Logger): Backend {
+export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
@@ -28,6 +38,8 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
+  const letters = openDeadLetters(bus);
+  const openRuns = new OpenRunsWatch(() => countOpenRuns(bus), maxOpenRuns);
   const storage = new StorageWatch(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
 
@@ -40,6 +52,7 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
       return bus.connected;
     },
     admit: () => storage.admit(),
+    admitRun: () => soon(openRuns.admit()),
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
     append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),
@@ -63,6 +76,9 @@ export function natsBackend(bus: Bus, log: Logger): Backend {
       await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
     },
     images: (request) => images(bus, request),
+    deadLetters: (after, limit) => soon(letters.list(after, limit)),
+    deadLetter: (id) => soon(letters.get(id)),
+    removeDeadLetter: (letter) => soon(letters.remove(letter)),
     rollCall: (expect) => rollCall(bus, expect),
   };
 }

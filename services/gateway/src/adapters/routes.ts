@@ -29,6 +29,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addRuns(server, parts);
   addEvidence(server, parts.gateway);
   addImages(server, parts.backend);
+  addDeadLetters(server, parts.gateway);
   addHealth(server, parts);
 }
 
@@ -93,6 +94,15 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   server.post<Params<"id">>("/runs/:id/events", async (request, reply) =>
     reply.code(202).send(await gateway.say(id(request.params.id, "run"), request.body, request.principal)),
   );
+  server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
+    const retryOf = id(request.params.id, "run");
+    const { runId, replayed } = await gateway.retry(retryOf, request.principal);
+    if (replayed) void reply.header("idempotency-replayed", "true");
+    return reply
+      .code(202)
+      .header("location", `/runs/${runId}`)
+      .send({ runId, retryOf, status: "queued", replayed });
+  });
   for (const kind of ["pause", "resume"] as const) {
     server.post<Params<"id">>(`/runs/:id/${kind}`, async (request, reply) =>
       reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),
@@ -128,6 +138,22 @@ function addImages(server: FastifyInstance, backend: Backend): void {
     if (!checked.ok) throw malformed("ANT_CONTRACT_INVALID", checked.errors);
     return backend.images(checked.value);
   });
+}
+
+function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
+  server.get<{ Querystring: { after?: string; limit?: string } }>("/dead-letters", async (request) => {
+    const { after = "0", limit = "100" } = request.query;
+    if (!/^\d{1,15}$/.test(after)) throw invalid("after", "must be a stream sequence");
+    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
+      throw invalid("limit", "must be a number from 1 to 1000");
+    return gateway.deadLetters.list(Number(after), Number(limit));
+  });
+  server.get<Params<"id">>("/dead-letters/:id", async (request) =>
+    gateway.deadLetters.show(request.params.id),
+  );
+  server.post<Params<"id">>("/dead-letters/:id/requeue", async (request, reply) =>
+    reply.code(202).send(await gateway.deadLetters.requeue(request.params.id, request.principal)),
+  );
 }
 
 function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {

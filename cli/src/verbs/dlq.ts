@@ -1,0 +1,89 @@
+// antiphon dlq list|show|requeue: what was given up, and another chance for it.
+import type { Command } from "commander";
+import { examples } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { firstLine } from "../narrate.ts";
+import { plain } from "../screen.ts";
+import { table } from "../table.ts";
+
+interface Letter {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly consumer: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly deliveries: number;
+  readonly origin?: { readonly subject: string; readonly seq: number };
+}
+
+export const addDlq: AddVerb = (program, context) => {
+  const dlq = program.command("dlq").summary("dead letters: what was given up, and another chance for it");
+  addList(dlq, context);
+  addShow(dlq, context);
+  dlq
+    .command("requeue")
+    .summary("have a dead letter handled once more")
+    .argument("<id>", "from antiphon dlq list")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon dlq requeue router.intent.run_4f0c2k9s0x7d2m1q8z3a.-.0"]))
+    .action(async (id: string, options: { json?: boolean }) => {
+      const gateway = await context.gateway();
+      const path = `/dead-letters/${encodeURIComponent(id)}/requeue`;
+      const answer = await gateway.post<{ runId: string }>(path, undefined);
+      if (options.json === true) return context.screen.json(answer);
+      context.screen.out(`handed out again; watch it with: antiphon events ${answer.runId}`);
+    });
+};
+
+function addList(dlq: Command, context: CliContext): void {
+  dlq
+    .command("list")
+    .summary("list the dead letters, oldest first")
+    .option("--limit <n>", "how many", "100")
+    .option("--after <seq>", "go on behind this one", "0")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon dlq list"]))
+    .action(async (options: { limit: string; after: string; json?: boolean }) => {
+      const gateway = await context.gateway();
+      const query = `limit=${encodeURIComponent(options.limit)}&after=${encodeURIComponent(options.after)}`;
+      const answer = await gateway.get<{ letters: Letter[]; more: number }>(`/dead-letters?${query}`);
+      if (options.json === true) return context.screen.json(answer);
+      if (answer.letters.length === 0) return context.screen.out("no dead letters");
+      const rows = answer.letters.map(({ id, at, code, detail }) => [
+        id,
+        at.slice(0, 19).replace("T", " "),
+        code,
+        plain(firstLine(detail)).slice(0, 80),
+      ]);
+      for (const row of table(rows)) context.screen.out(row);
+      if (answer.more > 0)
+        context.screen.err(
+          `${answer.more} more: antiphon dlq list --after ${answer.letters.at(-1)?.seq ?? 0}`,
+        );
+    });
+}
+
+function addShow(dlq: Command, context: CliContext): void {
+  dlq
+    .command("show")
+    .summary("show one dead letter")
+    .argument("<id>", "from antiphon dlq list")
+    .option("--json", "one JSON object on stdout, with the payload as base64")
+    .addHelpText("after", examples(["antiphon dlq show associate.dispatch.run_4f0c2k9s0x7d2m1q8z3a.t-001.6"]))
+    .action(async (id: string, options: { json?: boolean }) => {
+      const gateway = await context.gateway();
+      const letter = await gateway.get<Letter>(`/dead-letters/${encodeURIComponent(id)}`);
+      if (options.json === true) return context.screen.json(letter);
+      const rows: [string, string][] = [
+        ["id", letter.id],
+        ["at", letter.at],
+        ["given up by", `${letter.consumer}, after ${letter.deliveries} deliveries`],
+        ["code", letter.code],
+        ["detail", letter.detail],
+        ["record", `${letter.origin?.subject ?? ""} (seq ${letter.origin?.seq ?? 0})`],
+        ["again", `antiphon dlq requeue ${letter.id}`],
+      ];
+      for (const row of table(rows.map(([name, text]) => [name, plain(text)]))) context.screen.out(row);
+    });
+}

@@ -1,0 +1,60 @@
+// A dead letter as people read it, and which record a requeue of it names. Pure.
+import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
+import type { ConsumerName, DeadLetter, RequeueBody, StoredRecord } from "@antiphon/contracts";
+
+const CONSUMERS: readonly string[] = ["router", "director", "associate"] satisfies ConsumerName[];
+
+export interface LetterLine {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly consumer: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly deliveries: number;
+  readonly type: string | null;
+  readonly runId: string | null;
+  readonly taskId: string | null;
+  readonly epoch: number | null;
+}
+
+export function letterLine(kept: { id: string; seq: number; at: Date; letter: DeadLetter }): LetterLine {
+  const { consumer, code, detail, deliveries, origin } = kept.letter;
+  const address = parseJournalSubject(origin.subject);
+  return {
+    id: kept.id,
+    seq: kept.seq,
+    at: kept.at.toISOString(),
+    consumer,
+    code,
+    detail,
+    deliveries,
+    type: address?.type ?? null,
+    runId: address?.runId ?? null,
+    taskId: address?.taskId ?? null,
+    epoch: address?.epoch ?? null,
+  };
+}
+
+/** The record that is to be handled again. A requeue that died itself stands for what it named. */
+export function originOf(letter: DeadLetter, records: readonly StoredRecord[]): StoredRecord {
+  const named = records.find(({ seq }) => seq === letter.origin.seq);
+  const origin = named?.type === "requeue" ? records.find(({ seq }) => seq === named.cause?.seq) : named;
+  if (origin !== undefined) return origin;
+  throw new AntiphonError(
+    "ANT_DLQ_UNREADABLE",
+    `the journal holds no record ${letter.origin.seq} of that run`,
+  );
+}
+
+export function requeueBody(letter: DeadLetter, origin: StoredRecord, by: string): RequeueBody {
+  const { consumer, code } = letter;
+  if (!CONSUMERS.includes(consumer))
+    throw new AntiphonError("ANT_DLQ_UNREADABLE", `${consumer} handles no requeues`);
+  return {
+    consumer: consumer as ConsumerName,
+    origin: { type: origin.type, task: origin.taskId, epoch: origin.epoch },
+    code,
+    by,
+  };
+}

@@ -40,6 +40,8 @@ export interface NatsServerOptions {
   /** Lets clients ask for the sync mode over NATS. Default true. */
   tellsDurability?: boolean;
   maxFileStore?: string;
+  /** Where its directory is made. Default: the system's place for temporary files. */
+  parent?: string;
 }
 
 export function natsServerBinary(): string {
@@ -49,7 +51,7 @@ export function natsServerBinary(): string {
 }
 
 export async function startNats(options: NatsServerOptions = {}): Promise<NatsServer> {
-  const dir = mkdtempSync(join(tmpdir(), "antiphon-nats-"));
+  const dir = mkdtempSync(join(options.parent ?? tmpdir(), "antiphon-nats-"));
   const [port, monitorPort] = await freePorts();
   const configFile = join(dir, "nats.conf");
   writeFileSync(configFile, serverConfig(dir, port, monitorPort, options));

@@ -35,8 +35,13 @@ export function containerLabels(
   };
 }
 
-export function containerName(instance: string, job: JobWords | null, unique: string): string {
-  const words = job === null ? ["warm"] : [job.run, job.task, String(job.epoch)];
+/** A clean room is told from the attempt it judges: an attempt has one container at a time, a verdict may have two. */
+export function containerName(
+  instance: string,
+  job: Pick<SandboxRequest, "run" | "task" | "epoch" | "purpose"> | null,
+  unique: string,
+): string {
+  const words = job === null ? ["warm"] : [job.run, job.task, String(job.epoch), job.purpose];
   const name = ["antiphon", instance, ...words, unique].join("-").replace(/[^A-Za-z0-9_.-]/g, "_");
   return name.slice(0, 200);
 }

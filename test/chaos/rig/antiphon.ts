@@ -1,0 +1,115 @@
+/** Antiphon as a system under test: the bundle as it ships, one process a service, several of each. */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { subjects, topology } from "@antiphon/contracts";
+import { provision, type Bus } from "@antiphon/runtime";
+import { startNats } from "../../support/nats.ts";
+import { sandboxImage } from "../../support/docker.ts";
+import { containersLeft, removeContainers, watchEngine } from "./engine-witness.ts";
+import { freePort } from "./free-port.ts";
+import { readEvidence, readGit, readJournal } from "./journal-witness.ts";
+import { mountSmallDisk } from "./small-disk.ts";
+import type { System, SystemOptions } from "./system.ts";
+import { namespaceFor, Victim } from "./victim.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const DRAIN_MS = 32_000;
+const READY_MS = 60_000;
+
+export async function startAntiphon(options: SystemOptions): Promise<System> {
+  const bundle = await bundleDir();
+  const disk = options.diskMebibytes === null ? null : mountSmallDisk(options.diskMebibytes);
+  const nats = await startNats(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
+  const bus = await nats.connect({ name: "chaos" });
+  await provision(bus);
+  const instance = `chaos-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  const engine = watchEngine(instance);
+  const urls: string[] = [];
+  const victims: Victim[] = [];
+  for (const [role, count] of Object.entries(options.sizes)) {
+    for (let index = 1; index <= count; index += 1) {
+      const name = `${role}-${index}`;
+      const listen = role === "gateway" ? `127.0.0.1:${await freePort()}` : "127.0.0.1:0";
+      if (role === "gateway") urls.push(`http://${listen}`);
+      const env = {
+        ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_INSTANCE: instance,
+        ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
+        ANTIPHON_STATE_DIR: join(options.dir, name),
+        ANTIPHON_LISTEN: listen,
+        ANTIPHON_CHAOS_POISON: role === "associate" ? options.poison : "",
+      };
+      const namespace = await namespaceFor(nats.port, options.partitionable.includes(role));
+      const args = [join(bundle, "serve.js"), role];
+      victims.push(new Victim({ name, role, args, env, namespace, logFile: join(options.dir, `${name}.log`) }));
+    }
+  }
+  for (const victim of victims) victim.start();
+  await ready(urls, victims);
+  return {
+    name: "antiphon",
+    urls,
+    victims,
+    nats,
+    disk,
+    ended: () => endedRuns(bus),
+    async drain() {
+      const codes = await Promise.all(
+        victims.map(async (victim) => ({ name: victim.spec.name, code: await victim.retire(DRAIN_MS) })),
+      );
+      return codes.filter(({ code }) => code !== 0).map(({ name, code }) => `${name} ended with ${code ?? "a signal"}`);
+    },
+    async collect() {
+      // The engine's own list has the last word: what it still has was never destroyed, told or not.
+      const untold = containersLeft(instance).filter((id) => !engine.events.some((event) => event.id === id));
+      const left = untold.map((id) => ({ id, atMs: Date.now(), action: "create" as const, job: null }));
+      const { records } = await readJournal(bus);
+      const git = readGit(options.repos);
+      const evidence = await readEvidence(bus, records, git.commits);
+      const witnessed = { git: true, evidence: true, engine: true };
+      return { records, ...git, ...evidence, containers: [...engine.events, ...left], witnessed };
+    },
+    async remove() {
+      engine.stop();
+      removeContainers(containersLeft(instance));
+      await bus.close();
+      await nats.close({ checkLeaks: false });
+      for (const { spec } of victims) await spec.namespace?.remove();
+      disk?.remove();
+    },
+  };
+}
+
+async function bundleDir(): Promise<string> {
+  const { ensureBuilt } = (await import(join(ROOT, "scripts/build.mjs"))) as {
+    ensureBuilt: (root: string) => Promise<string>;
+  };
+  return ensureBuilt(ROOT);
+}
+
+/** Every process has answered the roll call. */
+async function ready(urls: readonly string[], victims: readonly Victim[]): Promise<void> {
+  const until = Date.now() + READY_MS;
+  for (;;) {
+    const answer = await fetch(`${urls[0]}/services?expect=${victims.length}`).catch(() => null);
+    if (answer?.ok === true) {
+      const { services } = (await answer.json()) as { services: unknown[] };
+      if (services.length >= victims.length) return;
+    }
+    if (Date.now() > until) {
+      throw new Error(`not ready: ${victims.map((one) => `${one.spec.name}: ${one.said(300)}`).join("\n")}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function endedRuns(bus: Bus): Promise<Set<string>> {
+  const ids = new Set<string>();
+  const journals = topology.streams.filter(({ name }) => name.startsWith("ANT_JOURNAL_"));
+  for (const [partition, { name }] of journals.entries()) {
+    const filter = subjects.partitionType(partition, "closed");
+    const info = await bus.jsm.streams.info(name, { subjects_filter: filter });
+    for (const subject of Object.keys(info.state.subjects ?? {})) ids.add(subject.split(".")[5] ?? "");
+  }
+  return ids;
+}

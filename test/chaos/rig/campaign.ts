@@ -1,0 +1,186 @@
+/**
+ * One campaign: a system is started, given work and tortured by a fault script; then everything is healed, the client
+ * waits for its answers, the system is drained, and the checker judges the whole history.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check, tally, type Judgement } from "../checker/check.ts";
+import type { History } from "../checker/history.ts";
+import { ENDS_WITHIN_MS } from "../checker/i1-ending.ts";
+import { makeRepo } from "../../support/repo.ts";
+import { watchBounds } from "./bounds-witness.ts";
+import { Client } from "./client.ts";
+import { duplicateDeliveries } from "./duplicates.ts";
+import { faultScript, type Fault, type FaultPlan } from "./fault-script.ts";
+import { Injector, type Injected } from "./injector.ts";
+import { Load, type LoadOptions } from "./load.ts";
+import { seeded } from "./random.ts";
+import type { System, SystemOptions } from "./system.ts";
+import { POISON } from "./workload.ts";
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly runs: number;
+  readonly spanMs: number;
+  readonly counts: FaultPlan["counts"];
+  readonly sizes: SystemOptions["sizes"];
+  readonly repos: number;
+  readonly dockerEvery: number;
+  readonly poison: boolean;
+  /** Share of deliveries that are made twice. */
+  readonly duplicates: number;
+  readonly open: number;
+  readonly start: (options: SystemOptions) => Promise<System>;
+  /** Where a violation's history and counterexamples are written; null: nowhere. */
+  readonly outDir: string | null;
+  readonly progress: (line: string) => void;
+}
+
+export interface CampaignResult {
+  readonly seed: number;
+  readonly history: History;
+  readonly judgement: Judgement;
+  readonly injected: Injected;
+  readonly duplicates: number;
+  readonly deaths: number;
+  readonly runs: number;
+  readonly tasks: number;
+  readonly ends: ReadonlyMap<string, number>;
+  readonly settledMs: number;
+  readonly totalMs: number;
+  readonly peaks: readonly string[];
+  readonly undrained: readonly string[];
+}
+
+const PROGRESS_MS = 5_000;
+
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const began = Date.now();
+  const dir = mkdtempSync(join(tmpdir(), "antiphon-chaos-"));
+  const repos = Array.from({ length: options.repos }, () => {
+    const { path, head } = makeRepo();
+    return { path, base: head };
+  });
+  const partitionable = (options.counts.partition ?? 0) > 0 ? PARTITIONABLE : [];
+  const system = await options.start({
+    dir,
+    sizes: options.sizes,
+    partitionable,
+    diskMebibytes: (options.counts.disk ?? 0) > 0 ? DISK_MIB : null,
+    poison: options.poison ? POISON : "",
+    repos,
+  });
+  try {
+    return await torture(system, options, repos, began);
+  } finally {
+    await system.drain();
+    await system.remove();
+    for (const { path } of repos) rmSync(path, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const PARTITIONABLE = ["associate", "director", "router", "sandbox-runner", "worker"];
+const DISK_MIB = 192;
+
+async function torture(
+  system: System,
+  options: CampaignOptions,
+  repos: readonly { path: string; base: string }[],
+  began: number,
+): Promise<CampaignResult> {
+  const client = new Client(system.urls);
+  const load = new Load(system, client, loadOptions(options, repos), seeded(options.seed + 1));
+  const injector = new Injector(system);
+  const bounds = watchBounds(system, () => load.open);
+  const bus = await system.nats.connect({ name: "chaos-duplicates" });
+  const duplicates = duplicateDeliveries(bus, options.duplicates, seeded(options.seed + 2));
+  const script = scriptFor(system, options);
+  let over = false;
+  const faults = injector.play(script).finally(() => (over = true));
+  const ticker = setInterval(() => options.progress(progressLine(began, load, injector, script)), PROGRESS_MS);
+  try {
+    await Promise.all([faults, load.drive(() => over)]);
+    duplicates.stop();
+    const healedMs = Date.now();
+    options.progress(`${seconds(began)} healed; ${load.open} runs open`);
+    await load.settle(ENDS_WITHIN_MS + 2_000);
+    const endedMs = Date.now();
+    const final = new AbortController();
+    for (const runId of load.accepted.keys()) await client.look(runId, final.signal);
+    clearInterval(ticker);
+    bounds.stop();
+    const undrained = await system.drain();
+    const collected = await system.collect(client.calls);
+    const history: History = { healedMs, endedMs, calls: client.calls, ...collected, bounds: bounds.samples };
+    const judgement = check(history);
+    if (options.outDir !== null && judgement.violations.length > 0) save(options, history, judgement);
+    return {
+      seed: options.seed,
+      history,
+      judgement,
+      injected: injector.injected,
+      duplicates: duplicates.count(),
+      deaths: system.victims.reduce((sum, victim) => sum + victim.deaths, 0),
+      runs: load.accepted.size,
+      tasks: load.tasks,
+      ends: endsOf(history),
+      settledMs: endedMs - healedMs,
+      totalMs: Date.now() - began,
+      peaks: [...bounds.peaks().values()].map(({ what, value, bound, unit }) => `${what} ${value} of ${bound} ${unit}`),
+      undrained,
+    };
+  } finally {
+    clearInterval(ticker);
+    bounds.stop();
+  }
+}
+
+function loadOptions(options: CampaignOptions, repos: readonly { path: string }[]): LoadOptions {
+  const workload = {
+    repos: repos.map(({ path }) => path),
+    dockerEvery: options.dockerEvery,
+    poison: options.poison,
+  };
+  return { seed: options.seed, runs: options.runs, workload, open: options.open, submitters: 6 };
+}
+
+function scriptFor(system: System, { seed, spanMs, counts }: CampaignOptions): Fault[] {
+  return faultScript({
+    seed,
+    spanMs,
+    counts,
+    processes: system.victims.map(({ spec }) => spec.name),
+    partitionable: system.victims.filter(({ spec }) => spec.namespace !== null).map(({ spec }) => spec.name),
+  });
+}
+
+function progressLine(began: number, load: Load, injector: Injector, script: readonly Fault[]): string {
+  const done = [...injector.injected.counts.values()].reduce((sum, count) => sum + count, 0);
+  const rate = load.ended.size / ((Date.now() - began) / 1000);
+  return `${seconds(began)} ${load.accepted.size} runs accepted, ${load.open} open, ${rate.toFixed(1)} runs/s, ${done} of ${script.length} faults`;
+}
+
+function seconds(began: number): string {
+  return `[${((Date.now() - began) / 1000).toFixed(0).padStart(4)} s]`;
+}
+
+function endsOf(history: History): Map<string, number> {
+  const ends = new Map<string, number>();
+  for (const record of history.records) {
+    if (record.type !== "closed") continue;
+    const end = record.body.code === null ? record.body.status : `${record.body.status} ${record.body.code}`;
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+  }
+  return ends;
+}
+
+function save(options: CampaignOptions, history: History, judgement: Judgement): void {
+  if (options.outDir === null) return;
+  mkdirSync(options.outDir, { recursive: true });
+  const write = (name: string, value: unknown): void =>
+    writeFileSync(join(options.outDir ?? "", `${options.seed}-${name}.json`), `${JSON.stringify(value, null, 1)}\n`);
+  write("violations", { tally: Object.fromEntries(tally(judgement.violations)), violations: judgement.violations });
+  write("history", history);
+}

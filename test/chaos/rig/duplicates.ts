@@ -1,0 +1,24 @@
+/**
+ * Delivers records twice: listens in on what the consumers are handed, and now and then says "not I" in a worker's
+ * stead, so that the server hands the same record to another one while the first is still at work.
+ */
+import type { Bus } from "@antiphon/runtime";
+import type { Random } from "./random.ts";
+
+export interface Duplicates {
+  readonly count: () => number;
+  stop(): void;
+}
+
+export function duplicateDeliveries(bus: Bus, share: number, random: Random): Duplicates {
+  let count = 0;
+  const subscription = bus.nc.subscribe("_INBOX.>", {
+    callback: (error, message) => {
+      if (error !== null || message.reply?.startsWith("$JS.ACK.ANT_JOURNAL") !== true) return;
+      if (random.next() >= share) return;
+      count += 1;
+      bus.nc.publish(message.reply, "-NAK");
+    },
+  });
+  return { count: () => count, stop: () => subscription.unsubscribe() };
+}

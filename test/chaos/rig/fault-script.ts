@@ -1,0 +1,79 @@
+/**
+ * What goes wrong, and when: a list made from a seed before anything starts. The same script is played to Antiphon
+ * and to the naive twin. Pure.
+ */
+import { pointsOf, type CrashPoint } from "./crash-point-list.ts";
+import { roleOf } from "./process-name.ts";
+import { seeded, type Random } from "./random.ts";
+
+export const FAULT_KINDS = ["kill", "stop", "nats", "partition", "disk", "points"] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+export interface Fault {
+  readonly atMs: number;
+  readonly kind: FaultKind;
+  /** Name of a process; the server's faults have none. */
+  readonly target: string | null;
+  /** How long it lasts; 0: it is over at once. */
+  readonly forMs: number;
+  /** Where the process ends itself, for `points`. */
+  readonly point: CrashPoint | null;
+}
+
+export interface FaultPlan {
+  readonly seed: number;
+  /** The time the faults are spread over. */
+  readonly spanMs: number;
+  readonly counts: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Names of the processes, `<role>` or `<role>-<n>`. */
+  readonly processes: readonly string[];
+  /** Those that can be cut off from the server. */
+  readonly partitionable: readonly string[];
+}
+
+/** Longer than any lease: a stopped holder comes back as a zombie. */
+const STOP_MS = [9_500, 12_000] as const;
+const PARTITION_MS = [3_000, 12_000] as const;
+const NATS_DOWN_MS = [50, 1_500] as const;
+const DISK_FULL_MS = [4_000, 6_000] as const;
+
+export function faultScript(plan: FaultPlan): Fault[] {
+  const random = seeded(plan.seed);
+  const faults = FAULT_KINDS.flatMap((kind) =>
+    Array.from({ length: plan.counts[kind] ?? 0 }, (_, i) => fault(kind, i, plan, random)),
+  );
+  return faults.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random): Fault {
+  const atMs = Math.round(plan.spanMs * random.next());
+  const plain = { atMs, kind, target: null, forMs: 0, point: null };
+  switch (kind) {
+    case "kill":
+      return { ...plain, target: random.pick(plan.processes) };
+    case "stop":
+      return { ...plain, target: random.pick(stoppable(plan)), forMs: between(random, STOP_MS) };
+    case "partition":
+      return { ...plain, target: random.pick(plan.partitionable), forMs: between(random, PARTITION_MS) };
+    case "nats":
+      return { ...plain, forMs: between(random, NATS_DOWN_MS) };
+    case "disk":
+      return { ...plain, forMs: between(random, DISK_FULL_MS) };
+    case "points": {
+      const points = pointsOf(plan.processes);
+      const point = points[index % points.length];
+      if (point === undefined) throw new Error("no process has a crash point");
+      const ofRole = plan.processes.filter((name) => roleOf(name) === point.role);
+      return { ...plain, target: random.pick(ofRole), point };
+    }
+  }
+}
+
+/** A gateway that stands still is only slow; the others hold leases. */
+function stoppable(plan: FaultPlan): string[] {
+  return plan.processes.filter((name) => roleOf(name) !== "gateway");
+}
+
+function between(random: Random, [from, to]: readonly [number, number]): number {
+  return from + random.below(to - from);
+}

@@ -1,0 +1,124 @@
+/**
+ * Plays a fault script to a system, and takes everything back at the end.
+ *
+ *   F1 After `heal` nothing is stopped, cut off, full, armed or down.
+ *   F2 The server is under one fault at a time: killed while it starts it would never be up.
+ */
+import type { CrashPoint } from "./crash-point-list.ts";
+import type { Fault, FaultKind } from "./fault-script.ts";
+import type { System } from "./system.ts";
+import type { Victim } from "./victim.ts";
+
+/** A point that is not come to in this time is taken back, and told as missed. */
+const POINT_PATIENCE_MS = 20_000;
+
+export interface Injected {
+  readonly counts: Map<FaultKind, number>;
+  readonly missedPoints: string[];
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+
+export class Injector {
+  readonly injected: Injected = { counts: new Map(), missedPoints: [] };
+  readonly #system: System;
+  #server: Promise<void> = Promise.resolve();
+  #under: Promise<unknown>[] = [];
+
+  constructor(system: System) {
+    this.#system = system;
+  }
+
+  /** Resolves when the last fault of the script has been injected and is over. */
+  async play(script: readonly Fault[]): Promise<void> {
+    const began = Date.now();
+    const points = script.filter(({ kind }) => kind === "points");
+    const timed = script.filter(({ kind }) => kind !== "points");
+    this.#under.push(this.#playPoints(points));
+    for (const fault of timed) {
+      await pause(began + fault.atMs - Date.now());
+      this.#under.push(this.#inject(fault));
+    }
+    await Promise.all(this.#under);
+    await this.heal();
+  }
+
+  async heal(): Promise<void> {
+    for (const victim of this.#system.victims) {
+      victim.resume();
+      victim.spec.namespace?.mend();
+      victim.disarm();
+    }
+    this.#system.disk?.free();
+    await this.#server; // F2
+  }
+
+  async #inject(fault: Fault): Promise<void> {
+    this.#count(fault.kind);
+    const victim = this.#system.victims.find(({ spec }) => spec.name === fault.target);
+    switch (fault.kind) {
+      case "kill":
+        victim?.kill();
+        return;
+      case "stop":
+        victim?.stop();
+        await pause(fault.forMs);
+        victim?.resume();
+        return;
+      case "partition":
+        victim?.spec.namespace?.cut();
+        await pause(fault.forMs);
+        victim?.spec.namespace?.mend();
+        return;
+      case "nats":
+        return this.#onServer(async ({ nats }) => {
+          await nats.kill();
+          await pause(fault.forMs);
+          await nats.restart();
+        });
+      case "disk":
+        return this.#onServer(async ({ nats, disk }) => {
+          disk?.fill();
+          await pause(fault.forMs);
+          disk?.free();
+          await nats.kill(); // As an operator would: JetStream does not come back by itself.
+          await nats.restart();
+        });
+      case "points":
+        return;
+    }
+  }
+
+  /** F2 */
+  #onServer(deed: (system: System) => Promise<void>): Promise<void> {
+    this.#server = this.#server.then(() => deed(this.#system));
+    return this.#server;
+  }
+
+  /** One point at a time in each role: armed, come to, next. */
+  async #playPoints(points: readonly Fault[]): Promise<void> {
+    const roles = new Set(points.map(({ point }) => point?.role));
+    await Promise.all(
+      [...roles].map(async (role) => {
+        for (const { point } of points) {
+          const victim = this.#system.victims.findLast(({ spec }) => spec.role === role);
+          if (point !== null && point.role === role && victim !== undefined) await this.#armed(point, victim);
+        }
+      }),
+    );
+  }
+
+  async #armed(point: CrashPoint, victim: Victim): Promise<void> {
+    const before = victim.pointsHit;
+    victim.arm(point);
+    const until = Date.now() + POINT_PATIENCE_MS;
+    while (victim.pointsHit === before && Date.now() < until) await pause(20);
+    if (victim.pointsHit > before) return this.#count("points");
+    this.injected.missedPoints.push(`${point.role}: ${point.side} ${point.deed}`);
+    victim.disarm();
+  }
+
+  #count(kind: FaultKind): void {
+    this.injected.counts.set(kind, (this.injected.counts.get(kind) ?? 0) + 1);
+  }
+}

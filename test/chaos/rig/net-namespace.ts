@@ -1,0 +1,86 @@
+/**
+ * A network of its own for one process, joined to this machine by one virtual cable that can be pulled: what is sent
+ * into it is lost without a word, as in a real partition.
+ *
+ * Lifecycle: made -> (cut -> mended)* -> removed. Needs root and `ip`.
+ */
+import { execFileSync } from "node:child_process";
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+export interface NetNamespace {
+  readonly name: string;
+  /** The server's address as seen from inside. */
+  readonly natsUrl: string;
+  cut(): void;
+  mend(): void;
+  remove(): Promise<void>;
+}
+
+let serial = 0;
+
+const ip = (...args: string[]): void => {
+  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+};
+
+/** `natsPort` listens on loopback here; inside it is reached through the cable. */
+export async function makeNamespace(natsPort: number): Promise<NetNamespace> {
+  const index = (serial += 1);
+  const name = `antch${process.pid}n${index}`;
+  const [here, there] = [`ac${process.pid}h${index}`, `ac${process.pid}t${index}`];
+  const net = `10.${200 + (process.pid % 50)}.${index % 250}`;
+  ip("netns", "add", name);
+  ip("link", "add", here, "type", "veth", "peer", "name", there);
+  ip("link", "set", there, "netns", name);
+  ip("addr", "add", `${net}.1/30`, "dev", here);
+  ip("link", "set", here, "up");
+  const inside = (...args: string[]): void => ip("netns", "exec", name, "ip", ...args);
+  inside("addr", "add", `${net}.2/30`, "dev", there);
+  inside("link", "set", there, "up");
+  inside("link", "set", "lo", "up");
+  const door = await openDoor(`${net}.1`, natsPort);
+  return {
+    name,
+    natsUrl: `nats://${net}.1:${door.port}`,
+    cut: () => ip("link", "set", here, "down"),
+    mend: () => ip("link", "set", here, "up"),
+    async remove() {
+      await door.close();
+      ip("link", "del", here);
+      ip("netns", "del", name);
+    },
+  };
+}
+
+/** Passes connections that come through the cable on to the server on loopback. */
+async function openDoor(host: string, natsPort: number): Promise<{ port: number; close(): Promise<void> }> {
+  const open = new Set<Socket>();
+  const server: Server = createServer((outer) => {
+    const inner = connect(natsPort, "127.0.0.1");
+    for (const [one, other] of [
+      [outer, inner],
+      [inner, outer],
+    ] as const) {
+      open.add(one);
+      one.setNoDelay(true);
+      one.pipe(other);
+      one.once("error", () => other.destroy()); // A broken pipe is what this is for.
+      one.once("close", () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    port: address.port,
+    async close() {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

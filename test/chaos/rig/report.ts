@@ -1,0 +1,30 @@
+/** A campaign in words: what was done to the system, what became of the work, and the verdict. */
+import { INVARIANTS, tally } from "../checker/check.ts";
+import type { CampaignResult } from "./campaign.ts";
+
+const SHOWN = 10;
+
+export function reportLines(result: CampaignResult): string[] {
+  const { judgement, injected, ends } = result;
+  const counts = tally(judgement.violations);
+  const faults = [...injected.counts].map(([kind, count]) => `${count} ${kind}`);
+  return [
+    "",
+    `seed ${result.seed}: ${result.runs} runs, ${result.tasks} tasks, ${judgement.records} records in ${(result.totalMs / 1000).toFixed(0)} s`,
+    `faults: ${faults.join(", ") || "none"}; ${result.duplicates} duplicate deliveries; ${result.deaths} processes died`,
+    ...(injected.missedPoints.length > 0 ? [`points never come to: ${injected.missedPoints.join("; ")}`] : []),
+    `ends: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}; the last ${(result.settledMs / 1000).toFixed(1)} s after heal`,
+    `peaks: ${result.peaks.join(", ")}`,
+    ...(result.undrained.length > 0 ? [`not drained in order: ${result.undrained.join("; ")}`] : []),
+    "",
+    ...INVARIANTS.map(({ id, title }) => {
+      const count = counts.get(id) ?? 0;
+      return `${id.padEnd(4)} ${count === 0 ? "ok" : `${count} VIOLATED`.padEnd(12)}  ${title}`;
+    }),
+    ...judgement.violations.slice(0, SHOWN).map(({ invariant, rule, runId, what, seqs }) => {
+      const where = `${runId ?? "-"} seq ${seqs.join(",") || "-"}`;
+      return `  ${invariant} ${rule} (${where}): ${what}`;
+    }),
+    judgement.violations.length === 0 ? "verdict: 0 violations" : `verdict: ${judgement.violations.length} violations`,
+  ];
+}

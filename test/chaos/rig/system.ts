@@ -1,0 +1,39 @@
+/** What the rig tortures: processes around one nats-server, and a way to read afterwards what became of the work. */
+import type { ClientCall, ContainerEvent, History } from "../checker/history.ts";
+import type { NatsServer } from "../../support/nats.ts";
+import type { SmallDisk } from "./small-disk.ts";
+import type { Victim } from "./victim.ts";
+
+export interface System {
+  readonly name: string;
+  /** Where its HTTP interface answers. */
+  readonly urls: readonly string[];
+  readonly victims: readonly Victim[];
+  readonly nats: NatsServer;
+  readonly disk: SmallDisk | null;
+  /** Ids of the runs that came to their end. */
+  ended(): Promise<ReadonlySet<string>>;
+  /** Lets every process finish what it holds and end; names those that did not end well. */
+  drain(): Promise<string[]>;
+  /** Everything a history needs that the rig itself did not see. */
+  collect(calls: readonly ClientCall[]): Promise<Collected>;
+  remove(): Promise<void>;
+}
+
+export type Collected = Pick<History, "records" | "refs" | "commits" | "patched" | "blobs" | "manifests"> & {
+  readonly containers: readonly ContainerEvent[];
+  readonly witnessed: History["witnessed"];
+};
+
+export interface SystemOptions {
+  readonly dir: string;
+  /** How many of each role. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** Roles whose processes get a network of their own, which can be cut off. */
+  readonly partitionable: readonly string[];
+  /** Put the store on a file system of this size. */
+  readonly diskMebibytes: number | null;
+  /** Arm the poison. */
+  readonly poison: string;
+  readonly repos: readonly { readonly path: string; readonly base: string }[];
+}

@@ -11,7 +11,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: [
             "{contracts,runtime,services,cli,scripts}/**/*.test.ts",
-            "test/chaos/checker/**/*.test.ts",
+            "test/chaos/{checker/**/*,fault-script}.test.ts",
           ],
           exclude: ["**/node_modules/**"],
         },
@@ -24,6 +24,14 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: "chaos",
+          sequence: { groupOrder: 3 },
+          include: ["test/chaos/survival.test.ts"],
+          maxWorkers: 1,
         },
       },
       {

@@ -31,10 +31,18 @@ export interface Judgement {
   readonly records: number;
 }
 
-export function check(history: History, options: { shrink?: boolean } = {}): Judgement {
+export interface CheckOptions {
+  /** Look for counterexamples. Default true. */
+  readonly shrink?: boolean;
+  /** Only these; absent: all of them. */
+  readonly only?: readonly InvariantId[];
+}
+
+export function check(history: History, options: CheckOptions = {}): Judgement {
   const runs = runsOf(history);
   const shrunk = new Map<string, number>();
-  const violations = INVARIANTS.flatMap((invariant) => {
+  const chosen = INVARIANTS.filter(({ id }) => options.only?.includes(id) !== false);
+  const violations = chosen.flatMap((invariant) => {
     const found = [
       ...[...runs.values()].flatMap((run) => invariant.ofRun?.(run, history) ?? []),
       ...(invariant.ofHistory?.(history, runs) ?? []),

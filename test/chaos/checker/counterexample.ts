@@ -26,7 +26,7 @@ export function counterexample(history: History, found: Violation, invariant: In
     for (let chunk = Math.ceil(smallest[part].length / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
       for (let from = 0; from < smallest[part].length;) {
         const rest = smallest[part].filter((_, i) => i < from || i >= from + chunk);
-        const smaller = { ...smallest, [part]: rest } as History;
+        const smaller: History = { ...smallest, [part]: rest };
         if (stillViolates(smaller, found, invariant)) smallest = smaller;
         else from += chunk;
       }

@@ -14,7 +14,7 @@ import { namespaceFor, Victim } from "./victim.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DRAIN_MS = 32_000;
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 
 export async function startAntiphon(options: SystemOptions): Promise<System> {
   const bundle = await bundleDir();
@@ -41,7 +41,9 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       };
       const namespace = await namespaceFor(nats.port, options.partitionable.includes(role));
       const args = [join(bundle, "serve.js"), role];
-      victims.push(new Victim({ name, role, args, env, namespace, logFile: join(options.dir, `${name}.log`) }));
+      victims.push(
+        new Victim({ name, role, args, env, namespace, logFile: join(options.dir, `${name}.log`) }),
+      );
     }
   }
   for (const victim of victims) victim.start();
@@ -52,12 +54,15 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
     victims,
     nats,
     disk,
+    judgedBy: null,
     ended: () => endedRuns(bus),
     async drain() {
       const codes = await Promise.all(
         victims.map(async (victim) => ({ name: victim.spec.name, code: await victim.retire(DRAIN_MS) })),
       );
-      return codes.filter(({ code }) => code !== 0).map(({ name, code }) => `${name} ended with ${code ?? "a signal"}`);
+      return codes
+        .filter(({ code }) => code !== 0)
+        .map(({ name, code }) => `${name} ended with ${code ?? "a signal"}`);
     },
     async collect() {
       // The engine's own list has the last word: what it still has was never destroyed, told or not.

@@ -25,10 +25,18 @@ export function watchBounds(system: System, openRuns: () => number): BoundsWitne
     const atMs = Date.now();
     for (const victim of system.victims) {
       const mib = residentMib(victim.pid);
-      if (mib !== null) samples.push({ atMs, what: `${victim.spec.role} memory`, value: mib, bound: SERVICE_MIB, unit: "MiB" });
+      if (mib !== null)
+        samples.push({
+          atMs,
+          what: `${victim.spec.role} memory`,
+          value: mib,
+          bound: SERVICE_MIB,
+          unit: "MiB",
+        });
     }
     const server = residentMib(system.nats.pid());
-    if (server !== null) samples.push({ atMs, what: "nats-server memory", value: server, bound: SERVER_MIB, unit: "MiB" });
+    if (server !== null)
+      samples.push({ atMs, what: "nats-server memory", value: server, bound: SERVER_MIB, unit: "MiB" });
     const store = Math.round(sizeOf(system.nats.dir) / MiB);
     samples.push({ atMs, what: "store", value: store, bound: STORE_MIB, unit: "MiB" });
     samples.push({ atMs, what: "open runs", value: openRuns(), bound: limits.openRuns, unit: "runs" });
@@ -53,7 +61,11 @@ function residentMib(pid: number): number | null {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
     return line === null ? null : Math.round(Number(line[1]) / 1024);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ESRCH") return null;
+    if (
+      (error as NodeJS.ErrnoException).code === "ENOENT" ||
+      (error as NodeJS.ErrnoException).code === "ESRCH"
+    )
+      return null;
     throw error;
   }
 }

@@ -94,12 +94,15 @@ async function torture(
   const load = new Load(system, client, loadOptions(options, repos), seeded(options.seed + 1));
   const injector = new Injector(system);
   const bounds = watchBounds(system, () => load.open);
-  const bus = await system.nats.connect({ name: "chaos-duplicates" });
+  const bus = await system.nats.connect({ name: "chaos-duplicates", unsafeDurability: true });
   const duplicates = duplicateDeliveries(bus, options.duplicates, seeded(options.seed + 2));
   const script = scriptFor(system, options);
   let over = false;
   const faults = injector.play(script).finally(() => (over = true));
-  const ticker = setInterval(() => options.progress(progressLine(began, load, injector, script)), PROGRESS_MS);
+  const ticker = setInterval(
+    () => options.progress(progressLine(began, load, injector, script)),
+    PROGRESS_MS,
+  );
   try {
     await Promise.all([faults, load.drive(() => over)]);
     duplicates.stop();
@@ -114,7 +117,7 @@ async function torture(
     const undrained = await system.drain();
     const collected = await system.collect(client.calls);
     const history: History = { healedMs, endedMs, calls: client.calls, ...collected, bounds: bounds.samples };
-    const judgement = check(history);
+    const judgement = check(history, system.judgedBy === null ? {} : { only: system.judgedBy });
     if (options.outDir !== null && judgement.violations.length > 0) save(options, history, judgement);
     return {
       seed: options.seed,
@@ -128,7 +131,9 @@ async function torture(
       ends: endsOf(history),
       settledMs: endedMs - healedMs,
       totalMs: Date.now() - began,
-      peaks: [...bounds.peaks().values()].map(({ what, value, bound, unit }) => `${what} ${value} of ${bound} ${unit}`),
+      peaks: [...bounds.peaks().values()].map(
+        ({ what, value, bound, unit }) => `${what} ${value} of ${bound} ${unit}`,
+      ),
       undrained,
     };
   } finally {
@@ -180,7 +185,13 @@ function save(options: CampaignOptions, history: History, judgement: Judgement):
   if (options.outDir === null) return;
   mkdirSync(options.outDir, { recursive: true });
   const write = (name: string, value: unknown): void =>
-    writeFileSync(join(options.outDir ?? "", `${options.seed}-${name}.json`), `${JSON.stringify(value, null, 1)}\n`);
-  write("violations", { tally: Object.fromEntries(tally(judgement.violations)), violations: judgement.violations });
+    writeFileSync(
+      join(options.outDir ?? "", `${options.seed}-${name}.json`),
+      `${JSON.stringify(value, null, 1)}\n`,
+    );
+  write("violations", {
+    tally: Object.fromEntries(tally(judgement.violations)),
+    violations: judgement.violations,
+  });
   write("history", history);
 }

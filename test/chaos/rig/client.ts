@@ -40,14 +40,22 @@ export class Client {
   }
 
   async say(kind: "cancel" | "answer", runId: string, signal: AbortSignal): Promise<number> {
-    const body = kind === "cancel" ? { event: "cancel", reason: "chaos" } : { event: "answer", answers: ["that way"] };
+    const body =
+      kind === "cancel" ? { event: "cancel", reason: "chaos" } : { event: "answer", answers: ["that way"] };
     const path = `/runs/${runId}/events`;
     const answer = await this.#until(signal, () => this.#recorded({ kind, runId }, "POST", path, body, {}));
     return answer.status;
   }
 
   async look(runId: string, signal: AbortSignal): Promise<string | null> {
-    const answer = await this.#recorded({ kind: "get", runId }, "GET", `/runs/${runId}`, undefined, {}, signal);
+    const answer = await this.#recorded(
+      { kind: "get", runId },
+      "GET",
+      `/runs/${runId}`,
+      undefined,
+      {},
+      signal,
+    );
     return answer === null || answer.status !== 200 ? null : String(answer.body["status"]);
   }
 

@@ -39,7 +39,10 @@ const poisoned = new Set();
 let claiming = false;
 
 const includesAll = (bytes, texts) => texts.every((text) => bytes.includes(text));
-const bytesOf = (chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk.buffer ?? chunk, chunk.byteOffset ?? 0, chunk.byteLength));
+const bytesOf = (chunk) =>
+  typeof chunk === "string"
+    ? Buffer.from(chunk)
+    : Buffer.from(chunk.buffer ?? chunk, chunk.byteOffset ?? 0, chunk.byteLength);
 
 const write = Socket.prototype.write;
 Socket.prototype.write = function (chunk, ...rest) {
@@ -50,7 +53,7 @@ Socket.prototype.write = function (chunk, ...rest) {
   armed.done = true;
   if (armed.back !== null) return write.call(this, chunk, ...rest);
   const result = write.call(this, chunk, ...rest);
-  setImmediate(end); // The kernel has it.
+  process.nextTick(end); // The kernel has it.
   return result;
 };
 
@@ -61,14 +64,16 @@ Socket.prototype.push = function (chunk, ...rest) {
   if (armed?.done && armed.back !== null && bytes.includes(armed.back)) end();
   if (claiming && bytes.includes('"stream":"ANT_JOURNAL') && !bytes.includes('"error"')) end();
   if (poison !== "" && bytes.includes(poison)) {
-    for (const [, runId] of bytes.toString("latin1").matchAll(/\.dispatch\.(run_[a-z0-9]+)\./g)) poisoned.add(runId);
+    for (const [, runId] of bytes.toString("latin1").matchAll(/\.dispatch\.(run_[a-z0-9]+)\./g))
+      poisoned.add(runId);
   }
   return push.call(this, chunk, ...rest);
 };
 
 const spawn = ChildProcess.prototype.spawn;
 ChildProcess.prototype.spawn = function (options) {
-  if (armed === null || point.deed !== "update-ref" || !options.args?.includes("update-ref")) return spawn.call(this, options);
+  if (armed === null || point.deed !== "update-ref" || !options.args?.includes("update-ref"))
+    return spawn.call(this, options);
   if (point.side === "before") end();
   this.prependListener("exit", end);
   return spawn.call(this, options);

@@ -14,7 +14,7 @@ export function duplicateDeliveries(bus: Bus, share: number, random: Random): Du
   let count = 0;
   const subscription = bus.nc.subscribe("_INBOX.>", {
     callback: (error, message) => {
-      if (error !== null || message.reply?.startsWith("$JS.ACK.ANT_JOURNAL") !== true) return;
+      if (error !== null || message.reply?.startsWith("$JS.ACK.") !== true) return;
       if (random.next() >= share) return;
       count += 1;
       bus.nc.publish(message.reply, "-NAK");

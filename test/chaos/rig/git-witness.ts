@@ -5,7 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { GitCommit, GitRef, PatchedTree } from "../checker/history.ts";
 
-function git(repo: string, args: readonly string[], input?: Buffer, env: Record<string, string> = {}): string {
+function git(
+  repo: string,
+  args: readonly string[],
+  input?: Buffer,
+  env: Record<string, string> = {},
+): string {
   return execFileSync("git", ["-C", repo, ...args], {
     encoding: "utf8",
     env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", ...env },
@@ -17,10 +22,12 @@ function git(repo: string, args: readonly string[], input?: Buffer, env: Record<
 
 /** `base`: the commit the repository started with. */
 export function gitFacts(repo: string, base: string): { refs: GitRef[]; commits: GitCommit[] } {
-  const refs = lines(git(repo, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads"])).flatMap((line) => {
-    const [commit = "", name = ""] = line.split(" ");
-    return commit === base && !name.startsWith("refs/heads/antiphon/") ? [] : [{ repo, name, commit }];
-  });
+  const refs = lines(git(repo, ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads"])).flatMap(
+    (line) => {
+      const [commit = "", name = ""] = line.split(" ");
+      return commit === base && !name.startsWith("refs/heads/antiphon/") ? [] : [{ repo, name, commit }];
+    },
+  );
   const format = "%H%x00%T%x00%P%x00%(trailers:only,unfold)%x1e";
   const log = refs.length === 0 ? "" : git(repo, ["log", "--branches", `--format=${format}`, `^${base}`]);
   const known = new Map(
@@ -28,7 +35,10 @@ export function gitFacts(repo: string, base: string): { refs: GitRef[]; commits:
       .split("\x1e")
       .map((entry) => entry.trim().split("\0"))
       .filter((fields) => fields.length === 4)
-      .map(([id = "", tree = "", parents = "", trailers = ""]) => [id, { id, tree, parents: parents.split(" "), trailers }]),
+      .map(([id = "", tree = "", parents = "", trailers = ""]) => [
+        id,
+        { id, tree, parents: parents.split(" "), trailers },
+      ]),
   );
   const reached = new Map<string, string[]>();
   for (const { name, commit } of refs) {
@@ -41,7 +51,9 @@ export function gitFacts(repo: string, base: string): { refs: GitRef[]; commits:
     id: commit.id,
     tree: commit.tree,
     parents: commit.parents,
-    trailers: Object.fromEntries(lines(commit.trailers).map((line) => line.split(": ", 2) as [string, string])),
+    trailers: Object.fromEntries(
+      lines(commit.trailers).map((line) => line.split(": ", 2) as [string, string]),
+    ),
     refs: reached.get(commit.id) ?? [],
   }));
   return { refs, commits };

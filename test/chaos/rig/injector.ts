@@ -10,7 +10,7 @@ import type { System } from "./system.ts";
 import type { Victim } from "./victim.ts";
 
 /** A point that is not come to in this time is taken back, and told as missed. */
-const POINT_PATIENCE_MS = 20_000;
+const POINT_PATIENCE_MS = 30_000;
 
 export interface Injected {
   readonly counts: Map<FaultKind, number>;

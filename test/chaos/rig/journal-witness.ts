@@ -9,7 +9,14 @@ import {
   type StoredRecord,
 } from "@antiphon/contracts";
 import { openBlobs, openJournal, openKv, type Bus } from "@antiphon/runtime";
-import type { GitCommit, GitRef, History, PatchedTree, StoredBlob, StoredManifest } from "../checker/history.ts";
+import type {
+  GitCommit,
+  GitRef,
+  History,
+  PatchedTree,
+  StoredBlob,
+  StoredManifest,
+} from "../checker/history.ts";
 import { gitFacts, patchedTree } from "./git-witness.ts";
 
 const READS_AT_ONCE = 16;
@@ -52,9 +59,14 @@ export async function readEvidence(
     }
     if (record.type === "verdict" && record.body.evidence !== null) keys.add(record.body.evidence.key);
   }
-  const manifests = (await inTurn([...keys], async (key) => manifestAt(kv, key))).filter((one) => one !== null);
+  const manifests = (await inTurn([...keys], async (key) => manifestAt(kv, key))).filter(
+    (one) => one !== null,
+  );
   const wanted = new Map<string, BlobRef>();
-  for (const ref of [...patches.values(), ...manifests.flatMap(({ files }) => files.map(({ blob }) => blob))]) {
+  for (const ref of [
+    ...patches.values(),
+    ...manifests.flatMap(({ files }) => files.map(({ blob }) => blob)),
+  ]) {
     wanted.set(`${ref.bucket}/${ref.name}`, ref);
   }
   const store = openBlobs(bus, BUCKETS.evidenceFiles);

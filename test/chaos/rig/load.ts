@@ -77,8 +77,13 @@ export class Load {
     this.#submitted += 1;
     const job = jobAt(index, this.#options.workload, this.#random);
     const intentId = await this.#client.intent(job.intent, this.#stop.signal);
-    const runId = await this.#client.start(intentId, `chaos-${this.#options.seed}-${index}`, this.#stop.signal);
-    if (runId === null) throw new Error(`run ${index} was refused: ${JSON.stringify(this.#client.calls.at(-1))}`);
+    const runId = await this.#client.start(
+      intentId,
+      `chaos-${this.#options.seed}-${index}`,
+      this.#stop.signal,
+    );
+    if (runId === null)
+      throw new Error(`run ${index} was refused: ${JSON.stringify(this.#client.calls.at(-1))}`);
     this.#tasks += job.tasks;
     this.accepted.set(runId, job);
     if (job.cancelAfterMs !== null) {

@@ -24,13 +24,21 @@ const { values } = parseArgs({
   },
 });
 
-const kinds = values.only === "" ? FAULT_KINDS : FAULT_KINDS.filter((kind) => values.only.split(",").includes(kind));
+const kinds =
+  values.only === "" ? FAULT_KINDS : FAULT_KINDS.filter((kind) => values.only.split(",").includes(kind));
 if (kinds.length === 0) fail(`--only takes ${FAULT_KINDS.join(", ")}`);
 const kills = whole("kills", values.kills);
 const minutes = Number(values.minutes);
 
 /** `--kills` scales the other kinds too, in the ratios of a long campaign. */
-const RATIOS: Readonly<Record<FaultKind, number>> = { kill: 1, stop: 0.5, nats: 0.25, partition: 0.25, disk: 0.05, points: 1.3 };
+const RATIOS: Readonly<Record<FaultKind, number>> = {
+  kill: 1,
+  stop: 0.5,
+  nats: 0.25,
+  partition: 0.25,
+  disk: 0.05,
+  points: 1.3,
+};
 
 const counts = Object.fromEntries(
   kinds.map((kind) => [kind, Math.max(1, Math.round(kills * (kinds.length === 1 ? 1 : RATIOS[kind])))]),
@@ -62,7 +70,8 @@ try {
 
 function whole(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) fail(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
+  if (!Number.isInteger(value) || value < 0)
+    fail(`--${name} takes a whole number, not ${JSON.stringify(text)}`);
   return value;
 }
 

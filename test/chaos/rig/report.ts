@@ -12,7 +12,9 @@ export function reportLines(result: CampaignResult): string[] {
     "",
     `seed ${result.seed}: ${result.runs} runs, ${result.tasks} tasks, ${judgement.records} records in ${(result.totalMs / 1000).toFixed(0)} s`,
     `faults: ${faults.join(", ") || "none"}; ${result.duplicates} duplicate deliveries; ${result.deaths} processes died`,
-    ...(injected.missedPoints.length > 0 ? [`points never come to: ${injected.missedPoints.join("; ")}`] : []),
+    ...(injected.missedPoints.length > 0
+      ? [`points never come to: ${injected.missedPoints.join("; ")}`]
+      : []),
     `ends: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}; the last ${(result.settledMs / 1000).toFixed(1)} s after heal`,
     `peaks: ${result.peaks.join(", ")}`,
     ...(result.undrained.length > 0 ? [`not drained in order: ${result.undrained.join("; ")}`] : []),
@@ -25,6 +27,8 @@ export function reportLines(result: CampaignResult): string[] {
       const where = `${runId ?? "-"} seq ${seqs.join(",") || "-"}`;
       return `  ${invariant} ${rule} (${where}): ${what}`;
     }),
-    judgement.violations.length === 0 ? "verdict: 0 violations" : `verdict: ${judgement.violations.length} violations`,
+    judgement.violations.length === 0
+      ? "verdict: 0 violations"
+      : `verdict: ${judgement.violations.length} violations`,
   ];
 }

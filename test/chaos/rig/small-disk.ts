@@ -22,7 +22,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     fill() {
       const file = openSync(ballast, "w");
       try {
-        for (let part = CHUNK; ; ) {
+        for (let part = CHUNK; ;) {
           try {
             writeSync(file, part);
           } catch (error) {

@@ -1,5 +1,6 @@
 /** What the rig tortures: processes around one nats-server, and a way to read afterwards what became of the work. */
 import type { ClientCall, ContainerEvent, History } from "../checker/history.ts";
+import type { InvariantId } from "../checker/invariant.ts";
 import type { NatsServer } from "../../support/nats.ts";
 import type { SmallDisk } from "./small-disk.ts";
 import type { Victim } from "./victim.ts";
@@ -11,6 +12,8 @@ export interface System {
   readonly victims: readonly Victim[];
   readonly nats: NatsServer;
   readonly disk: SmallDisk | null;
+  /** The invariants its history can be judged by; null: all of them. */
+  readonly judgedBy: readonly InvariantId[] | null;
   /** Ids of the runs that came to their end. */
   ended(): Promise<ReadonlySet<string>>;
   /** Lets every process finish what it holds and end; names those that did not end well. */

@@ -46,7 +46,8 @@ export class Victim {
     const { namespace, args, env, logFile } = this.spec;
     const point = this.#point; // V2
     const node = [process.execPath, "--max-semi-space-size=4", "--import", PRELOAD, ...args];
-    const [command = "", ...rest] = namespace === null ? node : ["ip", "netns", "exec", namespace.name, ...node];
+    const [command = "", ...rest] =
+      namespace === null ? node : ["ip", "netns", "exec", namespace.name, ...node];
     const log = openSync(logFile, "a");
     const child = spawn(command, rest, {
       env: {

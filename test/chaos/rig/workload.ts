@@ -13,12 +13,13 @@ export interface Job {
   readonly cancelAfterMs: number | null;
 }
 
-export type Shape = "change" | "chain" | "fan" | "look" | "question" | "hopeless" | "target" | "sandbox" | "poison";
+export type Shape =
+  "change" | "chain" | "fan" | "look" | "question" | "hopeless" | "target" | "sandbox" | "poison";
 
 /** The text by which crash-points.mjs knows a task that ends whoever claims it. */
 export const POISON = "Swallow the bitter pill";
 const POISON_EVERY = 100;
-const CANCELED = 0.06;
+const CANCELED = 0.1;
 
 export interface WorkloadPlan {
   readonly repos: readonly string[];
@@ -53,8 +54,8 @@ function shapeOf(index: number, plan: WorkloadPlan, random: Random): Shape {
   if (dice < 0.6) return "look";
   if (dice < 0.75) return "chain";
   if (dice < 0.85) return "fan";
-  if (dice < 0.91) return "question";
-  return dice < 0.95 ? "hopeless" : "target";
+  if (dice < 0.92) return "question";
+  return dice < 0.96 ? "hopeless" : "target";
 }
 
 type Shaped = { inputs: Record<string, unknown>; tasks: number; goal?: string };
@@ -85,20 +86,28 @@ const SHAPES: Readonly<Record<Shape, (index: number) => Shaped>> = {
     tasks: 1,
   }),
   look: () => ({
-    inputs: { agent: { kind: "scripted" }, workflow: "PLAN", tasks: [1, 2].map((id) => task(id, [], { kind: "scripted" })) },
+    inputs: {
+      agent: { kind: "scripted" },
+      workflow: "PLAN",
+      tasks: [1, 2].map((id) => task(id, [], { kind: "scripted" })),
+    },
     tasks: 2,
   }),
   chain: (i) => ({
     inputs: {
       agent: { kind: "scripted" },
-      tasks: [1, 2, 3].map((id) => task(id, id === 1 ? [] : [id - 1], adding(`runs/${i}-${id}.txt`, `step ${id}`))),
+      tasks: [1, 2, 3].map((id) =>
+        task(id, id === 1 ? [] : [id - 1], adding(`runs/${i}-${id}.txt`, `step ${id}`)),
+      ),
     },
     tasks: 3,
   }),
   fan: (i) => ({
     inputs: {
       agent: { kind: "scripted" },
-      tasks: [1, 2, 3].map((id) => task(id, id === 3 ? [1, 2] : [], adding(`runs/${i}-${id}.txt`, `step ${id}`))),
+      tasks: [1, 2, 3].map((id) =>
+        task(id, id === 3 ? [1, 2] : [], adding(`runs/${i}-${id}.txt`, `step ${id}`)),
+      ),
     },
     tasks: 3,
   }),

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { pointsOf } from "./rig/crash-point-list.ts";
+import { faultScript } from "./rig/fault-script.ts";
+import { seeded } from "./rig/random.ts";
+import { jobAt } from "./rig/workload.ts";
+
+const processes = ["gateway-1", "router-1", "director-1", "director-2", "associate-1", "sandbox-runner-1"];
+const plan = {
+  seed: 7,
+  spanMs: 60_000,
+  counts: { kill: 50, stop: 10, nats: 5, partition: 5, disk: 1, points: 80 },
+  processes,
+  partitionable: ["director-1"],
+};
+
+describe("a fault script", () => {
+  test("is a function of its seed", () => {
+    expect(faultScript(plan)).toEqual(faultScript(plan));
+    expect(faultScript(plan)).not.toEqual(faultScript({ ...plan, seed: 8 }));
+  });
+
+  test("holds as many faults of each kind as asked for, in order of time, within the span", () => {
+    const script = faultScript(plan);
+    expect(script.map(({ atMs }) => atMs)).toEqual(script.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+    expect(script.every(({ atMs }) => atMs <= plan.spanMs)).toBe(true);
+    for (const [kind, count] of Object.entries(plan.counts)) {
+      expect(script.filter((fault) => fault.kind === kind)).toHaveLength(count);
+    }
+  });
+
+  test("comes to every crash point of every role, before and after each deed", () => {
+    const points = pointsOf(processes);
+    const hit = faultScript(plan).flatMap(({ point }) => (point === null ? [] : [JSON.stringify(point)]));
+    expect(new Set(hit)).toEqual(new Set(points.map((point) => JSON.stringify(point))));
+    expect(points.length).toBeGreaterThan(35);
+  });
+});
+
+test("the work is a function of its seed, with a poison task in every hundred and some in a container", () => {
+  const jobs = (seed: number) => {
+    const random = seeded(seed);
+    const workload = { repos: ["/a", "/b"], dockerEvery: 25, poison: true };
+    return Array.from({ length: 400 }, (_, index) => jobAt(index, workload, random));
+  };
+  expect(jobs(1)).toEqual(jobs(1));
+  expect(jobs(1).filter(({ shape }) => shape === "poison")).toHaveLength(4);
+  expect(jobs(1).filter(({ shape }) => shape === "sandbox")).toHaveLength(16);
+  expect(new Set(jobs(1).map(({ shape }) => shape)).size).toBe(9);
+});

@@ -54,6 +54,9 @@ export const subjects = {
   run: (runId: string): string => `${ROOT}.run.*.*.${token(runId)}.>`,
   /** All records of one run, as a filter within its own partition's stream. */
   runInPartition: (runId: string): string => `${ROOT}.run.${partitionOf(runId)}.*.${token(runId)}.>`,
+  /** All records of one type of one run, as a filter within its own partition's stream. */
+  runTypeInPartition: (runId: string, type: JournalType): string =>
+    `${ROOT}.run.${partitionOf(runId)}.${token(type)}.${token(runId)}.>`,
   /** All records of one type of one run. */
   runType: (runId: string, type: JournalType): string => `${ROOT}.run.*.${token(type)}.${token(runId)}.>`,
   /** All records of a partition. */

@@ -54,12 +54,13 @@ export type BucketSpec = {
 /** What each service reads from the journal (T2). */
 export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
   router: ["intent", "requeue"],
-  director: ["routed", "result", "verdict", "landing", "cancel", "input", "control", "requeue", "due"],
+  // A Director goes on after its own records by itself; `intent` and `claim` it hears, to know what they led to.
+  director: ["intent", "routed", "claim", "result", "cancel", "input", "control", "requeue", "due"],
   associate: ["dispatch", "requeue"],
 };
 
 /** Types nobody is woken by: read back, shown, or terminal. */
-export const LEAF_TYPES: readonly JournalType[] = ["claim", "closed"];
+export const LEAF_TYPES: readonly JournalType[] = ["verdict", "landing", "closed"];
 
 const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number, number] } = {
   router: ["Intents to route.", limits.routerAckWaitMs, 1000],

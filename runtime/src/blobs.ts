@@ -14,6 +14,7 @@ import {
   parseMeta,
 } from "./core/object-layout.ts";
 import { uniqueId } from "./ids.ts";
+import { RecentNames } from "./recent-names.ts";
 
 /**
  * Blobs: content-addressed bytes in a standard NATS object store bucket.
@@ -67,6 +68,7 @@ class ObjectStoreBlobs implements Blobs {
   readonly bucket: string;
   private readonly bus: Bus;
   private readonly streamName: string;
+  private readonly recent = new RecentNames(() => performance.now());
 
   constructor(bus: Bus, bucket: string) {
     this.bus = bus;
@@ -74,9 +76,14 @@ class ObjectStoreBlobs implements Blobs {
     this.streamName = `OBJ_${bucket}`;
   }
 
-  put(name: string | null, bytes: BlobSource, options: BlobOptions = {}): Promise<BlobRef> {
+  async put(name: string | null, bytes: BlobSource, options: BlobOptions = {}): Promise<BlobRef> {
     const digest = digestOf(bytes);
-    return this.write(name ?? digest, digest, () => pieces(bytes), true, options);
+    const key = name ?? digest;
+    if (this.recent.has(key, digest)) return { bucket: this.bucket, name: key, digest, bytes: bytes.length };
+    const one = bytes.length > 0 && bytes.length <= chunkBytes ? bytes : null;
+    const stored = await this.write(key, digest, one ?? (() => pieces(bytes)), true, options);
+    this.recent.add(key, digest);
+    return stored;
   }
 
   putStream(
@@ -137,7 +144,7 @@ class ObjectStoreBlobs implements Blobs {
   private async write(
     name: string | null,
     knownDigest: string | null,
-    open: () => AsyncIterable<Uint8Array>,
+    content: Uint8Array | (() => AsyncIterable<Uint8Array>),
     repeatable: boolean,
     options: BlobOptions,
   ): Promise<BlobRef> {
@@ -149,7 +156,10 @@ class ObjectStoreBlobs implements Blobs {
     const failed: string[] = [];
     try {
       for (let attempt = 0; ; attempt += 1) {
-        const upload = await uploadChunks(this.bus, this.streamName, this.bucket, open(), signal);
+        const upload =
+          typeof content === "function"
+            ? await uploadChunks(this.bus, this.streamName, this.bucket, content(), signal)
+            : await uploadOne(this.bus, this.streamName, this.bucket, content, signal);
         if (upload.kind === "stored") {
           return await this.publishMeta(name ?? upload.digest, upload, signal, options);
         }
@@ -182,7 +192,7 @@ class ObjectStoreBlobs implements Blobs {
           payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
           headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
           expectLastSubjectSequence: previous, // O1
-          group: false,
+          group: previous === 0,
         },
         signal,
       );
@@ -235,6 +245,29 @@ class ObjectStoreBlobs implements Blobs {
 type Upload =
   | { kind: "stored"; nuid: string; size: number; chunks: number; digest: string }
   | { kind: "full" | "failed"; nuid: string; reason: string };
+
+/** A single chunk has no successors it could land behind: it may be sent again, and share a commit with others. */
+async function uploadOne(
+  bus: Bus,
+  stream: string,
+  bucket: string,
+  payload: Uint8Array,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const nuid = uniqueId();
+  const subject = chunkSubject(bucket, nuid);
+  const result = await bus.publish(
+    { stream, subject, payload, headers: {}, expectLastSubjectSequence: 0, group: true },
+    signal,
+  );
+  // Nobody else writes under this id: what is refused as taken is our own first attempt.
+  if (result.kind === "ok" || (result.kind === "failed" && result.refusal === "expectation")) {
+    return { kind: "stored", nuid, size: payload.length, chunks: 1, digest: digestOf(payload) };
+  }
+  const reason = result.kind === "failed" ? result.description : result.reason;
+  const full = result.kind === "failed" && result.refusal === "full";
+  return { kind: full ? "full" : "failed", nuid, reason };
+}
 
 async function uploadChunks(
   bus: Bus,

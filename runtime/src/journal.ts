@@ -54,8 +54,8 @@ export interface TailOptions {
 export interface Journal {
   /** `at` of an appended record is this process's clock; read it back for JetStream's. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
-  /** All records of a run in stream order; one request for up to 1,024 of them. */
-  read(runId: string): Promise<StoredRecord[]>;
+  /** All records of a run, or those of some types, in stream order; one request for up to 1,024 of them. */
+  read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
@@ -138,8 +138,16 @@ class JetStreamJournal implements Journal {
     }
   }
 
-  read(runId: string): Promise<StoredRecord[]> {
-    return this.readFrom(runId, 0);
+  async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
+    if (types === undefined) return this.readFrom(runId, 0);
+    const stream = journalStream(partitionOf(runId));
+    const filters = types.map((type) => subjects.runTypeInPartition(runId, type));
+    try {
+      return (await this.bus.reader.multiLast(stream, filters)).map(toRecord);
+    } catch (error) {
+      if (!(error instanceof TooManyResults)) throw error;
+    }
+    return (await this.readFrom(runId, 0)).filter(({ type }) => types.includes(type));
   }
 
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null> {

@@ -60,7 +60,7 @@ export function openKv(bus: Bus, bucket: string): Kv {
       payload: Buffer.from(JSON.stringify(document)),
       headers: { "Content-Type": "application/json", [writeId]: id },
       expectLastSubjectSequence: expected,
-      group: false,
+      group: true,
     });
     if (result.kind === "ok") return result.seq;
     if (result.kind === "failed" && result.refusal === "expectation") {
@@ -84,9 +84,11 @@ export function openKv(bus: Bus, bucket: string): Kv {
     },
     async put(key, document) {
       // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.
-      for (;;) {
-        const revision = await write(key, document, (await last(key))?.message.seq ?? 0);
+      // A key is mostly new: that is tried first, and costs no read.
+      for (let expected = 0; ;) {
+        const revision = await write(key, document, expected);
         if (revision !== null) return revision;
+        expected = (await last(key))?.message.seq ?? 0;
       }
     },
     async create(key, document) {

@@ -5,9 +5,12 @@ describe("the logger", () => {
   it("writes JSON lines and hides secrets, also nested ones", () => {
     const lines: string[] = [];
     const log = createLogger("t", { destination: { write: (line) => lines.push(line) } });
-    log.info({ token: "abc", options: { password: "def", user: "u" } }, "hello");
+    const given = { token: "abc", options: { password: "def", user: "u", deep: { apiKey: "ghi", n: 1 } } };
+    log.info(given, "hello");
     const line = JSON.parse(lines[0] ?? "{}") as Record<string, unknown>;
     expect(line).toMatchObject({ level: "info", name: "t", msg: "hello", token: "[redacted]" });
-    expect(line["options"]).toEqual({ password: "[redacted]", user: "u" });
+    const deep = { apiKey: "[redacted]", n: 1 };
+    expect(line["options"]).toEqual({ password: "[redacted]", user: "u", deep });
+    expect(given.options.deep.apiKey).toBe("ghi"); // what is logged is not written to
   });
 });

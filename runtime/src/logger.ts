@@ -4,8 +4,33 @@ import type { Logger as PinoLogger } from "pino";
 export type Logger = PinoLogger;
 
 /** Keys whose values never reach a log line, wherever they are nested up to two levels deep. */
-const secretKeys = ["token", "password", "secret", "authorization", "apiKey", "nkey", "seed", "cookie"];
-const redactions = secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]);
+const secretKeys: ReadonlySet<string> = new Set([
+  "token",
+  "password",
+  "secret",
+  "authorization",
+  "apiKey",
+  "nkey",
+  "seed",
+  "cookie",
+]);
+const depthOfSecrets = 3;
+
+/** The object itself when nothing is hidden in it: most lines hold a few ids, and pino's own way copies each. */
+function redacted(fields: object, depth = depthOfSecrets): object {
+  let copy: Record<string, unknown> | null = null;
+  for (const [key, value] of Object.entries(fields)) {
+    let shown: unknown = value;
+    if (secretKeys.has(key)) shown = "[redacted]";
+    else if (depth > 1 && typeof value === "object" && value !== null && !(value instanceof Error)) {
+      shown = redacted(value as object, depth - 1);
+    }
+    if (shown === value) continue;
+    copy ??= { ...fields };
+    copy[key] = shown;
+  }
+  return copy ?? fields;
+}
 
 export interface LoggerOptions {
   /** pino level; `silent` mutes. Default `info`. */
@@ -24,8 +49,12 @@ export function createLogger(name: string, options: LoggerOptions = {}): Logger 
       level: options.level ?? "info",
       base: { ...options.fields },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: redactions, censor: "[redacted]" },
+      formatters: {
+        level: (label) => ({ level: label }),
+        bindings: (fields) => redacted(fields) as Record<string, unknown>,
+        log: (fields) => redacted(fields) as Record<string, unknown>,
+      },
+      serializers: { err: (error: Error) => redacted(pino.stdSerializers.err(error)) },
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),
   );

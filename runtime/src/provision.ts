@@ -63,6 +63,7 @@ function bucketConfig(spec: BucketSpec): WantedStream {
     storage: "file",
     discard: "new",
     allow_direct: true,
+    allow_atomic: true, // many small documents share one fsync
     allow_rollup_hdrs: true,
     deny_delete: kv,
     deny_purge: false,

@@ -23,12 +23,14 @@ export interface LoadOptions {
   readonly bounds: boolean;
   /** Runs before the measured ones, for the compilers and the caches. */
   readonly warmup: number;
+  /** Directory for a CPU profile of each service process; null: none. */
+  readonly profile: string | null;
   readonly json: boolean;
 }
 
 export const USAGE = `usage: npm run load -- [--runs 2000] [--concurrency 256] [--associates 1] [--directors 1]
   [--agent noop|scripted] [--sandbox none|docker] [--via journal|gateway] [--rate <runs/s>: open loop]
-  [--steps 1|5] [--slots 256] [--kill-every <s>] [--no-bounds] [--warmup 500] [--json]`;
+  [--steps 1|5] [--slots 256] [--kill-every <s>] [--no-bounds] [--warmup 500] [--profile <dir>] [--json]`;
 
 export function readOptions(args: readonly string[]): LoadOptions {
   const { values } = parseArgs({
@@ -47,6 +49,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
       "kill-every": { type: "string" },
       "no-bounds": { type: "boolean", default: false },
       warmup: { type: "string" },
+      profile: { type: "string" },
       json: { type: "boolean", default: false },
     },
   });
@@ -66,6 +69,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
     killEvery: values["kill-every"] === undefined ? null : whole("kill-every", values["kill-every"], 600),
     bounds: !values["no-bounds"] && !docker,
     warmup: values.warmup === undefined ? (docker ? 2 : 500) : whole("warmup", values.warmup, 100_000, 0),
+    profile: values.profile ?? null,
     json: values.json,
   };
 }

@@ -74,7 +74,9 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
   const gatewayUrl = options.via === "gateway" ? `http://127.0.0.1:${gatewayPort}` : null;
   const launch = (name: string): Promise<void> => {
     const role = name.replace(/-\d+$/, "");
-    const child = spawnRole(script, role, role === "router" ? ROUTER_SLOTS : options.slots, {
+    const slots = role === "router" ? ROUTER_SLOTS : options.slots;
+    const profiling = options.profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+    const child = spawnRole([...profiling, script, role, String(slots)], {
       log: join(dir, `${name}.log`),
       env: { ANTIPHON_NATS_URL: nats.url, ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}` },
     });
@@ -136,14 +138,9 @@ async function bundle(outfile: string): Promise<void> {
   });
 }
 
-function spawnRole(
-  script: string,
-  role: string,
-  slots: number,
-  where: { log: string; env: Record<string, string> },
-): Child {
+function spawnRole(args: readonly string[], where: { log: string; env: Record<string, string> }): Child {
   const log = openSync(where.log, "a");
-  const child = spawn(process.execPath, [script, role, String(slots)], {
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "ignore", log, "ipc"],
     env: { ...process.env, ANTIPHON_LOG_LEVEL: "info", ...where.env },
   });
@@ -152,7 +149,7 @@ function spawnRole(
     child.once("message", () => resolve());
     child.once("exit", () =>
       reject(
-        new Error(`${role} ended before it was ready:\n${readFileSync(where.log, "utf8").slice(-2000)}`),
+        new Error(`a service ended before it was ready:\n${readFileSync(where.log, "utf8").slice(-2000)}`),
       ),
     );
   });

@@ -33,6 +33,23 @@ export const JOURNAL_TYPES = [
 ] as const;
 export type JournalType = (typeof JOURNAL_TYPES)[number];
 
+/** Types whose records name the record that led to them. `intent` is the first of a run; nothing leads to it. */
+const LED_TO: readonly JournalType[] = [
+  "intent",
+  "routed",
+  "dispatch",
+  "claim",
+  "result",
+  "verdict",
+  "landing",
+  "closed",
+];
+
+/** Types that people, other programs and timers write into a run at any time: no cause announces them. */
+export const WORDS_FROM_OUTSIDE: readonly JournalType[] = JOURNAL_TYPES.filter(
+  (type) => !LED_TO.includes(type),
+);
+
 export type JournalBodies = {
   intent: IntentBody;
   routed: RoutedBody;

@@ -1,4 +1,4 @@
-import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
 import type { AppendResult, Journal, TailOptions } from "../journal.ts";
 import { toRecord } from "../journal.ts";
@@ -43,8 +43,10 @@ export class MemoryJournal implements Journal {
     return Promise.resolve({ kind: "appended", record: stored });
   }
 
-  read(runId: string): Promise<StoredRecord[]> {
-    return Promise.resolve(this.log.filter((record) => record.runId === runId));
+  read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
+    const wanted = (record: StoredRecord): boolean =>
+      record.runId === runId && (types === undefined || types.includes(record.type));
+    return Promise.resolve(this.log.filter(wanted));
   }
 
   find(

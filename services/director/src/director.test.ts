@@ -1,10 +1,11 @@
-import { AntiphonError, type NewRecord } from "@antiphon/contracts";
+import { AntiphonError, type ClosedBody, type NewRecord, type StoredRecord } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { describe, expect, test } from "vitest";
 import type { Effect } from "./core/outstanding.ts";
-import { RecordLog, planned } from "./core/testing/record-log.ts";
+import { CausedRecords } from "./core/testing/caused-records.ts";
+import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
 import { Director, type Performs } from "./director.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
@@ -82,6 +83,80 @@ describe("Director", () => {
     open();
     expect(await first).toEqual({ kind: "done" });
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+});
+
+describe("a Director that goes on by itself", () => {
+  /** A run whose attempt was reported; the performer answers every effect at once. */
+  async function reported(during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>) {
+    const journal = new MemoryJournal();
+    const records = new CausedRecords(journal);
+    const run = new RecordLog()
+      .opened([planned("T-001")])
+      .dispatched("T-001")
+      .claimed("T-001");
+    const stored = await records.store(run.reported("T-001", 1, "ok"));
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform({ runId }, effect, cause): Promise<NewRecord> {
+        asked.push(effect.kind);
+        await during(effect, records, run);
+        const made = new RecordLog(runId);
+        if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
+        else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
+        else if (effect.kind === "close") made.add("closed", null, 0, closing as ClosedBody);
+        const { type, taskId, epoch, body } = made.records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: () => null,
+    };
+    const runs = new RunCache(journal, POLICY);
+    const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+    const director = new Director({ journal, runs, performer, projector, log });
+    const deliver = (record: StoredRecord) =>
+      director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+    return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
+  }
+
+  const closing = {
+    status: "succeeded",
+    code: null,
+    message: "",
+    contract: {
+      status: "COMPLETE",
+      workflow: "BUILD",
+      tasks_completed: 1,
+      tasks_total: 1,
+      evidence: [],
+      next_action: "none",
+    },
+    commit: commitOf(1),
+    landedOn: "refs/heads/antiphon/run",
+    seal: "",
+  };
+
+  test("D12 verifies, lands and closes in one delivery, and its records lead to each other", async () => {
+    const { stored, deliver, asked, types } = await reported(async () => undefined);
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "land", "close"]);
+    expect(types().slice(-3)).toEqual(["verdict", "landing", "closed"]);
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toHaveLength(3);
+  });
+
+  test("D13 a cancel that is stored while the clean room works is seen before the landing", async () => {
+    const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
+      if (effect.kind === "verify") await records.store(run.canceled());
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "close"]);
+    expect(types().slice(-3)).toEqual(["cancel", "verdict", "closed"]);
+  });
+
+  test("D13 an intent or a claim alone makes the Director do nothing, and costs no read", async () => {
+    const { stored, deliver, asked } = await reported(async () => undefined);
+    for (const record of [stored[0]!, stored[3]!]) expect(await deliver(record)).toEqual({ kind: "done" });
+    expect(asked).toEqual([]);
   });
 });
 

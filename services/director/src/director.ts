@@ -1,14 +1,18 @@
 /**
  * The Director: reads a record, replays its run, does what the run still owes the world.
  *
- *   record -> RunCache.load -> outstanding(state) -> perform each effect -> append its record -> ack
+ *   record -> RunCache -> outstanding(state) -> perform each effect -> append its record -> outstanding ... -> ack
  *
  * Invariants:
  *   D8 A delivery is done only when every effect it started has its record stored (J4); a crash before that
  *      delivers it again, to this process or another one.
  *   D9 An effect that is under way in this process is left to the delivery that started it.
+ *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
+ *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
+ *   D13 Only a verification may start from what was merely heard; before anything is handed out, landed or
+ *      closed the run is confirmed (M3): a cancel or a pause that was stored before is seen.
  */
-import type { Cause, NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { watchForCancel } from "./cancel-watch.ts";
@@ -21,6 +25,8 @@ import type { CachedRun, RunCache } from "./run-cache.ts";
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
+/** What leads to something only together with a later record; it is folded so that nobody has to read it. */
+const MERELY_HEARD: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
 /** What a `Performer` is to the Director. */
 export type Performs = Pick<Performer, "perform" | "refusal">;
@@ -43,7 +49,10 @@ export class Director {
 
   async handle({ record, deliveries, signal }: Delivery): Promise<Outcome> {
     try {
-      const run = await this.#parts.runs.load(record.runId, record.seq);
+      const { runs } = this.#parts;
+      const heard = runs.heard(record);
+      if (MERELY_HEARD.has(record.type)) return { kind: "done" };
+      const run = heard ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
       return { kind: "done" }; // D8
@@ -58,44 +67,75 @@ export class Director {
     }
   }
 
-  /** Does what `run` owes, then shows where it stands. */
+  /** Does what `run` owes, and what that makes it owe, then shows where it stands. */
   async advance(run: CachedRun, cause: Cause, signal: AbortSignal): Promise<void> {
-    const shown = this.#parts.projector.project(run);
-    const results = await Promise.allSettled(
-      outstanding(run.snapshot).map((effect) => this.#once(run, effect, cause, signal)),
-    );
-    await shown;
-    const failure = results.find((result) => result.status === "rejected");
-    if (failure !== undefined) throw failure.reason;
+    let now = run;
+    let why = cause;
+    const done = new Set<string>(); // An effect whose record changed nothing is not repeated.
+    try {
+      for (;;) {
+        let effects = this.#owed(now, done);
+        if (effects.some(({ kind }) => kind !== "verify")) {
+          now = await this.#parts.runs.confirm(now); // D13
+          effects = this.#owed(now, done);
+        }
+        if (effects.length === 0) return; // D12
+        for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
+        const settled = await Promise.allSettled(
+          effects.map((effect) => this.#once(now, effect, why, signal)),
+        );
+        for (const result of settled) {
+          if (result.status === "rejected") throw result.reason;
+          now = result.value.run;
+          if (result.value.record.seq > why.seq) why = result.value.record;
+        }
+        why = { seq: why.seq, digest: why.digest };
+      }
+    } finally {
+      await this.#parts.projector.project(now);
+    }
   }
 
-  async #once(run: CachedRun, effect: Effect, cause: Cause, signal: AbortSignal): Promise<void> {
+  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>): Effect[] {
+    return outstanding(snapshot).filter((effect) => {
+      const key = effectKey(snapshot.context.runId, effect);
+      return !done.has(key) && !this.#underWay.has(key); // D9
+    });
+  }
+
+  async #once(
+    run: CachedRun,
+    effect: Effect,
+    cause: Cause,
+    signal: AbortSignal,
+  ): Promise<{ record: StoredRecord; run: CachedRun }> {
     const { context } = run.snapshot;
     const key = effectKey(context.runId, effect);
-    if (this.#underWay.has(key)) return; // D9
     this.#underWay.add(key);
     try {
       const record = await this.#record(context, effect, cause, signal);
       const result = await this.#parts.journal.append(record, { signal });
-      const seq = result.kind === "conflict" ? result.existing.seq : result.record.seq;
+      const stored = result.kind === "conflict" ? result.existing : result.record;
       this.#parts.log.info(
-        { run: context.runId, task: record.taskId, epoch: record.epoch, seq },
+        { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq },
         `${record.type} ${result.kind}`,
       );
-      if (record.type === "closed" || record.type === "dispatch") {
-        await this.#parts.projector.project(await this.#parts.runs.load(context.runId, seq));
-      }
+      // Said before, by us or by somebody else: then there may be more that we do not know of.
+      const heard = result.kind === "appended" ? this.#parts.runs.heard(stored) : null;
+      return { record: stored, run: heard ?? (await this.#parts.runs.load(context.runId, stored)) };
     } finally {
       this.#underWay.delete(key);
     }
   }
 
   async #record(run: RunState, effect: Effect, cause: Cause, signal: AbortSignal): Promise<NewRecord> {
-    const watch = watchForCancel(this.#parts.journal, run.runId);
+    const takesLong = effect.kind === "verify" || effect.kind === "verify-integration";
+    const watch = takesLong ? watchForCancel(this.#parts.journal, run.runId) : null;
+    const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
     try {
-      return await this.#parts.performer.perform(run, effect, cause, AbortSignal.any([signal, watch.signal]));
+      return await this.#parts.performer.perform(run, effect, cause, stop);
     } catch (error) {
-      if (watch.signal.aborted) {
+      if (watch?.signal.aborted === true) {
         this.#parts.runs.forget(run.runId); // The delivery comes again and finds the cancel.
         throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
       }
@@ -104,7 +144,7 @@ export class Director {
       this.#parts.log.warn({ err: error, run: run.runId, effect: effect.kind }, "refused for good");
       return refusal;
     } finally {
-      watch.release();
+      watch?.release();
     }
   }
 

@@ -71,7 +71,7 @@ export function directOver(
     (request: RepoInspectRequest) => ports.repository.inspect(request),
     { log },
   );
-  consume(bus, {
+  const work = consume(bus, {
     consumer: "director",
     slots: config.slots,
     log,
@@ -95,7 +95,8 @@ export function directOver(
   return {
     async drain() {
       stop.abort();
-      await sweeps;
+      await Promise.all([sweeps, work.drain()]);
+      await projector.drain();
     },
   };
 }

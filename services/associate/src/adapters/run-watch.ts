@@ -30,11 +30,7 @@ const TICK_MS = 250;
 
 /** Whether a run still wants results. */
 export async function isOver(journal: Journal, runId: string): Promise<boolean> {
-  const found = await Promise.all([
-    journal.find("cancel", runId, null, 0),
-    journal.find("closed", runId, null, 0),
-  ]);
-  return found.some((record) => record !== null);
+  return (await journal.read(runId, ["cancel", "closed"])).length > 0;
 }
 
 export function watchRun(bus: Bus, journal: Journal, runId: string, log: Logger): RunWatch {

@@ -1,0 +1,59 @@
+import type { Kv } from "@antiphon/runtime";
+import { createLogger } from "@antiphon/runtime";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
+import { expect, test } from "vitest";
+import { RecordLog, planned } from "./core/testing/record-log.ts";
+import { openRun, replay } from "./core/run-machine.ts";
+import { Projector } from "./projector.ts";
+import type { CachedRun } from "./run-cache.ts";
+
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const log = createLogger("test", { level: "silent" });
+
+function runOf(records: RecordLog): CachedRun {
+  return { records: [...records.records], snapshot: replay(openRun(records.runId, POLICY), records.records) };
+}
+
+/** A bucket whose writes wait until it is let go. */
+class SlowKv extends MemoryKv {
+  writes = 0;
+  open: () => void = () => undefined;
+  #gate = new Promise<void>((resolve) => (this.open = resolve));
+
+  override async update(...args: Parameters<Kv["update"]>): Promise<number | null> {
+    this.writes += 1;
+    await this.#gate;
+    return super.update(...args);
+  }
+}
+
+test("N1 nobody waits for a projection, and N2 what changed meanwhile is written once, as it stands", async () => {
+  const runs = new SlowKv();
+  const projector = new Projector({ runs, contracts: new MemoryKv() }, log);
+  const records = new RecordLog().opened([planned("T-001")]);
+  await projector.project(runOf(records)); // Resolves although nothing can be written yet.
+  for (const step of ["dispatched", "claimed"] as const) {
+    records[step]("T-001");
+    await projector.project(runOf(records));
+  }
+  records.reported("T-001", 1, "ok");
+  await projector.project(runOf(records));
+  runs.open();
+  await projector.drain();
+  expect(runs.writes).toBe(2); // As it was at first, and as it is now.
+  const shown = await runs.get<{ steps: { phase: string }[] }>(records.runId);
+  expect(shown?.value.steps[0]?.phase).toBe("verifying");
+});
+
+test("N2 an older state that comes late does not replace a newer one", async () => {
+  const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
+  const projector = new Projector({ runs, contracts }, log);
+  const records = new RecordLog().opened([planned("T-001")]);
+  const before = runOf(records);
+  records.dispatched("T-001");
+  await projector.project(runOf(records));
+  await projector.project(before);
+  await projector.drain();
+  const contract = await contracts.get<{ status: string; epoch: number }>(`${records.runId}.T-001`);
+  expect(contract?.value.epoch).toBe(1);
+});

@@ -2,7 +2,7 @@
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { WORDS_FROM_OUTSIDE } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
-import { RecordLog } from "./record-log.ts";
+import type { RecordLog } from "./record-log.ts";
 
 /** What leads to a record: the last record of one of these types, of its own task if it has one. */
 const CAUSES: Partial<Record<JournalType, readonly JournalType[]>> = {

@@ -143,6 +143,7 @@ const TABLE = {
   ANT_SANDBOX_PROVIDER: ["terminal", 503, 2, "The sandbox provider that was chosen cannot be used here.", "The details say why; `antiphon doctor` lists the providers and what each needs. Choose with ANTIPHON_SANDBOX_PROVIDER."],
   ANT_SANDBOX_REFUSED: ["terminal", 403, 1, "The runner refuses this job.", "The details say which rule; ask for an image and limits it allows."],
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "It is tried on another one; check the runner's log."],
+  ANT_SANDBOX_SESSION_OVER: ["retry", 410, 1, "There is no such sandbox session, or not any more.", "Its lease ended, it was closed, or its runner went away: open another one."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
   ANT_SESSION_EXPIRED: ["terminal", 401, 2, "The session token is past its time.", "Open another session: `POST /sessions` with the deployment's token; `antiphon` does so by itself."],
   ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts are taken with a session token, not with the deployment's own.", "`POST /sessions` with the deployment's token gives one; `antiphon` does so by itself."],

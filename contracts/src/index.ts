@@ -37,6 +37,7 @@ export { RunEvent } from "./run-event.ts";
 export * from "./run-options.ts";
 export * from "./run-view.ts";
 export * from "./sandbox-rpc.ts";
+export * from "./sandbox-session.ts";
 export * from "./seeds/associate-result.ts";
 export * from "./seeds/director-task.ts";
 export * from "./seeds/evidence-manifest.ts";

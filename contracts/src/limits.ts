@@ -90,6 +90,13 @@ const TABLE = {
     "no beat, or no alive",
     "ANT_SANDBOX_RUNNER_LOST; the container is killed",
   ],
+  sessionWindowBytes: [
+    1 * MiB,
+    "bytes",
+    "output of a session's command that its holder has not taken yet",
+    "the command waits",
+  ],
+  sessionQueue: [16, "commands", "waiting for their turn in one session", "ANT_SANDBOX_BUSY"],
   drainMs: [
     30_000,
     "milliseconds",

@@ -42,6 +42,8 @@ export type JournalAddress = { type: JournalType; runId: string; taskId: string 
 
 export type LogStream = "stdout" | "stderr" | "progress";
 
+export type SandboxSessionVerb = "exec" | "input" | "write" | "collect" | "close" | "signal";
+
 export const subjects = {
   /** The register of a record (U1). */
   journal({ type, runId, taskId, epoch }: JournalAddress): string {
@@ -84,6 +86,10 @@ export const subjects = {
   egressOpen: `${ROOT}.rpc.egress.open`,
   /** Runner to the gateway process that holds the lease. */
   egressClose: (node: string): string => `${ROOT}.rpc.egress.close.${token(node)}`,
+  sandboxSessionOpen: `${ROOT}.rpc.sandbox.session.open`,
+  /** To the runner that holds a session, by its node. */
+  sandboxSession: (verb: SandboxSessionVerb, node: string): string =>
+    `${ROOT}.rpc.sandbox.session.${verb}.${token(node)}`,
   everything: `${ROOT}.>`,
 } as const;
 

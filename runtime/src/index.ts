@@ -26,6 +26,14 @@ export { sandboxClient } from "./sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
 export { countOpenRuns } from "./open-runs.ts";
 export { requeueing } from "./requeue.ts";
+export { sandboxSessions } from "./sandbox-sessions.ts";
+export type {
+  SandboxCommand,
+  SandboxSession,
+  SandboxSessionRequest,
+  SandboxSessions,
+  SessionFile,
+} from "./sandbox-sessions.ts";
 export { runService, startService } from "./service.ts";
 export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service.ts";
 export { openSigningKey } from "./signing-key.ts";

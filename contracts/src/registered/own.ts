@@ -15,9 +15,25 @@ import { ProjectFile } from "../project-file.ts";
 import { Provenance } from "../provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
-import { runOptionsRules, runRequestRules, sandboxRequestRules } from "../rules/own.ts";
+import {
+  runOptionsRules,
+  runRequestRules,
+  sandboxRequestRules,
+  sandboxSessionOpenRules,
+  sandboxSessionWriteRules,
+} from "../rules/own.ts";
 import { AgentSpec, ModelBudget, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
+import {
+  SandboxSessionEvent,
+  SandboxSessionExec,
+  SandboxSessionExit,
+  SandboxSessionInput,
+  SandboxSessionOpen,
+  SandboxSessionRef,
+  SandboxSessionSignal,
+  SandboxSessionWrite,
+} from "../sandbox-session.ts";
 import { DirectorKey } from "../signature.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
 import { contract } from "./contract.ts";
@@ -58,4 +74,22 @@ export const OWN_CONTRACTS = {
   ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),
   ImagesReply: contract("ImagesReply.v1", "antiphon", ImagesReply),
   SandboxImage: contract("SandboxImage.v1", "antiphon", SandboxImage),
+  SandboxSessionOpen: contract(
+    "SandboxSessionOpen.v1",
+    "antiphon",
+    SandboxSessionOpen,
+    sandboxSessionOpenRules,
+  ),
+  SandboxSessionExec: contract("SandboxSessionExec.v1", "antiphon", SandboxSessionExec),
+  SandboxSessionInput: contract("SandboxSessionInput.v1", "antiphon", SandboxSessionInput),
+  SandboxSessionWrite: contract(
+    "SandboxSessionWrite.v1",
+    "antiphon",
+    SandboxSessionWrite,
+    sandboxSessionWriteRules,
+  ),
+  SandboxSessionRef: contract("SandboxSessionRef.v1", "antiphon", SandboxSessionRef),
+  SandboxSessionSignal: contract("SandboxSessionSignal.v1", "antiphon", SandboxSessionSignal),
+  SandboxSessionExit: contract("SandboxSessionExit.v1", "antiphon", SandboxSessionExit),
+  SandboxSessionEvent: contract("SandboxSessionEvent.v1", "antiphon", SandboxSessionEvent),
 };

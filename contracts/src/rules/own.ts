@@ -2,6 +2,7 @@
 import type { JournalRecord } from "../journal/record.ts";
 import type { RunOptions } from "../run-options.ts";
 import type { SandboxRequest } from "../sandbox-rpc.ts";
+import type { SandboxSessionOpen, SandboxSessionWrite } from "../sandbox-session.ts";
 import type { EvidenceManifest } from "../seeds/evidence-manifest.ts";
 import type { Patch } from "../seeds/patch.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -37,17 +38,39 @@ export const fileMapRules: readonly Rule[] = pathRules({
     })),
 });
 
-export const sandboxRequestRules: readonly Rule[] = pathRules({
-  name: "sandbox-request",
-  paths: (value) => {
-    const { files, deletions } = (value as SandboxRequest).workspace;
-    return [
-      ...deletions.map((path, i) => ({ at: `/workspace/deletions/${i}`, path })),
-      ...files.map(({ path }, i) => ({ at: `/workspace/files/${i}/path`, path })),
-    ];
-  },
-  repeats: true, // deleted and then written anew is a change of type, and allowed
-});
+type InOut = Pick<SandboxRequest["workspace"], "files" | "deletions">;
+
+function inOutRules(name: string, at: string, part: (value: unknown) => InOut): readonly Rule[] {
+  return pathRules({
+    name,
+    paths: (value) => {
+      const { files, deletions } = part(value);
+      return [
+        ...deletions.map((path, i) => ({ at: `${at}/deletions/${i}`, path })),
+        ...files.map(({ path }, i) => ({ at: `${at}/files/${i}/path`, path })),
+      ];
+    },
+    repeats: true, // deleted and then written anew is a change of type, and allowed
+  });
+}
+
+export const sandboxRequestRules = inOutRules(
+  "sandbox-request",
+  "/workspace",
+  (value) => (value as SandboxRequest).workspace,
+);
+
+export const sandboxSessionOpenRules = inOutRules(
+  "sandbox-session-open",
+  "/workspace",
+  (value) => (value as SandboxSessionOpen).workspace,
+);
+
+export const sandboxSessionWriteRules = inOutRules(
+  "sandbox-session-write",
+  "",
+  (value) => value as SandboxSessionWrite,
+);
 
 export const evidenceRules: readonly Rule[] = pathRules({
   name: "evidence-manifest",

@@ -33,6 +33,7 @@ import {
   type WorkspacePlan,
   type WorkspaceSources,
 } from "./adapters/workspace.ts";
+import type { JobWords } from "./core/container-labels.ts";
 import { COMPLETED, endingOfDeath, endingOfExit, type Ending } from "./core/ending.ts";
 import { stepEnvironment } from "./core/container-spec.ts";
 import { collectBounds, jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
@@ -54,7 +55,7 @@ export interface JobPorts {
   readonly defaults: ContainerLimits;
   /** The image a request may have, or a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;
-  readonly lease: (order: Omit<SandboxOrder, "labels">, request: SandboxRequest) => Promise<Lease>;
+  readonly lease: (order: Omit<SandboxOrder, "labels">, job: JobWords) => Promise<Lease>;
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   /** Null when the request asks for no network. */

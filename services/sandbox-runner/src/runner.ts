@@ -26,7 +26,9 @@ import { containerLabels, containerName } from "./core/container-labels.ts";
 import { Images } from "./images.ts";
 import type { ProviderHost, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./provider-host.ts";
-import { SandboxService } from "./service.ts";
+import { SandboxService, type ServiceOptions } from "./service.ts";
+import { SessionService } from "./session-service.ts";
+import { Slots } from "./slots.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
 const RETRY_MS = 2_000;
@@ -73,29 +75,26 @@ export async function startSandboxRunner(
     now: () => performance.now(),
   });
   const repos = openBlobs(bus, BUCKETS.repos);
-  const service = new SandboxService({
-    bus,
-    log,
-    slots: config.slots,
-    signal: context.signal,
-    ports: {
-      node,
-      provider: provider.name,
-      defaults,
-      image: (asked) => images.resolve(asked),
-      lease: async (order, request) => {
-        const lease = await pool.take({ ...order, labels: containerLabels(identity, request, Date.now()) });
-        void lease.sandbox.assign(containerName(instance, request, uniqueId()));
-        return lease;
-      },
-      sources: {
-        trees: new TreeArchive(config.treeDirectory, repos, config.treeBytes),
-        blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
-      },
-      egress: (request, sandbox) => linkEgress(bus, request, sandbox),
-      evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
+  const slots = new Slots(config.slots);
+  const ports: ServiceOptions["ports"] = {
+    node,
+    provider: provider.name,
+    defaults,
+    image: (asked) => images.resolve(asked),
+    lease: async (order, job) => {
+      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) });
+      void lease.sandbox.assign(containerName(instance, job, uniqueId()));
+      return lease;
     },
-  });
+    sources: {
+      trees: new TreeArchive(config.treeDirectory, repos, config.treeBytes),
+      blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
+    },
+    egress: (request, sandbox) => linkEgress(bus, request, sandbox),
+    evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
+  };
+  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });
+  const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // What has grown too old while nobody asked is replaced before somebody does (W4).
   const tending = setInterval(() => {
@@ -104,6 +103,7 @@ export async function startSandboxRunner(
   tending.unref();
   service.serve();
   serveImages(bus, images, log);
+  sessions.serve();
   log.info(
     { instance, provider: provider.name, image: image.id, slots: config.slots, warm: config.warm },
     "sandboxes available",
@@ -114,8 +114,8 @@ export async function startSandboxRunner(
     provider,
     drain: async () => {
       clearInterval(tending);
-      await pool.close();
-      await service.settled();
+      await Promise.all([pool.close(), sessions.close()]);
+      await slots.settled();
       await host.close();
     },
   };

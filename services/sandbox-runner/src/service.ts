@@ -5,7 +5,7 @@
  *
  * Invariants:
  *   N1  Every request ends with exactly one `busy` or `done`, or one coded error.
- *   N2  At most `slots` jobs at once, counted from acceptance until the container is gone.
+ *   N2  A job takes one of the runner's slots, counted from acceptance until the container is gone.
  *   N3  A requester that says nothing for limits.sandboxSilenceMs has gone: its container is killed.
  *   N4  Stopping hard cancels every job; no container is left to its own.
  */
@@ -23,11 +23,12 @@ import {
 import { listen, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
 import { LiveLog } from "./adapters/live-log.ts";
 import { runJob, type JobPorts } from "./job.ts";
+import type { Slots } from "./slots.ts";
 
 export interface ServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
-  readonly slots: number;
+  readonly slots: Slots;
   readonly ports: Omit<JobPorts, "onOutput" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
@@ -37,15 +38,9 @@ const BUSY_RETRY_MS = 500;
 
 export class SandboxService {
   readonly #options: ServiceOptions;
-  #running = 0;
-  readonly #onIdle: (() => void)[] = [];
 
   constructor(options: ServiceOptions) {
     this.#options = options;
-  }
-
-  get running(): number {
-    return this.#running;
   }
 
   serve(): void {
@@ -59,14 +54,6 @@ export class SandboxService {
     );
   }
 
-  /** Resolves when no job runs and the containers of all are gone. */
-  settled(): Promise<void> {
-    if (this.#running === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve);
-    });
-  }
-
   async #answer(value: unknown, emit: (event: SandboxEvent) => void): Promise<void> {
     const checked = validate("SandboxRequest", value);
     if (!checked.ok) {
@@ -77,19 +64,17 @@ export class SandboxService {
       );
     }
     const request = checked.value;
-    if (this.#running >= this.#options.slots) {
+    if (!this.#options.slots.take()) {
       emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS }); // N1, N2
       return;
     }
-    this.#running += 1;
     const leaving: Promise<void>[] = [];
     try {
       const outcome = await this.#run(request, emit, leaving);
       emit({ kind: "done", result: this.#sendable(outcome) }); // N1
     } finally {
       void Promise.allSettled(leaving).then(() => {
-        this.#running -= 1; // N2
-        if (this.#running === 0) for (const idle of this.#onIdle.splice(0)) idle();
+        this.#options.slots.give(); // N2
       });
     }
   }

@@ -5,6 +5,11 @@ import type { Collected } from "../core/collected.ts";
 import { utf8Tail, type BoundedOutput } from "../core/output-bound.ts";
 import { canonicalTar } from "../core/tar-writer.ts";
 
+interface Outputs {
+  readonly stdout: BoundedOutput;
+  readonly stderr: BoundedOutput;
+}
+
 export interface FinishedStep {
   readonly id: string;
   readonly exitCode: number | null;
@@ -22,11 +27,12 @@ export class Evidence {
   }
 
   async step(finished: FinishedStep): Promise<SandboxStepOutcome> {
-    const [stdout, stderr] = await Promise.all([
-      this.#output(finished.stdout),
-      this.#output(finished.stderr),
-    ]);
-    return { ...finished, stdout, stderr };
+    return { ...finished, ...(await this.outputs(finished)) };
+  }
+
+  async outputs({ stdout, stderr }: Outputs): Promise<Record<"stdout" | "stderr", OutputRef>> {
+    const [out, err] = await Promise.all([this.#output(stdout), this.#output(stderr)]);
+    return { stdout: out, stderr: err };
   }
 
   async changes({ files, deletions }: Collected): Promise<SandboxChanges> {
@@ -39,13 +45,13 @@ export class Evidence {
   }
 
   async #output(output: BoundedOutput): Promise<OutputRef> {
-    const { bytes, produced, truncated } = output;
-    return {
-      blob: bytes.length === 0 ? null : await this.#blobs.put(null, bytes),
-      bytes: produced,
-      kept: bytes.length,
-      truncated,
-      tail: utf8Tail(bytes, limits.outputTailBytes),
-    };
+    const { bytes } = output;
+    if (bytes.length === 0) return unkeptOutput(output);
+    return { ...unkeptOutput(output), blob: await this.#blobs.put(null, bytes), kept: bytes.length };
   }
+}
+
+/** What is told of an output that nobody keeps: its size and its end. */
+export function unkeptOutput({ bytes, produced, truncated }: BoundedOutput): OutputRef {
+  return { blob: null, bytes: produced, kept: 0, truncated, tail: utf8Tail(bytes, limits.outputTailBytes) };
 }

@@ -9,7 +9,8 @@ export interface RunnerIdentity {
   readonly owner: string;
 }
 
-type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs">;
+/** What a container is labelled with. */
+export type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs" | "purpose">;
 
 /** For the engine, the boot and the tidying around the job's own budget. */
 const DEADLINE_GRACE_MS = 5 * 60_000;

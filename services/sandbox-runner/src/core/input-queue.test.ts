@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { InputQueue } from "./input-queue.ts";
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+async function all(queue: InputQueue): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of queue) pieces.push(piece);
+  return String(Buffer.concat(pieces));
+}
+
+describe("a command's input", () => {
+  it("M4: comes in order and once, however often a piece is said", async () => {
+    const queue = new InputQueue();
+    const read = all(queue);
+    expect(await queue.offer(1, bytes("no"), false)).toBe(false);
+    expect(await Promise.all([queue.offer(0, bytes("a"), false), queue.offer(0, bytes("a"), false)])).toEqual(
+      [true, true],
+    );
+    expect(await queue.offer(0, bytes("a"), false)).toBe(true);
+    expect(await queue.offer(1, bytes("b"), true)).toBe(true);
+    expect(await read).toBe("ab");
+  });
+
+  it("M4: waits until it is read", async () => {
+    const queue = new InputQueue();
+    let answered = false;
+    const offered = queue.offer(0, bytes("a"), true).then(() => (answered = true));
+    await Promise.resolve();
+    expect(answered).toBe(false);
+    expect(await all(queue)).toBe("a");
+    await offered;
+  });
+
+  it("is answered, and dropped, when the command reads no more", async () => {
+    const queue = new InputQueue();
+    const offered = queue.offer(0, bytes("a"), false);
+    queue.close();
+    expect(await offered).toBe(true);
+    expect(await queue.offer(1, bytes("b"), false)).toBe(true);
+  });
+});

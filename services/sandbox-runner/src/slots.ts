@@ -1,0 +1,34 @@
+/** How many sandboxes may be in use at once, jobs and sessions together. */
+export class Slots {
+  readonly #most: number;
+  #taken = 0;
+  readonly #onIdle: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** False: all are taken. */
+  take(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  give(): void {
+    this.#taken -= 1;
+    if (this.#taken === 0) for (const idle of this.#onIdle.splice(0)) idle();
+  }
+
+  /** Resolves when none is taken. */
+  settled(): Promise<void> {
+    if (this.#taken === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve);
+    });
+  }
+}

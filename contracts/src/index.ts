@@ -2,6 +2,7 @@
 export * from "./codec.ts";
 export { DeadLetter } from "./dead-letter.ts";
 export { validateDocument, type DocumentCheck, type DocumentProblem } from "./document.ts";
+export { EgressConfig } from "./egress-config.ts";
 export * from "./egress-rpc.ts";
 export * from "./errors.ts";
 export { contractList, explain, findContract } from "./explain.ts";

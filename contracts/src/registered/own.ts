@@ -2,6 +2,7 @@
 import { DeadLetter } from "../dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import { EgressConfig } from "../egress-config.ts";
 import {
   EgressCloseRequest,
   EgressGrant,
@@ -64,6 +65,7 @@ export const OWN_CONTRACTS = {
   SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),
   SandboxOutcome: contract("SandboxOutcome.v1", "antiphon", SandboxOutcome),
   ModelBudget: contract("ModelBudget.v1", "antiphon", ModelBudget),
+  EgressConfig: contract("EgressConfig.v1", "antiphon", EgressConfig),
   EgressGrant: contract("EgressGrant.v1", "antiphon", EgressGrant),
   EgressOpenRequest: contract("EgressOpenRequest.v1", "antiphon", EgressOpenRequest),
   EgressOpened: contract("EgressOpened.v1", "antiphon", EgressOpened),

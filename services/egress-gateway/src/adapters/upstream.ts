@@ -1,0 +1,94 @@
+/**
+ * One request to the other side: to the pinned address, under the name that was asked for, with its certificate checked.
+ *
+ * Invariants:
+ *   U3  TLS to the other side is verified against the name, always; there is no switch.
+ *   U4  A redirect is an answer like any other: whoever follows it asks again, and is judged again.
+ */
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Readable } from "node:stream";
+import { limits } from "@antiphon/contracts";
+import type { Headers } from "../core/headers.ts";
+import { EgressRefusal } from "../core/refusal.ts";
+import type { Target } from "../core/target.ts";
+import type { Resolve } from "./resolver.ts";
+
+const MAX_ANSWER_HEADER_BYTES = 64 * 1024;
+
+export interface Outgoing {
+  readonly target: Target;
+  readonly method: string;
+  readonly headers: Headers;
+  /** Streamed, or whole; null: none. */
+  readonly body: Readable | Buffer | null;
+  readonly signal: AbortSignal;
+}
+
+export class Upstream {
+  readonly #resolve: Resolve;
+  readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 16, timeout: limits.egressIdleMs });
+  readonly #https: HttpsAgent;
+
+  constructor(resolve: Resolve, ca: readonly string[]) {
+    this.#resolve = resolve;
+    this.#https = new HttpsAgent({
+      keepAlive: true,
+      maxFreeSockets: 16,
+      timeout: limits.egressIdleMs,
+      ca: [...ca],
+      rejectUnauthorized: true, // U3
+      minVersion: "TLSv1.2",
+    });
+  }
+
+  /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM, _TIMEOUT or _ADDRESS. */
+  async send({ target, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> {
+    const { address, port } = await this.#resolve(target.host, target.port);
+    signal.throwIfAborted();
+    const isTls = target.scheme === "https";
+    const standard = target.port === (isTls ? 443 : 80);
+    const options: RequestOptions & { servername?: string } = {
+      host: address,
+      port,
+      method,
+      path: target.query === null ? target.path : `${target.path}?${target.query}`,
+      headers: { ...headers, host: standard ? target.host : `${target.host}:${target.port}` },
+      setHost: false,
+      agent: isTls ? this.#https : this.#http,
+      maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
+      insecureHTTPParser: false,
+      timeout: limits.egressIdleMs,
+      signal,
+      ...(isTls ? { servername: target.host } : {}),
+    };
+    return new Promise((resolve, reject) => {
+      const request = (isTls ? httpsRequest : httpRequest)(options, resolve);
+      request.on("timeout", () => {
+        request.destroy(
+          new EgressRefusal("ANT_EGRESS_TIMEOUT", "upstream:idle", `${target.host} went silent`),
+        );
+      });
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        if (error instanceof EgressRefusal) return reject(error);
+        const why = error.code ?? error.message;
+        reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", `${target.host}: ${why}`));
+      });
+      if (body === null || Buffer.isBuffer(body)) request.end(body ?? undefined);
+      else {
+        body.on("error", (error: Error) => request.destroy(error));
+        body.pipe(request);
+      }
+    });
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}

@@ -1,0 +1,162 @@
+/** What an egress gateway takes from its environment and its configuration file. The one place here that reads them. */
+import { readFileSync } from "node:fs";
+import { rootCertificates } from "node:tls";
+import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
+import type { Credential } from "./core/credentials.ts";
+import { KNOWN_HOSTS } from "./core/known-hosts.ts";
+import type { ModelShape } from "./core/model-call.ts";
+import { parseAuthority, parseHostName } from "./core/host-name.ts";
+import { parseEntry, type HostKind, type HostRule } from "./core/policy.ts";
+import type { ModelPrice } from "./core/pricing.ts";
+
+export interface ModelHost {
+  readonly shape: ModelShape;
+  readonly prices: Readonly<Record<string, ModelPrice>>;
+}
+
+export interface EgressSettings {
+  /** ANTIPHON_EGRESS_LISTEN: address the listeners of sandboxes are on. Default 127.0.0.1. */
+  readonly listen: string;
+  /** ANTIPHON_EGRESS_ADVERTISE: where runners find them. Default: as listen. */
+  readonly advertise: string;
+  /** ANTIPHON_EGRESS_PORTS: `from-to`; null: any free port. */
+  readonly ports: { readonly from: number; readonly to: number } | null;
+  /** Most specific first: models, tunnels, git, packages. */
+  readonly known: readonly HostRule[];
+  readonly models: ReadonlyMap<string, ModelHost>;
+  readonly credentials: readonly Credential[];
+  /** Authorities of the other sides. */
+  readonly upstreamCa: readonly string[];
+  /** `host:port` to where it is, unchecked. */
+  readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export function readEgressConfig(env: Env = process.env): EgressSettings {
+  const path = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  const file = path === "" ? {} : configFile(path);
+  const listen = env["ANTIPHON_EGRESS_LISTEN"] || "127.0.0.1";
+  const models = file.models ?? [];
+  return {
+    listen,
+    advertise: env["ANTIPHON_EGRESS_ADVERTISE"] || listen,
+    ports: portRange(env["ANTIPHON_EGRESS_PORTS"] ?? ""),
+    known: knownHosts(file),
+    models: new Map(
+      models.map(({ host, shape, prices }) => [named(host), { shape, prices: pricesOf(prices) }]),
+    ),
+    credentials: (file.credentials ?? []).map((one) => credentialOf(one, env)),
+    upstreamCa: [
+      ...rootCertificates,
+      ...(file.upstream_ca_file === undefined ? [] : [text(file.upstream_ca_file)]),
+    ],
+    overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
+  };
+}
+
+function configFile(path: string): EgressConfig {
+  let document: unknown;
+  try {
+    document = JSON.parse(text(path));
+  } catch (error) {
+    throw invalid(
+      `ANTIPHON_EGRESS_CONFIG=${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  const checked = validate("EgressConfig", document);
+  if (checked.ok) return checked.value;
+  const [first] = checked.errors;
+  throw invalid(`${path}: ${first?.path ?? ""} ${first?.message ?? "is not a configuration"}`);
+}
+
+function knownHosts(file: EgressConfig): HostRule[] {
+  const listed = (hosts: readonly string[] | undefined, kind: HostKind): readonly HostRule[] =>
+    hosts === undefined
+      ? KNOWN_HOSTS.filter((rule) => rule.kind === kind)
+      : hosts.map((host) => ({ ...parseEntry(host), kind }));
+  const models = (file.models ?? []).map(({ host, port }): HostRule => ({
+    host: named(host),
+    kind: "model",
+    ports: [port ?? 443],
+    terminate: true,
+  }));
+  const tunnels = (file.tunnel_hosts ?? []).map((host): HostRule => ({
+    ...parseEntry(host),
+    ports: [443],
+    terminate: false,
+  }));
+  return [...models, ...tunnels, ...listed(file.git_hosts, "git"), ...listed(file.package_hosts, "package")];
+}
+
+function pricesOf(prices: NonNullable<EgressConfig["models"]>[number]["prices"]): ModelHost["prices"] {
+  return Object.fromEntries(
+    Object.entries(prices).map(([model, price]) => [
+      model,
+      {
+        ...price,
+        cache_read: price.cache_read ?? price.input,
+        cache_write: price.cache_write ?? 2 * price.input,
+      },
+    ]),
+  );
+}
+
+function credentialOf(entry: NonNullable<EgressConfig["credentials"]>[number], env: Env): Credential {
+  const { user, header = "authorization", value = "Bearer ${secret}" } = entry;
+  const host = named(entry.host);
+  if ((entry.env === undefined) === (entry.file === undefined))
+    throw invalid(`the credential of ${host} needs one of env and file`);
+  const secret = (entry.env === undefined ? text(entry.file ?? "") : (env[entry.env] ?? "")).trim();
+  if (secret.length < 8)
+    throw invalid(`the secret of ${host} is missing, or too short to be told from other text`);
+  const basic = user === undefined ? null : Buffer.from(`${user}:${secret}`).toString("base64");
+  const full = basic === null ? value.replaceAll("${secret}", secret) : `Basic ${basic}`;
+  if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(full))
+    throw invalid(`the secret of ${host} does not fit into a header`);
+  const encoded = [
+    Buffer.from(secret).toString("base64"),
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+  return {
+    host,
+    header,
+    value: full,
+    needles: [...new Set([secret, ...encoded, ...(basic === null ? [] : [basic])])],
+  };
+}
+
+function override([from, to]: [string, string]): [string, { address: string; port: number }] {
+  const { host, port } = parseAuthority(from, null);
+  const at = to.lastIndexOf(":");
+  return [`${host}:${port}`, { address: to.slice(0, at), port: Number(to.slice(at + 1)) }];
+}
+
+function portRange(range: string): EgressSettings["ports"] {
+  if (range === "") return null;
+  const [from = 0, to = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(range) ?? []).slice(1).map(Number);
+  if (from < 1 || to < from || to > 65_535)
+    throw invalid(`ANTIPHON_EGRESS_PORTS=${range} is not a range of ports`);
+  return { from, to };
+}
+
+function named(host: string): string {
+  try {
+    return parseHostName(host);
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function text(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw invalid(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function invalid(detail: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", detail);
+}

@@ -1,0 +1,127 @@
+/**
+ * What a sandbox may reach: a profile (seed 000) against what the deployment knows of hosts.
+ *
+ * Invariants:
+ *   P1  What no rule names is refused; `none` names nothing.
+ *   P2  A host the deployment knows as git, package or model host keeps that kind's rules in every profile: nothing is
+ *       pushed or published because its host is on an allowlist.
+ *   P3  Model hosts are reachable for metered calls only, and only by a run that has a budget.
+ *   P4  git is fetch: `info/refs?service=git-upload-pack` and `git-upload-pack`. Packages are GET and HEAD.
+ */
+import type { EgressProfile, ModelBudget } from "@antiphon/contracts";
+import { parseHostName } from "./host-name.ts";
+import { EgressRefusal } from "./refusal.ts";
+import type { Target } from "./target.ts";
+
+export type HostKind = "git" | "package" | "open" | "model";
+
+export interface HostRule {
+  /** `example.com`, or `*.example.com` for names below it. */
+  readonly host: string;
+  readonly kind: HostKind;
+  readonly ports: readonly number[];
+  /** False: TLS is passed through, and nothing but the name is known of what goes on in it. */
+  readonly terminate: boolean;
+}
+
+export interface Policy {
+  readonly rules: readonly HostRule[];
+}
+
+const WEB_PORTS = [443, 80];
+
+/** `known`: what the deployment says of hosts, most specific first. Throws for an allowlist entry that is none. */
+export function compilePolicy(
+  profile: { readonly [K in keyof EgressProfile]?: EgressProfile[K] | undefined },
+  budget: ModelBudget | null,
+  known: readonly HostRule[],
+): Policy {
+  const mode = profile.mode ?? "git+pkg";
+  if (mode === "none") return { rules: [] }; // P1
+  const named = (profile.allowlist ?? []).map(parseEntry);
+  const own = mode === "git+pkg" ? known.filter(({ kind }) => kind === "git" || kind === "package") : [];
+  const models = budget === null ? [] : known.filter(({ kind }) => kind === "model"); // P3
+  const kept = named.map((rule) => {
+    const fact = known.find((one) => matches(one.host, rule.host));
+    return fact === undefined ? rule : { ...rule, kind: fact.kind, terminate: fact.terminate }; // P2
+  });
+  return { rules: [...models, ...own, ...kept] };
+}
+
+/** `host`, `*.host` or either with `:port`. */
+export function parseEntry(entry: string): HostRule {
+  const match = /^(\*\.)?([^:]+)(?::(\d{1,5}))?$/.exec(entry);
+  if (match === null)
+    throw new EgressRefusal("ANT_EGRESS_HOST", "allowlist:syntax", `not a host: ${JSON.stringify(entry)}`);
+  const [, star = "", name = "", port] = match;
+  const host = `${star}${parseHostName(name)}`;
+  return { host, kind: "open", ports: port === undefined ? WEB_PORTS : [Number(port)], terminate: true };
+}
+
+/** The rule a host falls under. Throws what it is refused for. */
+export function ruleFor(policy: Policy, host: string, port: number, known: readonly HostRule[]): HostRule {
+  const rule = policy.rules.find((one) => matches(one.host, host));
+  if (rule === undefined) {
+    throw new EgressRefusal("ANT_EGRESS_HOST", "host:none", `${host} is not among the hosts of this sandbox`); // P1
+  }
+  if (!rule.ports.includes(port))
+    throw new EgressRefusal(
+      "ANT_EGRESS_HOST",
+      "host:port",
+      `${host} may be reached at ${rule.ports.join(", ")}`,
+    );
+  // P2: a wildcard of the allowlist may cover a host that is known by its own name.
+  const fact = known.find((one) => matches(one.host, host));
+  return fact === undefined ? rule : { ...rule, kind: fact.kind, terminate: fact.terminate };
+}
+
+export function matches(pattern: string, host: string): boolean {
+  return pattern.startsWith("*.")
+    ? host.endsWith(pattern.slice(1)) && host !== pattern.slice(2)
+    : pattern === host;
+}
+
+export interface Asked {
+  readonly target: Target;
+  readonly method: string;
+  /** True when the request says that it carries a body. */
+  readonly body: boolean;
+  readonly contentType: string;
+}
+
+const OPEN_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const GIT_PATH = /^(\/[A-Za-z0-9._~@+-]+)+\/(info\/refs|git-upload-pack)$/;
+
+/** The name of the rule that lets the request pass. Throws ANT_EGRESS_METHOD. */
+export function passRule(rule: HostRule, asked: Asked): string {
+  switch (rule.kind) {
+    case "git":
+      return gitRule(asked);
+    case "package":
+      if ((asked.method === "GET" || asked.method === "HEAD") && !asked.body) return "package:download"; // P4
+      throw refused("package:publish", `${asked.method} is not a download`);
+    case "model":
+      return "model:call"; // its own rules are in model-call.ts
+    case "open":
+      if (OPEN_METHODS.includes(asked.method)) return "allowlist";
+      throw refused("allowlist:method", `${asked.method} is not a method that passes`);
+  }
+}
+
+function gitRule({ target, method, body, contentType }: Asked): string {
+  const service = GIT_PATH.exec(target.path)?.[2];
+  if (method === "GET" && service === "info/refs" && target.query === "service=git-upload-pack" && !body)
+    return "git:fetch";
+  const isPack = contentType === "application/x-git-upload-pack-request";
+  if (method === "POST" && service === "git-upload-pack" && target.query === null && isPack)
+    return "git:fetch";
+  const isPush = /receive-pack/.test(`${target.path}?${target.query ?? ""}`);
+  throw refused(
+    isPush ? "git:push" : "git:other",
+    isPush ? "a push" : `${method} ${target.path} is no fetch`,
+  ); // P4
+}
+
+function refused(rule: string, why: string): EgressRefusal {
+  return new EgressRefusal("ANT_EGRESS_METHOD", rule, why);
+}

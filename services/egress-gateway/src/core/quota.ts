@@ -1,0 +1,37 @@
+/**
+ * What one sandbox may ask for in all.
+ *
+ * Invariants:
+ *   Q1  Counted as it passes, not afterwards: the byte that goes over the bound is not sent on.
+ */
+import { limits } from "@antiphon/contracts";
+import { EgressRefusal } from "./refusal.ts";
+
+export class Quota {
+  #requests = 0;
+  #up = 0;
+  #down = 0;
+
+  get used(): { readonly requests: number; readonly up: number; readonly down: number } {
+    return { requests: this.#requests, up: this.#up, down: this.#down };
+  }
+
+  request(): void {
+    this.#requests += 1;
+    if (this.#requests > limits.egressRequests) throw over(`${limits.egressRequests} requests`);
+  }
+
+  up(bytes: number): void {
+    this.#up += bytes;
+    if (this.#up > limits.egressUpBytes) throw over(`${limits.egressUpBytes} bytes sent`); // Q1
+  }
+
+  down(bytes: number): void {
+    this.#down += bytes;
+    if (this.#down > limits.egressDownBytes) throw over(`${limits.egressDownBytes} bytes received`); // Q1
+  }
+}
+
+function over(what: string): EgressRefusal {
+  return new EgressRefusal("ANT_EGRESS_QUOTA", "quota", `the sandbox is over its ${what}`);
+}

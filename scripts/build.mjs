@@ -25,7 +25,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SOURCE_ROOTS = ["contracts", "runtime", "services", "cli"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
-const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"];
+const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
+/** Where a role's service is not in a folder of its own name. */
+const FOLDERS = { egress: "egress-gateway" };
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;
 
@@ -55,7 +57,7 @@ function stamp(root, path) {
 function entryPoints(root) {
   const entries = { cli: join(root, "cli/src/main.ts"), serve: join(root, "cli/src/serve-process.ts") };
   for (const role of ROLES) {
-    const main = join(root, "services", role, "src/main.ts");
+    const main = join(root, "services", FOLDERS[role] ?? role, "src/main.ts");
     if (existsSync(main)) entries[`role-${role}`] = main;
   }
   return entries;

@@ -98,7 +98,7 @@ async function main() {
   makeRepository();
   console.log(`${here(repo)} at ${git("rev-parse", "--short", "HEAD").trim()} on main`);
 
-  heading("Services: gateway, router, director, associate, sandbox-runner, nats-server");
+  heading("Services: gateway, router, director, associate, sandbox-runner, egress, nats-server");
   const services = startServices();
   const stop = () => services.child.kill("SIGTERM");
   process.once("SIGINT", stop);

@@ -127,7 +127,7 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   if (answer?.ok === true) {
     const { services } = (await answer.json()) as { services: { name: string }[] };
     const names = services.map(({ name }) => name).sort();
-    const missing = ["gateway", "router", "director", "associate", "sandbox-runner"].filter(
+    const missing = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"].filter(
       (role) => !names.includes(role),
     );
     const gateway = ok("gateway", config.gatewayUrl);

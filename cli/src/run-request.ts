@@ -23,6 +23,10 @@ export interface RunFlags {
   readonly allowUnproven?: boolean;
   readonly allowDirty?: boolean;
   readonly image?: string;
+  readonly egress?: string;
+  readonly allowHost?: string[];
+  readonly modelTokens?: string;
+  readonly modelUsd?: string;
 }
 
 /** What the named files hold, already parsed. */
@@ -56,8 +60,26 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       allow_unverified: flags.allowUnverified,
       allow_unproven: flags.allowUnproven,
       allow_dirty: flags.allowDirty,
+      egress: egressOf(flags),
+      model_budget: budgetOf(flags),
     }),
   };
+}
+
+/** Naming a host is asking for it; nothing asked: no network. */
+function egressOf({ egress, allowHost }: RunFlags): object | undefined {
+  if (egress === undefined && allowHost === undefined) return undefined;
+  return { mode: egress ?? "allowlist", allowlist: allowHost ?? [] };
+}
+
+function budgetOf({ modelTokens, modelUsd }: RunFlags): object | undefined {
+  if (modelTokens === undefined && modelUsd === undefined) return undefined;
+  if (modelUsd !== undefined && !/^\d{1,4}(\.\d{1,6})?$/.test(modelUsd))
+    throw usage(`--model-usd takes an amount, not ${JSON.stringify(modelUsd)}`);
+  return defined({
+    tokens: wholeNumber("--model-tokens", modelTokens),
+    usd_micro: modelUsd === undefined ? undefined : Math.round(Number(modelUsd) * 1_000_000),
+  });
 }
 
 /** The agent that was named, or the one that the other options imply. */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"] as const;
+export const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** How long a service may drain after its supervisor vanished before it ends the hard way. */

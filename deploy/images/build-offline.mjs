@@ -15,7 +15,7 @@ import { createReport } from "../../scripts/setup/report.mjs";
 import { buildRootfs } from "../../scripts/setup/sandbox-rootfs.mjs";
 import { StepFailure } from "../../scripts/setup/step-failure.mjs";
 
-const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner"];
+const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
 const PACKAGES = [
   "base-files",
   "bash",

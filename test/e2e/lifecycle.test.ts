@@ -50,7 +50,7 @@ describe("five processes that share nothing but NATS", () => {
   test("do the same job", async () => {
     const nats = await startNats();
     const env = { ANTIPHON_NATS_URL: nats.url, ANTIPHON_LISTEN: "127.0.0.1:0" };
-    const roles = ["gateway", "router", "director", "associate", "sandbox-runner"];
+    const roles = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
     let gateway: string | null = null;
     let said = "";
     const services = roles.map((role) => {

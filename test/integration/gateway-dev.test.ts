@@ -111,6 +111,7 @@ describe("antiphon dev", () => {
       "associate-1",
       "associate-2",
       "sandbox-runner",
+      "egress",
       "nats-server",
     ]);
     const answer = await fetch(`${String(ready?.gateway)}/services`);

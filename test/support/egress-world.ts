@@ -128,6 +128,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
           instance: engine.instance,
           image: sandboxImage(),
           allow: [],
+          allowlistFile: join(directory, "allow.json"),
           slots: 4,
           warm: 2,
           runtime: "runc",

@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   D1  At most one supervisor per state directory; a second one is told who holds it and touches nothing.
-//   D2  Services stop before what they stand on: gateway, router, director, associates, sandbox-runner, nats-server.
+//   D2  Services stop before what they stand on: gateway, router, director, associates, sandbox-runner, egress, nats-server.
 //   D3  Nothing survives the supervisor: it waits for each child's end, and if it is killed itself, each child
 //       sees the end of its stdin and stops.
 //   D4  Every listening port is on loopback, and known before "ready" is reported.
@@ -127,7 +127,7 @@ export class Supervisor {
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
-    const names = ["gateway", "router", "director", ...associates, "sandbox-runner"];
+    const names = ["gateway", "router", "director", ...associates, "sandbox-runner", "egress"];
     const services = names.map((name) => {
       const role = roleOf(name);
       return this.#child(

@@ -101,5 +101,6 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
       base_object: dispatch.base.object,
     },
     transcript: ran.work?.transcript ?? null,
+    egress: ran.outcome?.egress ?? null,
   };
 }

@@ -43,9 +43,17 @@ export async function jobOf(
       deletions: [...change.deletions],
     },
     steps: [...plan.steps],
+    ...egressOf(order),
     collect: plan.collectAfter !== null,
     ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
   };
+}
+
+/** What the task may reach (seed 000), and what its model calls may cost. Nothing asked: no network. */
+function egressOf({ dispatch }: AttemptOrder): Pick<Job, "egress"> {
+  const { egress_profile: profile } = dispatch.task;
+  if (profile.mode === "none") return {};
+  return { egress: { profile, model_budget: dispatch.model_budget ?? null } };
 }
 
 function inlineFile({ path, mode, content }: ChangedFile): SandboxRequest["workspace"]["files"][number] {

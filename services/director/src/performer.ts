@@ -124,6 +124,7 @@ export class Performer {
       image: options.image ?? null,
       scope: options.scope,
       grants: options.grants,
+      ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     };
   }
 

@@ -2,7 +2,13 @@
  * The evidence bundle of an attempt (seed 001), as a list of files: `diff.patch`, `checks/<n>.stdout.txt`,
  * `work/<n>.stdout.txt`, `provenance/*`. Pure: the shell stores the texts, this names them.
  */
-import type { BlobRef, EvidenceCheck, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
+import type {
+  BlobRef,
+  EgressReport,
+  EvidenceCheck,
+  EvidenceFile,
+  EvidenceManifest,
+} from "@antiphon/contracts";
 import type { CommandFact } from "./attempt.ts";
 import { withinBytes } from "./bounded-result.ts";
 import type { AttemptFacts, Report } from "./report.ts";
@@ -18,6 +24,8 @@ export interface Provenance {
   readonly tools: readonly string[];
   readonly git: Readonly<Record<string, unknown>>;
   readonly transcript: string | null;
+  /** What went through the egress gateway; null: it had no network. */
+  readonly egress: EgressReport | null;
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -32,8 +40,24 @@ export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile
   ];
   if (provenance.transcript !== null)
     files.push({ path: "provenance/transcript.json", text: provenance.transcript });
+  files.push(...networkOf(provenance.egress));
   if (facts.change !== null) files.push({ path: "diff.patch", text: facts.change.patch });
   return files;
+}
+
+/** The request log, and each model call with its answer, so that a later run can replay them. */
+function networkOf(report: EgressReport | null): BundleFile[] {
+  if (report === null) return [];
+  const { log, recordings, ...totals } = report;
+  const calls = recordings.map((blob, i) => ({
+    path: `egress/model-${String(i + 1).padStart(4, "0")}.json`,
+    blob,
+  }));
+  return [
+    { path: "egress/summary.json", text: json(totals) },
+    ...(log === null ? [] : [{ path: "egress/requests.jsonl", blob: log }]),
+    ...calls,
+  ];
 }
 
 function logsOf(facts: readonly CommandFact[], folder: string): BundleFile[] {

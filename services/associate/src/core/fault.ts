@@ -8,6 +8,10 @@ import type { ErrorCode } from "@antiphon/contracts";
 /** Terminal codes that name something only the caller can mend: reported, so that the caller gets to read them. */
 const CALLERS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_AGENT_UNKNOWN",
+  "ANT_EGRESS_HOST",
+  "ANT_EGRESS_MALFORMED",
+  "ANT_EGRESS_ADDRESS",
+  "ANT_EGRESS_UNSUPPORTED",
   "ANT_POLICY_REFUSED",
   "ANT_RECORDING_NOT_FOUND",
   "ANT_SANDBOX_IMAGE_MISSING",

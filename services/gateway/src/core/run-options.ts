@@ -27,6 +27,8 @@ const IN_CONSTRAINTS = [
   "time_budget_s",
   "run_time_budget_s",
   "question_timeout_s",
+  "egress",
+  "model_budget",
   "allow_unverified",
   "allow_unproven",
   "allow_dirty",

@@ -64,7 +64,8 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
     acceptance_criteria: criteriaOf(intent, checks),
     base_ref: intent.base.ref,
     allowed_tools: [...TOOLS[kind]],
-    egress_profile: { mode: "git+pkg", allowlist: [] },
+    // A run that asks for no network has none; the default of seed 000 is for a task that says nothing.
+    egress_profile: options.egress ?? { mode: "none", allowlist: [] },
     verify_profile: { mode: "smoke", commands: [...checks] },
     commands: commandsOf(agent),
     time_budget_s: options.time_budget_s,

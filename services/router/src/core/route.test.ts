@@ -51,7 +51,7 @@ describe("planTasks", () => {
           acceptance_criteria: ["npm test passes"],
           base_ref: "refs/heads/main",
           allowed_tools: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
-          egress_profile: { mode: "git+pkg", allowlist: [] },
+          egress_profile: { mode: "none", allowlist: [] },
           verify_profile: { mode: "smoke", commands: ["npm test"] },
           commands: ["echo hello > hello.txt"],
           time_budget_s: 300,

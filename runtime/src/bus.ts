@@ -127,7 +127,8 @@ function requireVersion(nc: NatsConnection): void {
   }
 }
 
-function openBus(
+/** A bus over a connection that is already up and was found fit. */
+export function openBus(
   nc: NatsConnection,
   jsm: JetStreamManager,
   durability: "confirmed" | "waived",

@@ -1,0 +1,112 @@
+/**
+ * Ambient: while it is installed, every clock, timer and source of chance that code can reach by itself is the
+ * simulated one. The services run unmodified; what they take from the platform is what the seed says.
+ *
+ * Invariants:
+ *   Z1 No real timer, clock or randomness is reached: a call outside of any actor throws, instead of falling
+ *      through to the platform.
+ *   Z2 A timer belongs to the actor that set it and dies with it.
+ *   Z3 `remove` puts everything back, also after a throw.
+ */
+import type { Chance } from "./chance.ts";
+import type { Actor, Scheduled, Timeline } from "./timeline.ts";
+
+/** Start of virtual time as wall clock. */
+export const WALL_START_MS = Date.UTC(2026, 0, 1);
+
+class VirtualTimer {
+  scheduled: Scheduled | null = null;
+  ref(): this {
+    return this;
+  }
+  unref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+}
+
+type Callback = (...args: unknown[]) => void;
+
+const RealDate = Date;
+
+export function installAmbient(timeline: Timeline, chance: Chance): () => void {
+  const actor = (): Actor => {
+    if (timeline.current === null) throw new Error("a clock or timer was used outside of any actor"); // Z1
+    return timeline.current;
+  };
+  const wallNow = (): number =>
+    Math.floor(WALL_START_MS + timeline.now + (timeline.current?.wallOffsetMs ?? 0));
+
+  class VirtualDate extends RealDate {
+    constructor(...args: [] | [number | string | Date]) {
+      if (args.length === 0) super(wallNow());
+      else super(...(args as [number]));
+    }
+    static override now(): number {
+      return wallNow();
+    }
+    static [Symbol.hasInstance](value: unknown): boolean {
+      return Object.prototype.toString.call(value) === "[object Date]";
+    }
+  }
+
+  const start = (callback: Callback, ms: unknown, args: unknown[], repeat: boolean): VirtualTimer => {
+    const owner = actor(); // Z2
+    const timer = new VirtualTimer();
+    const delay = Math.max(1, Number(ms ?? 1) || 1);
+    const fire = (): void => {
+      timer.scheduled = repeat ? timeline.after(delay, owner, fire) : null;
+      callback(...args);
+    };
+    timer.scheduled = timeline.after(delay, owner, fire);
+    return timer;
+  };
+  const stop = (timer: unknown): void => {
+    if (!(timer instanceof VirtualTimer) || timer.scheduled === null) return;
+    timeline.cancel(timer.scheduled);
+    timer.scheduled = null;
+  };
+
+  const restores = [
+    replace(globalThis, "setTimeout", (fn: Callback, ms?: number, ...args: unknown[]) =>
+      start(fn, ms, args, false),
+    ),
+    replace(globalThis, "setInterval", (fn: Callback, ms?: number, ...args: unknown[]) =>
+      start(fn, ms, args, true),
+    ),
+    replace(globalThis, "setImmediate", (fn: Callback, ...args: unknown[]) => {
+      const timer = new VirtualTimer();
+      timer.scheduled = timeline.after(0, actor(), () => fn(...args));
+      return timer;
+    }),
+    replace(globalThis, "clearTimeout", stop),
+    replace(globalThis, "clearInterval", stop),
+    replace(globalThis, "clearImmediate", stop),
+    replace(globalThis, "Date", VirtualDate),
+    replace(Math, "random", () => chance.next()),
+    replace(performance, "now", () => timeline.now),
+    replace(AbortSignal, "timeout", (ms: number) => {
+      const abort = new AbortController();
+      start(() => abort.abort(new DOMException("timed out", "TimeoutError")), ms, [], false);
+      return abort.signal;
+    }),
+    replace(globalThis.crypto, "getRandomValues", (bytes: Uint8Array) => {
+      for (let i = 0; i < bytes.length; i += 1) bytes[i] = Math.floor(chance.next() * 256);
+      return bytes;
+    }),
+  ];
+  return () => {
+    for (const restore of restores) restore(); // Z3
+  };
+}
+
+function replace(holder: object, name: string, value: unknown): () => void {
+  const own = Object.getOwnPropertyDescriptor(holder, name);
+  Object.defineProperty(holder, name, { value, configurable: true, writable: true });
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(holder, name);
+    else Object.defineProperty(holder, name, own);
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Broker: core NATS in front of the JetStream model, and the network between it and its clients.
+ *
+ * One connection is one stream of bytes: what one side sends arrives in order. Two connections, and two parts of
+ * the server behind one connection (a stream and its direct gets), know no order. A faulty network loses whole
+ * messages, in either direction, repeats requests, and breaks connections.
+ *
+ * Lifecycle: up <-> down. A server that goes down forgets what is in memory only; what it stored is kept.
+ */
+import type { Chance } from "../chance.ts";
+import { SimNode } from "../node.ts";
+import type { Scheduled, Timeline } from "../timeline.ts";
+import { JetStreamModel } from "./jetstream-model.ts";
+import type { SimConnection } from "./connection.ts";
+import { isWild, matcher, type Matches } from "./subject-filter.ts";
+import { emptyData, statusBlock, type Frame } from "./wire.ts";
+
+export interface Weather {
+  /** Probability that a message is lost on its way to the server. */
+  loseRequests: number;
+  loseAnswers: number;
+  repeatRequests: number;
+  /** Milliseconds one way, at most. */
+  latencyMs: number;
+}
+
+export const FAIR: Weather = { loseRequests: 0, loseAnswers: 0, repeatRequests: 0, latencyMs: 1 };
+
+export interface SimSubscription {
+  readonly subject: string;
+  readonly queue: string | null;
+  readonly connection: SimConnection;
+  closed: boolean;
+  receive(frame: Frame): void;
+}
+
+export class Broker {
+  readonly timeline: Timeline;
+  readonly chance: Chance;
+  readonly jetstream: JetStreamModel;
+  weather: Weather = FAIR;
+  /** The process; a restart makes a new one. */
+  node: SimNode;
+  up = true;
+  readonly connections = new Set<SimConnection>();
+  private readonly exact = new Map<string, SimSubscription[]>();
+  private readonly inboxes = new Map<string, SimSubscription[]>();
+  private wild: { matches: Matches; subscription: SimSubscription }[] = [];
+  private starts = 0;
+
+  constructor(timeline: Timeline, chance: Chance) {
+    this.timeline = timeline;
+    this.chance = chance;
+    this.node = this.newNode();
+    this.jetstream = new JetStreamModel({
+      nowMs: () => timeline.now,
+      wallMs: () => this.wallMs(),
+      after: (delayMs, run) => {
+        const event: Scheduled = timeline.after(delayMs, this.node, run);
+        return () => timeline.cancel(event);
+      },
+      send: (inbox, frame) => this.route(inbox, frame),
+      hasInterest: (inbox) => this.subscribers(inbox).some((one) => one.connection.isReachable),
+    });
+  }
+
+  /** Whole milliseconds since 1970, as the server's host has it. */
+  wallMs(): number {
+    return Math.floor(Date.UTC(2026, 0, 1) + this.timeline.now + this.node.wallOffsetMs);
+  }
+
+  subscribe(subscription: SimSubscription): void {
+    const { subject } = subscription;
+    if (!isWild(subject)) push(this.exact, subject, subscription);
+    else if (subject.startsWith("_INBOX.") && subject.endsWith(".*")) {
+      push(this.inboxes, subject.slice(0, -1), subscription);
+    } else this.wild.push({ matches: matcher(subject), subscription });
+  }
+
+  unsubscribe(subscription: SimSubscription): void {
+    const { subject } = subscription;
+    subscription.closed = true;
+    drop(this.exact, subject, subscription);
+    drop(this.inboxes, subject.slice(0, -1), subscription);
+    if (isWild(subject)) this.wild = this.wild.filter((one) => one.subscription !== subscription);
+  }
+
+  /** A message as it comes off a connection. */
+  receive(frame: Frame): void {
+    const { subject, reply } = frame;
+    const { jetstream } = this;
+    if (this.chance.hit(this.weather.loseRequests)) return this.timeline.note(`lost request ${shown(subject)}`);
+    if (this.chance.hit(this.weather.repeatRequests)) {
+      this.timeline.after(this.chance.between(0, 50), this.node, () => this.serve(frame));
+    }
+    const reached = this.route(subject, frame);
+    if (jetstream.serves(subject)) return this.serve(frame);
+    if (!reached && reply !== null) {
+      this.route(reply, { subject: reply, reply: null, headers: statusBlock(503, ""), data: emptyData });
+    }
+  }
+
+  private serve(frame: Frame): void {
+    if (!this.jetstream.serves(frame.subject)) return;
+    // Stores of a stream keep their order; everything else is done by other threads of the server.
+    const elsewhere = frame.subject.startsWith("$JS.") && this.chance.hit(0.3);
+    if (!elsewhere) return this.jetstream.handle(frame);
+    this.timeline.after(this.chance.between(0, 2), this.node, () => this.jetstream.handle(frame));
+  }
+
+  /** To whoever subscribed. False: nobody did. */
+  private route(address: string, frame: Frame): boolean {
+    const found = this.subscribers(address);
+    if (found.length === 0) return false;
+    const queues = new Map<string, SimSubscription[]>();
+    for (const one of found) {
+      if (one.queue === null) one.connection.arrive(one, frame);
+      else push(queues, one.queue, one);
+    }
+    for (const members of queues.values()) {
+      const one = this.chance.pick(members);
+      one.connection.arrive(one, frame);
+    }
+    return true;
+  }
+
+  private subscribers(address: string): SimSubscription[] {
+    const found = [...(this.exact.get(address) ?? [])];
+    if (address.startsWith("_INBOX.")) {
+      found.push(...(this.inboxes.get(address.slice(0, address.lastIndexOf(".") + 1)) ?? []));
+      return found;
+    }
+    for (const { matches, subscription } of this.wild) if (matches(address)) found.push(subscription);
+    return found;
+  }
+
+  /** The server process ends, and comes back after `downMs`. Acknowledgements of its last moment may be forgotten. */
+  restart(downMs: number): void {
+    if (!this.up) return;
+    this.timeline.note("server down");
+    this.up = false;
+    this.node.crash();
+    this.jetstream.crash(() => this.chance.hit(0.5));
+    for (const connection of this.connections) connection.lose();
+    this.timeline.after(downMs, null, () => {
+      this.timeline.note("server up");
+      this.node = this.newNode();
+      this.up = true;
+      this.jetstream.resume();
+      for (const connection of this.connections) connection.redial(this.chance.between(5, 500));
+    });
+  }
+
+  private newNode(): SimNode {
+    this.starts += 1;
+    return new SimNode(`server-${this.starts}`, "server", this.timeline, this.chance);
+  }
+}
+
+/** Inboxes have names of their own in each process; a trace leaves them out. */
+export function shown(subject: string): string {
+  return subject.startsWith("_INBOX") ? "_INBOX" : subject;
+}
+
+function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+function drop<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  const at = list?.indexOf(item) ?? -1;
+  if (list === undefined || at < 0) return;
+  list.splice(at, 1);
+  if (list.length === 0) lists.delete(key);
+}

@@ -1,0 +1,70 @@
+/** What travels between a client and the server: subject, reply, header block, payload. */
+
+/** A header block as the client library shows it to its users. */
+export class HeaderBlock {
+  readonly code: number;
+  readonly description: string;
+  private readonly fields: ReadonlyMap<string, string>;
+  private readonly under: HeaderBlock | null;
+
+  constructor(fields: ReadonlyMap<string, string>, code = 0, description = "", under: HeaderBlock | null = null) {
+    this.fields = fields;
+    this.code = code;
+    this.description = description;
+    this.under = under;
+  }
+
+  /** Case-sensitive, as the library's own; empty when it is not there. */
+  get(name: string): string {
+    return this.fields.get(name) ?? this.under?.get(name) ?? "";
+  }
+
+  has(name: string): boolean {
+    return this.fields.has(name) || this.under?.has(name) === true;
+  }
+
+  keys(): string[] {
+    return [...new Set([...(this.under?.keys() ?? []), ...this.fields.keys()])];
+  }
+
+  /** The same block with more fields on top. */
+  with(fields: ReadonlyMap<string, string>): HeaderBlock {
+    return new HeaderBlock(fields, this.code, this.description, this);
+  }
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+export const noHeaders = new HeaderBlock(NONE);
+
+export function statusBlock(code: number, description: string, fields = NONE): HeaderBlock {
+  return new HeaderBlock(fields, code, description);
+}
+
+/** Reads a block as it stands on the wire: `NATS/1.0[ code text]`, then one `key: value` a line. */
+export function readHeaders(bytes: Uint8Array): HeaderBlock {
+  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8").split("\r\n");
+  const fields = new Map<string, string>();
+  for (let i = 1; i < lines.length; i += 1) {
+    const line = lines[i] ?? "";
+    const colon = line.indexOf(":");
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const [, code = "", description = ""] = /^NATS\/1\.0 (\d+)\s*(.*)$/.exec(lines[0] ?? "") ?? [];
+  return new HeaderBlock(fields, code === "" ? 0 : Number(code), description);
+}
+
+/** Bytes of a block on the wire, which count toward a stream's size. */
+export function headerBytes(block: HeaderBlock): number {
+  const keys = block.keys();
+  if (keys.length === 0) return 0;
+  return keys.reduce((sum, key) => sum + key.length + Buffer.byteLength(block.get(key)) + 4, 12);
+}
+
+export interface Frame {
+  readonly subject: string;
+  readonly reply: string | null;
+  readonly headers: HeaderBlock;
+  readonly data: Uint8Array;
+}
+
+export const emptyData = new Uint8Array();

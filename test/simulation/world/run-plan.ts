@@ -1,0 +1,44 @@
+/** What the caller wants of one run, drawn from the seed. */
+import type { Intent } from "@antiphon/contracts";
+import type { Chance } from "../chance.ts";
+import { REPO } from "./sim-repository.ts";
+
+export interface RunPlan {
+  intent: Intent;
+  /** Idempotency-Key; null: one try, whose fate may stay unknown. */
+  key: string | null;
+  startMs: number;
+  cancelAfterMs: number | null;
+  /** An agent asks before it works, and the caller answers. */
+  asks: boolean;
+  /** The caller sends the same request once more after it was accepted. */
+  asksTwice: boolean;
+}
+
+export function drawRuns(chance: Chance, count: number, withinMs: number): RunPlan[] {
+  return Array.from({ length: count }, (_, index) => {
+    const asks = chance.hit(0.12);
+    const size = chance.pick([1, 1, 1, 2, 3]);
+    const tasks = Array.from({ length: size }, (_unused, at) => ({
+      id: at + 1,
+      description: `part ${at + 1}`,
+      dependencies: Array.from({ length: at }, (_none, before) => before + 1).filter(() => chance.hit(0.5)),
+    }));
+    const inputs = {
+      repo: REPO,
+      agent: { kind: "scripted", commands: ["make"], ...(asks ? { ask: "which one?" } : {}) },
+      checks: ["npm test"],
+      workflow: size === 1 && chance.hit(0.2) ? "DEBUG" : "BUILD",
+      tasks,
+      ...(chance.hit(0.15) ? { land_on: "main" } : {}),
+    };
+    return {
+      intent: { goal: `make thing ${index}`, inputs, constraints: {} },
+      key: chance.hit(0.9) ? `key-${index}` : null,
+      startMs: chance.between(0, withinMs),
+      cancelAfterMs: chance.hit(0.15) ? chance.between(0, 8_000) : null,
+      asks,
+      asksTwice: chance.hit(0.15),
+    };
+  });
+}

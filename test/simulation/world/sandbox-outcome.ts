@@ -1,0 +1,65 @@
+/**
+ * What a sandbox of the simulated world makes of a job. A check judges the change it is given, the same way each
+ * time but for a rare flake; an attempt makes a change of its own each time it is run, as agents do.
+ */
+import {
+  digestOf,
+  fnv1a,
+  type BlobRef,
+  type SandboxOutcome,
+  type SandboxRequest,
+  type SandboxStepOutcome,
+} from "@antiphon/contracts";
+import type { Chance } from "../chance.ts";
+import type { Objects } from "./sim-blobs.ts";
+
+export interface Circumstances {
+  containerId: string;
+  killed: boolean;
+  chance: Chance;
+  files: Objects;
+}
+
+const OUTPUT = { blob: null, bytes: 0, kept: 0, truncated: false, tail: "" };
+
+export function outcomeOf(request: SandboxRequest, facts: Circumstances): SandboxOutcome {
+  const { containerId, killed, chance, files } = facts;
+  const meta = { bootMs: 10, provider: "docker" as const, node: "sim", image: "sim", containerId };
+  const plain = { message: "", code: null, steps: [], changes: null, meta };
+  if (killed) return { ...plain, outcome: "canceled", code: "ANT_SANDBOX_CANCELED", message: "canceled" };
+  const odd = chance.next();
+  if (odd < 0.02) return { ...plain, outcome: "oom", code: "ANT_SANDBOX_OOM", message: "out of memory" };
+  if (odd < 0.05) return { ...plain, outcome: "error", code: "ANT_SANDBOX_FAILED", message: "the engine failed" };
+  const steps = request.steps.map((step) => stepOf(step.id, exitOf(request, step.id, chance)));
+  const changes =
+    request.collect && steps.every((step) => !step.id.startsWith("work") || step.exitCode === 0)
+      ? changesOf(containerId, chance, files)
+      : null;
+  return { ...plain, outcome: "completed", message: "ran", steps, changes };
+}
+
+function exitOf(request: SandboxRequest, step: string, chance: Chance): number {
+  if (request.purpose === "attempt") return step.startsWith("work") && chance.hit(0.08) ? 1 : 0;
+  if (request.purpose === "base") return 1;
+  if (chance.hit(0.02)) return 1; // A flake.
+  const change = request.workspace.overlay?.digest ?? request.workspace.tree ?? "";
+  return fnv1a(change) % 100 < 12 ? 1 : 0;
+}
+
+function changesOf(containerId: string, chance: Chance, files: Objects): NonNullable<SandboxOutcome["changes"]> {
+  if (chance.hit(0.03)) return { overlay: null, files: [], deletions: [] };
+  const broken = chance.hit(0.04) ? "broken " : "";
+  const content = Buffer.from(`${broken}change made in ${containerId}`);
+  const overlay = storeFile(files, content);
+  return { overlay, files: [], deletions: [] };
+}
+
+function storeFile(files: Objects, content: Buffer): BlobRef {
+  const digest = digestOf(content);
+  files.set(digest, content);
+  return { bucket: "ANT_EVIDENCE_FILES", name: digest, digest, bytes: content.length };
+}
+
+function stepOf(id: string, exitCode: number): SandboxStepOutcome {
+  return { id, exitCode, timedOut: false, durationMs: 1, stdout: OUTPUT, stderr: OUTPUT };
+}

@@ -1,0 +1,87 @@
+/** The services of the product over the simulated connection: what their `main.ts` wires, with simulated IO. */
+import { BUCKETS } from "@antiphon/contracts";
+import { busOver } from "../../../runtime/src/bus.ts";
+import { openKv, sandboxClient, uniqueId } from "../../../runtime/src/index.ts";
+import type { Bus, Logger } from "../../../runtime/src/index.ts";
+import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
+import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
+import { readDirectorConfig } from "../../../services/director/src/config.ts";
+import { runDirector } from "../../../services/director/src/service.ts";
+import { startAssociate } from "../../../services/associate/src/service.ts";
+import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
+import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
+import { startRouter } from "../../../services/router/src/service.ts";
+import type { Chance } from "../chance.ts";
+import type { SimNode } from "../node.ts";
+import { SimConnection } from "../server/connection.ts";
+import type { Broker } from "../server/broker.ts";
+import { attemptPorts } from "./attempt-ports.ts";
+import { SimBlobs, type Objects } from "./sim-blobs.ts";
+import { SimRepository, type SimGit } from "./sim-repository.ts";
+import { startRunner, type ContainerLife } from "./sim-runner.ts";
+
+export interface Surroundings {
+  broker: Broker;
+  git: SimGit;
+  files: Objects;
+  containers: ContainerLife[];
+  chance: Chance;
+  log: Logger;
+  /** The gateways that are up, for the client. */
+  gateways: Map<SimNode, Gateway>;
+  /** A sweep is due more often than in production, so that a run's end is not an hour of virtual time away. */
+  sweep: { everyMs: number; quietMs: number };
+}
+
+/** Starts what `node` is. Runs as that node. */
+export async function boot(node: SimNode, world: Surroundings): Promise<void> {
+  const connection = new SimConnection(world.broker, node);
+  const bus = await busOver(connection.asClient(), "confirmed", { servers: "", name: node.name, log: world.log });
+  const { log } = world;
+  const { signal } = new AbortController();
+  switch (node.kind) {
+    case "router":
+      startRouter({ bus, log, signal }, 16);
+      return;
+    case "director":
+      return bootDirector(bus, node, world);
+    case "associate":
+      startAssociate(
+        { bus, log, signal },
+        { associate: `as_${node.name}`, slots: 2, cacheDir: "", sandboxPatienceMs: 30_000 },
+        attemptPorts({ bus, log, associate: `as_${node.name}`, files: blobsOf(node, world), recorded: blobsOf(node, world) }),
+      );
+      return;
+    case "gateway": {
+      const gateway = openGateway(natsBackend(bus, log), () => `run_${uniqueId()}`);
+      world.gateways.set(node, gateway);
+      node.onCrash(() => world.gateways.delete(node));
+      return;
+    }
+    case "runner":
+      startRunner({ ...world, bus, node, slots: 4, now: () => world.broker.timeline.now });
+      return;
+    case "client":
+    case "server":
+      throw new Error(`${node.kind} is no service`);
+  }
+}
+
+function bootDirector(bus: Bus, node: SimNode, world: Surroundings): void {
+  const { log, sweep } = world;
+  const files = blobsOf(node, world);
+  const { signal } = new AbortController();
+  runDirector(
+    { bus, log, signal },
+    { ...readDirectorConfig({}), sweep },
+    {
+      repository: new SimRepository(world.git, node),
+      room: new CleanRoom(sandboxClient(bus, { requester: node.name }), files),
+      evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node.name),
+    },
+  );
+}
+
+function blobsOf(node: SimNode, { broker, files }: Surroundings): SimBlobs {
+  return new SimBlobs(BUCKETS.evidenceFiles, files, node, () => broker.up);
+}

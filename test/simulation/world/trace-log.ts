@@ -1,0 +1,21 @@
+/** The services' log as lines of the trace: what they say is part of what happened. */
+import type { Logger } from "../../../runtime/src/index.ts";
+import type { Timeline } from "../timeline.ts";
+
+/** `kept` false: nothing is written down, which is ten times faster. */
+export function traceLog(timeline: Timeline, kept: boolean): Logger {
+  const nothing = (): void => undefined;
+  const line =
+    (level: string) =>
+    (fields: unknown, text?: string): void => {
+      if (typeof fields === "string") return timeline.note(`${level} ${fields}`);
+      timeline.note(`${level} ${text ?? ""} ${JSON.stringify(fields, shortened)}`);
+    };
+  const levels = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
+  const log = Object.fromEntries(levels.map((level) => [level, kept ? line(level) : nothing]));
+  return { ...log, child: () => log } as unknown as Logger;
+}
+
+function shortened(_: string, value: unknown): unknown {
+  return value instanceof Error ? `${value.name}: ${value.message}` : value;
+}

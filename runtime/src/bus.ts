@@ -81,8 +81,7 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
       unsafe: options.unsafeDurability === true,
     });
-    const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000 });
-    return openBus(nc, jsm, durability, options);
+    return await busOver(nc, durability, options);
   } catch (error) {
     await nc.close();
     throw error;
@@ -127,8 +126,17 @@ function requireVersion(nc: NatsConnection): void {
   }
 }
 
-/** A bus over a connection that is already up and was found fit. */
-export function openBus(
+/** A bus over a connection that is up and was found fit. */
+export async function busOver(
+  nc: NatsConnection,
+  durability: "confirmed" | "waived",
+  options: BusOptions,
+): Promise<Bus> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000 });
+  return openBus(nc, jsm, durability, options);
+}
+
+function openBus(
   nc: NatsConnection,
   jsm: JetStreamManager,
   durability: "confirmed" | "waived",

@@ -47,7 +47,7 @@ export function installAmbient(timeline: Timeline, chance: Chance): () => void {
     static override now(): number {
       return wallNow();
     }
-    static [Symbol.hasInstance](value: unknown): boolean {
+    static override [Symbol.hasInstance](value: unknown): boolean {
       return Object.prototype.toString.call(value) === "[object Date]";
     }
   }

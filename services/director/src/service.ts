@@ -48,12 +48,11 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
 
 /** The Director over its ports to git, to the clean room and to the evidence. */
 export function directOver(
-  context: ServiceContext,
+  { bus, log, signal }: Pick<ServiceContext, "bus" | "log" | "signal">,
   config: DirectorConfig,
   ports: VerificationPorts,
   key: SigningKey,
 ): Role {
-  const { bus, log, signal } = context;
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
   const performer = new Performer({ ...ports, letters });

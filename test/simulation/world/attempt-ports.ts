@@ -1,10 +1,10 @@
 /** The Associate's ports in the simulated world: trees are names, a change is one file, the rest is the product's own. */
-import { BUCKETS, subjects } from "@antiphon/contracts";
-import { openKv, sandboxClient, systemClock, tell, uniqueId } from "../../../runtime/src/index.ts";
+import { BUCKETS } from "@antiphon/contracts";
+import { openKv, sandboxClient, systemClock, uniqueId } from "../../../runtime/src/index.ts";
 import type { Blobs, Bus, Logger } from "../../../runtime/src/index.ts";
 import { evidenceStore, recordings } from "../../../services/associate/src/adapters/evidence-store.ts";
 import type { BaseTrees, Overlays } from "../../../services/associate/src/ports.ts";
-import type { PortsOf } from "../../../services/associate/src/service.ts";
+import type { SharedPorts } from "../../../services/associate/src/service.ts";
 
 export interface AttemptWorld {
   bus: Bus;
@@ -14,8 +14,8 @@ export interface AttemptWorld {
   recorded: Blobs;
 }
 
-export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWorld): PortsOf {
-  const shared = {
+export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWorld): SharedPorts {
+  return {
     trees: simTrees,
     sandbox: sandboxClient(bus, { requester: associate }),
     overlays: simOverlays(files),
@@ -27,10 +27,6 @@ export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWo
     tools: new Map<string, readonly string[]>([["", []]]),
     log,
   };
-  return ({ runId, taskId, epoch }) => ({
-    ...shared,
-    progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
-  });
 }
 
 const simTrees: BaseTrees = {

@@ -87,6 +87,8 @@ export interface Ground {
   /** Living processes of a service. */
   nodes(service: Service): SimNode[];
   start(service: Service): void;
+  /** By then everything is repaired. */
+  healMs: number;
 }
 
 export function strike(fault: Fault, ground: Ground): void {
@@ -115,7 +117,10 @@ function strikeNode(fault: Extract<Fault, { service: Service }>, node: SimNode, 
   const { timeline, broker } = ground;
   const connection = [...broker.connections].find((one) => one.node === node);
   const restart = (backMs: number): void =>
-    node.onCrash(() => timeline.after(backMs, null, () => ground.start(fault.service)));
+    node.onCrash(() => {
+      const leftMs = Math.max(0, ground.healMs - timeline.now);
+      timeline.after(Math.min(backMs, leftMs), null, () => ground.start(fault.service));
+    });
   switch (fault.kind) {
     case "crash":
       if (node.operationsLeft !== Number.POSITIVE_INFINITY) return; // Its end is planned already.

@@ -6,8 +6,8 @@ import type { Bus, Logger } from "../../../runtime/src/index.ts";
 import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
 import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
-import { runDirector } from "../../../services/director/src/service.ts";
-import { startAssociate } from "../../../services/associate/src/service.ts";
+import { directOver } from "../../../services/director/src/service.ts";
+import { associateOver } from "../../../services/associate/src/service.ts";
 import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
 import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
 import { startRouter } from "../../../services/router/src/service.ts";
@@ -46,7 +46,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
     case "director":
       return bootDirector(bus, node, world);
     case "associate":
-      startAssociate(
+      associateOver(
         { bus, log, signal },
         { associate: `as_${node.name}`, slots: 2, cacheDir: "", sandboxPatienceMs: 30_000 },
         attemptPorts({ bus, log, associate: `as_${node.name}`, files: blobsOf(node, world), recorded: blobsOf(node, world) }),
@@ -71,7 +71,7 @@ function bootDirector(bus: Bus, node: SimNode, world: Surroundings): void {
   const { log, sweep } = world;
   const files = blobsOf(node, world);
   const { signal } = new AbortController();
-  runDirector(
+  directOver(
     { bus, log, signal },
     { ...readDirectorConfig({}), sweep },
     {

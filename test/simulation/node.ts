@@ -70,7 +70,11 @@ export class SimNode implements Actor {
   }
 }
 
-function attempt<T>(effect: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): () => void {
+function attempt<T>(
+  effect: () => T,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): () => void {
   try {
     const value = effect();
     return () => resolve(value);

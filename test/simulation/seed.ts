@@ -29,7 +29,11 @@ export function traceSeed(seed: number): Promise<{ result: SeedResult; report: W
 }
 
 /** Like `runSeed`, for many of them. */
-export function runSeeds(from: number, count: number, until: (result: SeedResult) => boolean): Promise<SeedResult[]> {
+export function runSeeds(
+  from: number,
+  count: number,
+  until: (result: SeedResult) => boolean,
+): Promise<SeedResult[]> {
   return inMacrotask(() => {
     const results: SeedResult[] = [];
     for (let seed = from; seed < from + count; seed += 1) {

@@ -36,7 +36,8 @@ export class BatchModel {
     if (!this.stream.settings.allowAtomic) return refused(10174, "atomic publish is disabled");
     if (id.length > 64) return refused(10179, "atomic publish batch ID is invalid");
     const position = Number(frame.headers.get("Nats-Batch-Sequence"));
-    if (!Number.isInteger(position) || position <= 0) return refused(10175, "atomic publish sequence is missing");
+    if (!Number.isInteger(position) || position <= 0)
+      return refused(10175, "atomic publish sequence is missing");
     const staged = this.open.get(id) ?? (position === 1 ? { frames: [], heardAtMs: nowMs } : undefined);
     if (staged === undefined || position !== staged.frames.length + 1) {
       this.open.delete(id);

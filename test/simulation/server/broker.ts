@@ -89,7 +89,8 @@ export class Broker {
   receive(frame: Frame): void {
     const { subject, reply } = frame;
     const { jetstream } = this;
-    if (this.chance.hit(this.weather.loseRequests)) return this.timeline.note(`lost request ${shown(subject)}`);
+    if (this.chance.hit(this.weather.loseRequests))
+      return this.timeline.note(`lost request ${shown(subject)}`);
     if (this.chance.hit(this.weather.repeatRequests)) {
       this.timeline.after(this.chance.between(0, 50), this.node, () => this.serve(frame));
     }

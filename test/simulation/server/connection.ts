@@ -117,7 +117,10 @@ export class SimConnection {
         end();
         reject(named("TimeoutError", subject));
       }, options.timeout ?? REQUEST_TIMEOUT_MS);
-      this.publish(subject, payload, { reply, ...(options.headers === undefined ? {} : { headers: options.headers }) });
+      this.publish(subject, payload, {
+        reply,
+        ...(options.headers === undefined ? {} : { headers: options.headers }),
+      });
     });
   }
 
@@ -125,7 +128,8 @@ export class SimConnection {
   arrive(subscription: SimSubscription, frame: Frame): void {
     const { broker, breaks } = this;
     if (!this.isReachable) return;
-    if (broker.chance.hit(broker.weather.loseAnswers)) return broker.timeline.note(`lost answer to ${this.node.name}`);
+    if (broker.chance.hit(broker.weather.loseAnswers))
+      return broker.timeline.note(`lost answer to ${this.node.name}`);
     this.inAtMs = Math.max(this.inAtMs, broker.timeline.now + this.way());
     broker.timeline.after(this.inAtMs - broker.timeline.now, this.node, () => {
       if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);

@@ -66,7 +66,8 @@ export class ConsumerModel {
     this.settings = settings;
     this.host = host;
     this.accepts = settings.filters.map(matcher);
-    for (const message of stream.messages.values()) if (this.wants(message.subject)) this.line.push(message.seq);
+    for (const message of stream.messages.values())
+      if (this.wants(message.subject)) this.line.push(message.seq);
   }
 
   get numPending(): number {
@@ -95,7 +96,10 @@ export class ConsumerModel {
     this.pump();
   }
 
-  pull(inbox: string, request: { batch?: number; expires?: number; no_wait?: boolean; idle_heartbeat?: number }): void {
+  pull(
+    inbox: string,
+    request: { batch?: number; expires?: number; no_wait?: boolean; idle_heartbeat?: number },
+  ): void {
     const batch = request.batch ?? 1;
     const expiresMs = (request.expires ?? 0) / 1e6;
     const pull: Pull = {
@@ -166,7 +170,9 @@ export class ConsumerModel {
   private handBack(seq: number, argument: string): void {
     const known = this.pending.get(seq);
     if (known === undefined) return;
-    const delayMs = argument.startsWith("{") ? ((JSON.parse(argument) as { delay?: number }).delay ?? 0) / 1e6 : 0;
+    const delayMs = argument.startsWith("{")
+      ? ((JSON.parse(argument) as { delay?: number }).delay ?? 0) / 1e6
+      : 0;
     if (delayMs > 0) {
       // Kept as if it had been heard of so long ago that the ack wait ends when the delay does.
       known.heardAtMs = this.host.nowMs() - this.settings.ackWaitMs + delayMs;
@@ -254,7 +260,10 @@ export class ConsumerModel {
       ["Nats-Pending-Messages", String(pull.left)],
       ["Nats-Pending-Bytes", "0"],
     ]);
-    this.host.send(pull.inbox, { ...status(pull.inbox, 408, "Request Timeout"), headers: statusBlock(408, "Request Timeout", fields) });
+    this.host.send(pull.inbox, {
+      ...status(pull.inbox, 408, "Request Timeout"),
+      headers: statusBlock(408, "Request Timeout", fields),
+    });
   }
 
   /** Looks at the pending ones in `delayMs`, or earlier if that was planned. */

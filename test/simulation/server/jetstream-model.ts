@@ -37,7 +37,11 @@ export class JetStreamModel {
     const kept: KeptStream = {
       model,
       batches: new BatchModel(model),
-      schedules: new ScheduleModel(this.host, (frame) => this.store(kept, frame), (seq) => this.discard(kept, seq)),
+      schedules: new ScheduleModel(
+        this.host,
+        (frame) => this.store(kept, frame),
+        (seq) => this.discard(kept, seq),
+      ),
       consumers: new Map(),
     };
     this.streams.set(settings.name, kept);
@@ -142,7 +146,9 @@ export class JetStreamModel {
     if (area === "STREAM" && verb === "MSG") return this.messageGet(frame, rest[0] ?? "");
     if (area === "STREAM") return this.streamApi(frame, verb ?? "", third);
     if (area === "CONSUMER" && verb === "INFO") return this.consumerInfo(frame, third, rest[0] ?? "");
-    this.answer(frame, { error: { code: 404, err_code: 10000, description: `not modelled: ${frame.subject}` } });
+    this.answer(frame, {
+      error: { code: 404, err_code: 10000, description: `not modelled: ${frame.subject}` },
+    });
   }
 
   private direct(frame: Frame, name: string, subject: string): void {
@@ -167,12 +173,20 @@ export class JetStreamModel {
       seq?: number;
     };
     const message =
-      last_by_subj === undefined ? (model?.messages.get(seq ?? 0) ?? null) : (model?.lastOf(last_by_subj) ?? null);
+      last_by_subj === undefined
+        ? (model?.messages.get(seq ?? 0) ?? null)
+        : (model?.lastOf(last_by_subj) ?? null);
     if (message === null || message === undefined) {
       return this.answer(frame, { error: { code: 404, err_code: 10037, description: "no message found" } });
     }
-    const text = ["NATS/1.0", ...message.headers.keys().map((key) => `${key}: ${message.headers.get(key)}`), "", ""];
-    const hdrs = message.headers.keys().length === 0 ? {} : { hdrs: Buffer.from(text.join("\r\n")).toString("base64") };
+    const text = [
+      "NATS/1.0",
+      ...message.headers.keys().map((key) => `${key}: ${message.headers.get(key)}`),
+      "",
+      "",
+    ];
+    const hdrs =
+      message.headers.keys().length === 0 ? {} : { hdrs: Buffer.from(text.join("\r\n")).toString("base64") };
     const { subject, data, atMs } = message;
     const time = new Date(atMs).toISOString();
     this.answer(frame, {
@@ -224,6 +238,11 @@ export class JetStreamModel {
 
   private answerRaw(frame: Frame, text: string): void {
     if (frame.reply === null) return;
-    this.host.send(frame.reply, { subject: frame.reply, reply: null, headers: noHeaders, data: Buffer.from(text) });
+    this.host.send(frame.reply, {
+      subject: frame.reply,
+      reply: null,
+      headers: noHeaders,
+      data: Buffer.from(text),
+    });
   }
 }

@@ -8,7 +8,13 @@ import type { ServerHost } from "./jetstream-model.ts";
 
 const SCHEDULE = "Nats-Schedule";
 const TARGET = "Nats-Schedule-Target";
-const OWN = new Set([SCHEDULE, TARGET, "Nats-Schedule-TTL", "Nats-Expected-Last-Subject-Sequence", "Nats-Msg-Id"]);
+const OWN = new Set([
+  SCHEDULE,
+  TARGET,
+  "Nats-Schedule-TTL",
+  "Nats-Expected-Last-Subject-Sequence",
+  "Nats-Msg-Id",
+]);
 
 interface Planned {
   seq: number;
@@ -47,7 +53,12 @@ export class ScheduleModel {
     const at = atOf(message.headers.get(SCHEDULE));
     if (at === null) return;
     const { seq, subject, headers, data } = message;
-    const fields = new Map(headers.keys().filter((key) => !OWN.has(key)).map((key) => [key, headers.get(key)]));
+    const fields = new Map(
+      headers
+        .keys()
+        .filter((key) => !OWN.has(key))
+        .map((key) => [key, headers.get(key)]),
+    );
     fields.set("Nats-Scheduler", subject);
     fields.set("Nats-Schedule-Next", "purge");
     const frame = { subject: headers.get(TARGET), reply: null, headers: new HeaderBlock(fields), data };

@@ -18,7 +18,10 @@ function compile(filter: string): Matches {
   const tokens = filter.split(".");
   const wild = tokens.findIndex((token) => token === "*" || token === ">");
   if (wild < 0) return (subject) => subject === filter;
-  const prefix = tokens.slice(0, wild).map((token) => `${token}.`).join("");
+  const prefix = tokens
+    .slice(0, wild)
+    .map((token) => `${token}.`)
+    .join("");
   if (wild === tokens.length - 1 && tokens[wild] === ">") {
     return (subject) => subject.length > prefix.length && subject.startsWith(prefix);
   }

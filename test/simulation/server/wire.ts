@@ -7,7 +7,12 @@ export class HeaderBlock {
   private readonly fields: ReadonlyMap<string, string>;
   private readonly under: HeaderBlock | null;
 
-  constructor(fields: ReadonlyMap<string, string>, code = 0, description = "", under: HeaderBlock | null = null) {
+  constructor(
+    fields: ReadonlyMap<string, string>,
+    code = 0,
+    description = "",
+    under: HeaderBlock | null = null,
+  ) {
     this.fields = fields;
     this.code = code;
     this.description = description;

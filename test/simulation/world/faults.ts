@@ -20,7 +20,15 @@ export type Fault = { atMs: number } & (
   | { kind: "server-pause"; forMs: number }
 );
 
-const SERVICES: readonly Service[] = ["associate", "associate", "director", "director", "router", "gateway", "runner"];
+const SERVICES: readonly Service[] = [
+  "associate",
+  "associate",
+  "director",
+  "director",
+  "router",
+  "gateway",
+  "runner",
+];
 const KINDS: readonly Fault["kind"][] = [
   "crash",
   "crash-at",
@@ -41,9 +49,9 @@ export function drawFaults(chance: Chance, withinMs: number): Fault[] {
   if (chance.hit(0.1)) return []; // Calm weather, where nothing at all may be tried twice.
   const kinds = chance.hit(0.5) ? KINDS : [chance.pick(KINDS)];
   const count = chance.int(1, 10);
-  return Array.from({ length: count }, () => drawFault(chance, chance.pick(kinds), chance.between(0, withinMs))).sort(
-    (a, b) => a.atMs - b.atMs,
-  );
+  return Array.from({ length: count }, () =>
+    drawFault(chance, chance.pick(kinds), chance.between(0, withinMs)),
+  ).sort((a, b) => a.atMs - b.atMs);
 }
 
 function drawFault(chance: Chance, kind: Fault["kind"], atMs: number): Fault {
@@ -64,7 +72,14 @@ function drawFault(chance: Chance, kind: Fault["kind"], atMs: number): Fault {
     case "storm": {
       const lose = chance.pick([0, 0.02, 0.1, 0.3]);
       const repeat = chance.pick([0, 0.05, 0.2]);
-      return { kind, atMs, forMs: chance.between(500, 8_000), lose, repeat, latencyMs: chance.between(1, 400) };
+      return {
+        kind,
+        atMs,
+        forMs: chance.between(500, 8_000),
+        lose,
+        repeat,
+        latencyMs: chance.between(1, 400),
+      };
     }
     case "server-restart":
       return { kind, atMs, forMs: chance.between(50, 6_000) };

@@ -73,7 +73,13 @@ export class Journalist {
 
 function recordOf(message: StoredMessage, atMs: number): StoredRecord {
   const { subject, seq, data, headers } = message;
-  return toRecord({ subject, seq, data, at: new Date(WALL_START_MS + atMs), header: (name) => headers.get(name) });
+  return toRecord({
+    subject,
+    seq,
+    data,
+    at: new Date(WALL_START_MS + atMs),
+    header: (name) => headers.get(name),
+  });
 }
 
 function eventsOf(life: ContainerLife, endMs: number): ContainerEvent[] {
@@ -84,6 +90,9 @@ function eventsOf(life: ContainerLife, endMs: number): ContainerEvent[] {
     action,
     job: { runId: run, taskId: task, epoch, purpose },
   });
-  const ended = life.endedMs === null ? [] : [event("die", Math.min(life.endedMs, endMs)), event("destroy", Math.min(life.endedMs, endMs))];
+  const ended =
+    life.endedMs === null
+      ? []
+      : [event("die", Math.min(life.endedMs, endMs)), event("destroy", Math.min(life.endedMs, endMs))];
   return [event("create", life.startedMs), event("start", life.startedMs), ...ended];
 }

@@ -29,7 +29,8 @@ export function outcomeOf(request: SandboxRequest, facts: Circumstances): Sandbo
   if (killed) return { ...plain, outcome: "canceled", code: "ANT_SANDBOX_CANCELED", message: "canceled" };
   const odd = chance.next();
   if (odd < 0.02) return { ...plain, outcome: "oom", code: "ANT_SANDBOX_OOM", message: "out of memory" };
-  if (odd < 0.05) return { ...plain, outcome: "error", code: "ANT_SANDBOX_FAILED", message: "the engine failed" };
+  if (odd < 0.05)
+    return { ...plain, outcome: "error", code: "ANT_SANDBOX_FAILED", message: "the engine failed" };
   const steps = request.steps.map((step) => stepOf(step.id, exitOf(request, step.id, chance)));
   const changes =
     request.collect && steps.every((step) => !step.id.startsWith("work") || step.exitCode === 0)
@@ -46,7 +47,11 @@ function exitOf(request: SandboxRequest, step: string, chance: Chance): number {
   return fnv1a(change) % 100 < 12 ? 1 : 0;
 }
 
-function changesOf(containerId: string, chance: Chance, files: Objects): NonNullable<SandboxOutcome["changes"]> {
+function changesOf(
+  containerId: string,
+  chance: Chance,
+  files: Objects,
+): NonNullable<SandboxOutcome["changes"]> {
   if (chance.hit(0.03)) return { overlay: null, files: [], deletions: [] };
   const broken = chance.hit(0.04) ? "broken " : "";
   const content = Buffer.from(`${broken}change made in ${containerId}`);

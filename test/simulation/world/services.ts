@@ -1,8 +1,9 @@
 /** The services of the product over the simulated connection: what their `main.ts` wires, with simulated IO. */
+import { createHash } from "node:crypto";
 import { BUCKETS } from "@antiphon/contracts";
 import { busOver } from "../../../runtime/src/bus.ts";
 import { openKv, sandboxClient, uniqueId } from "../../../runtime/src/index.ts";
-import type { Bus, Logger } from "../../../runtime/src/index.ts";
+import type { Bus, Logger, SigningKey } from "../../../runtime/src/index.ts";
 import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
 import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
@@ -36,7 +37,11 @@ export interface Surroundings {
 /** Starts what `node` is. Runs as that node. */
 export async function boot(node: SimNode, world: Surroundings): Promise<void> {
   const connection = new SimConnection(world.broker, node);
-  const bus = await busOver(connection.asClient(), "confirmed", { servers: "", name: node.name, log: world.log });
+  const bus = await busOver(connection.asClient(), "confirmed", {
+    servers: "",
+    name: node.name,
+    log: world.log,
+  });
   const { log } = world;
   const { signal } = new AbortController();
   switch (node.kind) {
@@ -49,7 +54,13 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       associateOver(
         { bus, log, signal },
         { associate: `as_${node.name}`, slots: 2, cacheDir: "", sandboxPatienceMs: 30_000 },
-        attemptPorts({ bus, log, associate: `as_${node.name}`, files: blobsOf(node, world), recorded: blobsOf(node, world) }),
+        attemptPorts({
+          bus,
+          log,
+          associate: `as_${node.name}`,
+          files: blobsOf(node, world),
+          recorded: blobsOf(node, world),
+        }),
       );
       return;
     case "gateway": {
@@ -79,8 +90,15 @@ function bootDirector(bus: Bus, node: SimNode, world: Surroundings): void {
       room: new CleanRoom(sandboxClient(bus, { requester: node.name }), files),
       evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node.name),
     },
+    QUICK_KEY,
   );
 }
+
+/** Signs by digest: whether a signature holds is another suite's business, and Ed25519 would be half of the time. */
+const QUICK_KEY: SigningKey = {
+  jwk: { kty: "OKP", crv: "Ed25519", x: "c2lt", kid: "sim", use: "sig" },
+  sign: (bytes) => createHash("sha512").update(bytes).digest(),
+};
 
 function blobsOf(node: SimNode, { broker, files }: Surroundings): SimBlobs {
   return new SimBlobs(BUCKETS.evidenceFiles, files, node, () => broker.up);

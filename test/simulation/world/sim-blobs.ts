@@ -62,7 +62,8 @@ export class SimBlobs implements Blobs {
 
   private ask<T>(effect: () => T): Promise<T> {
     return this.node.ask(LATENCY_MS, () => {
-      if (!this.reachable()) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket} is out of reach`);
+      if (!this.reachable())
+        throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket} is out of reach`);
       return effect();
     });
   }

@@ -71,7 +71,9 @@ export class SimClient {
     await this.pause(afterMs);
     for (;;) {
       const call = this.note({ kind: "cancel", key: null, intentId: null, runId });
-      const answer = await this.http((gateway) => gateway.say(runId, { event: "cancel", reason: "enough" }, "local"));
+      const answer = await this.http((gateway) =>
+        gateway.say(runId, { event: "cancel", reason: "enough" }, "local"),
+      );
       this.close(call, answer, 202);
       if (answer !== null && answer.status < 500) return;
       await this.pause(1_000);

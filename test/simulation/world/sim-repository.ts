@@ -66,7 +66,8 @@ export class SimGit {
   land(ref: string, next: string, old: string | null): "landed" | "already" | "moved" {
     const actual = this.refs.get(ref) ?? null;
     if (old !== null && old !== next && !this.isAncestor(old, next)) {
-      if (!this.isAncestor(next, old)) throw new AntiphonError("ANT_LANDING_REWIND", `${next} does not build on ${old}`);
+      if (!this.isAncestor(next, old))
+        throw new AntiphonError("ANT_LANDING_REWIND", `${next} does not build on ${old}`);
     } else if (actual === old && old !== next) {
       this.refs.set(ref, next);
       this.moves.push({ ref, from: old, to: next });
@@ -78,7 +79,8 @@ export class SimGit {
   /** Ids from `tip` back to the root, which is left out. */
   history(tip: string): string[] {
     const ids: string[] = [];
-    for (let id: string | null = tip; id !== null && id !== this.root; id = this.need(id).parent) ids.push(id);
+    for (let id: string | null = tip; id !== null && id !== this.root; id = this.need(id).parent)
+      ids.push(id);
     return ids;
   }
 }

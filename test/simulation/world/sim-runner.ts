@@ -33,7 +33,7 @@ export interface RunnerParts {
   slots: number;
   files: Objects;
   containers: ContainerLife[];
-  now(): number;
+  now: () => number;
 }
 
 export function startRunner(parts: RunnerParts): void {

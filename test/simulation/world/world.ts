@@ -69,7 +69,9 @@ export function runWorld(seed: number, options: { traced?: boolean } = {}): Worl
   const world = new World(plan, timeline, chance, options.traced === true);
   const remove = installAmbient(timeline, chance.fork(2));
   const onRejection = (reason: unknown): void =>
-    void world.accidents.push(`${timeline.current?.name ?? "-"}: unhandled ${AntiphonError.from(reason).message}`);
+    void world.accidents.push(
+      `${timeline.current?.name ?? "-"}: unhandled ${AntiphonError.from(reason).message}`,
+    );
   process.on("unhandledRejection", onRejection);
   try {
     return world.run();
@@ -111,7 +113,12 @@ class World implements Ground {
       sweep: SWEEP,
     };
     const node = new SimNode("client", "client", timeline, chance.fork(5));
-    this.client = new SimClient({ node, timeline, chance: chance.fork(6), gateways: this.surroundings.gateways });
+    this.client = new SimClient({
+      node,
+      timeline,
+      chance: chance.fork(6),
+      gateways: this.surroundings.gateways,
+    });
     this.journalist = new Journalist(this.broker, git, this.surroundings.containers, this.client.calls);
     timeline.after(0, node, () => {
       for (const story of plan.runs) void this.client.story(story);
@@ -143,7 +150,12 @@ class World implements Ground {
 
   start(service: Service): void {
     this.started += 1;
-    const node = new SimNode(`${service}-${this.started}`, service, this.timeline, this.chance.fork(this.started));
+    const node = new SimNode(
+      `${service}-${this.started}`,
+      service,
+      this.timeline,
+      this.chance.fork(this.started),
+    );
     const living = this.living.get(service) ?? new Set();
     this.living.set(service, living.add(node));
     node.onCrash(() => living.delete(node));
@@ -153,7 +165,9 @@ class World implements Ground {
   /** A process whose server is down waits for it, as its supervisor would have it. */
   private dial(node: SimNode): void {
     if (!this.broker.up) return void this.timeline.after(500, node, () => this.dial(node));
-    boot(node, this.surroundings).catch((error: unknown) => this.accidents.push(`${node.name}: ${String(error)}`));
+    boot(node, this.surroundings).catch((error: unknown) =>
+      this.accidents.push(`${node.name}: ${String(error)}`),
+    );
   }
 
   private heal(): void {

@@ -168,6 +168,7 @@ export class DirectReader {
       const fail = (reason: string): void => settle({ kind: "later", reason });
       let heard = 0;
       let heardBefore = 0;
+      let gap = false;
       const arm = (): Deadline =>
         deadlines.add(patienceMs, () => {
           if (heard === heardBefore) return fail("no answer in time");
@@ -178,12 +179,15 @@ export class DirectReader {
       const token = inbox.expect((message) => {
         const code = message.headers?.code ?? 0;
         heard += 1;
+        gap ||= many && isAfterGap(message, messages);
         if (code === 0) {
           messages.push(stored(message));
           if (!many) settle({ kind: "done", messages, pending: 0 });
           return;
         }
-        settle(endOf(message, code, messages));
+        settle(
+          gap ? { kind: "later", reason: "an answer was lost on the way" } : endOf(message, code, messages),
+        ); // D3
       });
       this.pending.add(fail);
       try {
@@ -193,6 +197,12 @@ export class DirectReader {
       }
     });
   }
+}
+
+/** Each answer of a series, and its end, names the sequence before it: one that is lost on the way is missed. */
+function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
+  const named = message.headers?.get("Nats-Last-Sequence") ?? "";
+  return named !== "" && Number(named) !== (before.at(-1)?.seq ?? 0);
 }
 
 function endOf(message: Msg, code: number, messages: StoredMessage[]): Attempt {

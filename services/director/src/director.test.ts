@@ -79,10 +79,22 @@ describe("Director", () => {
       return gate;
     });
     const first = deliver();
-    expect(await deliver(2)).toEqual({ kind: "done" });
+    const second = deliver(2);
     open();
-    expect(await first).toEqual({ kind: "done" });
+    expect(await Promise.all([first, second])).toEqual([{ kind: "done" }, { kind: "done" }]);
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+
+  test("D9 the same record delivered again is not done before the effect is: both ask to come again when it fails", async () => {
+    let fail = (): void => undefined;
+    const gate = new Promise<void>((_, reject) => {
+      fail = () => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
+    });
+    const { deliver } = await begin(() => gate);
+    const first = deliver();
+    const second = deliver(2);
+    fail();
+    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual(["retry", "retry"]);
   });
 });
 

@@ -6,7 +6,9 @@
  * Invariants:
  *   D8 A delivery is done only when every effect it started has its record stored (J4); a crash before that
  *      delivers it again, to this process or another one.
- *   D9 An effect that is under way in this process is left to the delivery that started it.
+ *   D9 An effect that is under way in this process is left to the delivery that started it. The same record
+ *      delivered once more waits for the first to end: an acknowledgement is not fenced, so it would swallow the
+ *      first one's retry.
  *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
  *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
  *   D13 Only a verification may start from what was merely heard; before anything is handed out, landed or
@@ -41,13 +43,27 @@ export interface DirectorParts {
 
 export class Director {
   readonly #parts: DirectorParts;
+  /** Records being handled, by sequence. */
+  readonly #inHand = new Map<number, Promise<Outcome>>();
   readonly #underWay = new Set<string>();
 
   constructor(parts: DirectorParts) {
     this.#parts = parts;
   }
 
-  async handle({ record, deliveries, signal }: Delivery): Promise<Outcome> {
+  async handle(delivery: Delivery): Promise<Outcome> {
+    const { seq } = delivery.record;
+    const first = this.#inHand.get(seq);
+    const work = first === undefined ? this.#handle(delivery) : first.then(() => this.#handle(delivery)); // D9
+    this.#inHand.set(seq, work);
+    try {
+      return await work;
+    } finally {
+      if (this.#inHand.get(seq) === work) this.#inHand.delete(seq);
+    }
+  }
+
+  async #handle({ record, deliveries, signal }: Delivery): Promise<Outcome> {
     try {
       const { runs } = this.#parts;
       const heard = runs.heard(record);

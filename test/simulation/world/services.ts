@@ -64,7 +64,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       );
       return;
     case "gateway": {
-      const gateway = openGateway(natsBackend(bus, log), () => `run_${uniqueId()}`);
+      const gateway = openGateway(natsBackend(bus, log, 10_000), () => `run_${uniqueId()}`);
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));
       return;

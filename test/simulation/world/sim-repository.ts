@@ -102,6 +102,7 @@ export class SimRepository implements RepositoryPort {
       branch: "main",
       dirty: false,
       files: 1,
+      image: null,
     }));
   }
 

@@ -24,8 +24,8 @@ import { wireHeaders } from "./wire-headers.ts";
  * Invariants:
  *   E1 While a job is under way the runner hears `alive` every limits.sandboxBeatMs; when this process dies the
  *      runner notices and kills the container.
- *   E2 A runner silent for limits.sandboxSilenceMs is lost: ANT_SANDBOX_RUNNER_LOST. The job is not asked
- *      again here: its container may still live, so the next try belongs to another attempt.
+ *   E2 A runner silent for limits.sandboxSilenceMs is lost: ANT_SANDBOX_RUNNER_LOST with `mayLive` in its data. The
+ *      job is not asked again here: its container may still live, so the next try belongs to another attempt.
  *   E3 An aborted signal cancels the job on the runner, and the call ends within limits.cancelMs.
  */
 export interface SandboxRunOptions {
@@ -69,6 +69,7 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
             throw new AntiphonError(
               "ANT_SANDBOX_RUNNER_LOST",
               `no word from the runner of job ${request.jobId}`,
+              { data: { jobId: request.jobId, mayLive: true } }, // E2
             );
           case "refused":
             throw new AntiphonError(

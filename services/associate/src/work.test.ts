@@ -115,12 +115,20 @@ describe("carryOut", () => {
     });
   });
 
-  test("A5 a lost runner is asked again under a new job id, and the budget shrinks meanwhile", async () => {
+  test("A5 a runner that is not there is asked for again under a new job id, and the budget shrinks meanwhile", async () => {
     const world = driven(lost, lost, allGood);
     expect(await go(world)).toMatchObject({ kind: "reported", body: { result: { status: "ok" } } });
     expect(world.requests.map((request) => request.jobId)).toEqual(["job_1", "job_2", "job_3"]);
     expect(world.requests.map((request) => request.budgetMs)).toEqual([60_000, 59_750, 59_250]);
     expect(world.said.some((line) => line.startsWith("ANT_SANDBOX_RUNNER_LOST"))).toBe(true);
+  });
+
+  test("A14 a runner that fell silent with the job may still have its container: the attempt is not tried again", async () => {
+    const silent: Answer = () =>
+      Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }));
+    const world = driven(silent, allGood);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
+    expect(world.requests).toHaveLength(1);
   });
 
   test("A5 infrastructure that stays away is abandoned when patience is used up", async () => {

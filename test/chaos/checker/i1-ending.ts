@@ -1,7 +1,7 @@
 /** I1: every accepted run comes to one end, at most two minutes after the last fault was healed. */
 import type { History } from "./history.ts";
 import { violation, type Invariant, type RunFacts } from "./invariant.ts";
-import { questionsOpen } from "./open-question.ts";
+import { restsOnPeople } from "./resting-run.ts";
 
 /** From heal, or from the acceptance if that came later, to the end. */
 export const ENDS_WITHIN_MS = 120_000;
@@ -17,7 +17,7 @@ export const I1: Invariant = {
     const fromMs = Math.max(history.healedMs, accepted.answeredMs ?? accepted.sentMs);
     const last = run.records.at(-1);
     if (closed === undefined) {
-      if (questionsOpen(run.records)) return []; // It waits for a person, and may do so for ever.
+      if (restsOnPeople(run.records)) return []; // It waits for a person, and may do so for ever.
       if (history.endedMs - fromMs < ENDS_WITHIN_MS) {
         // Whoever stops looking early cannot acquit a run that is still open.
         return [

@@ -17,6 +17,8 @@ type Mode = "unborn" | "queued" | "working" | "failing" | "canceling" | "over";
 type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number; commit: string | null };
 
 const MAX_INTEGRATIONS = 3;
+/** What people and timers say at any time; it wakes somebody or holds back what is new, and moves no task by itself. */
+const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue", "due"]);
 /** Words that do no harm when they come after the run was stopped. */
 const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "dispatch",
@@ -49,6 +51,7 @@ export class LegalRun {
       this.#refuse(record, "before-intent", `a ${record.type} came before the intent`);
       return;
     }
+    if (FREE.has(record.type)) return;
     if (record.taskId !== null) return this.#task(record, record.taskId);
     switch (record.type) {
       case "intent":

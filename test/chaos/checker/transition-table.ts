@@ -17,6 +17,7 @@ export type Word =
   | "proposal"
   | "question"
   | "failure"
+  | "final failure"
   | "loss"
   | "pass"
   | "pass without change"
@@ -32,7 +33,13 @@ type Next = Phase | "again" | "lost";
 const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
   open: { dispatch: "dispatched", rejection: "failed", "final rejection": "failed" },
   dispatched: { claim: "claimed", loss: "lost" },
-  claimed: { proposal: "proposed", question: "asking", failure: "again", loss: "lost" },
+  claimed: {
+    proposal: "proposed",
+    question: "asking",
+    failure: "again",
+    "final failure": "failed",
+    loss: "lost",
+  },
   proposed: {
     pass: "accepted",
     "pass without change": "done",
@@ -47,6 +54,11 @@ const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
 
 /** A better patch cannot mend these: a check or a grant is missing. */
 const FINAL: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+/** Nor can another attempt: the run asks for an image it cannot have. */
+const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
 
 export function wordOf(record: StoredRecord): Word | null {
   switch (record.type) {
@@ -57,7 +69,8 @@ export function wordOf(record: StoredRecord): Word | null {
     case "result":
       if (record.body.kind !== "reported") return "loss";
       if (record.body.result.status === "ok") return "proposal";
-      return record.body.result.status === "needs_input" ? "question" : "failure";
+      if (record.body.result.status === "needs_input") return "question";
+      return FINAL_FAILURES.has(record.body.code ?? "") ? "final failure" : "failure";
     case "verdict":
       if (record.body.verdict !== "PASS") {
         return FINAL.has(record.body.code ?? "") ? "final rejection" : "rejection";

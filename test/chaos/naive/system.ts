@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { decode, type JournalRecord, type StoredRecord } from "@antiphon/contracts";
-import { startNats } from "../../support/nats.ts";
+import { singleBroker } from "../rig/broker.ts";
 import { freePort } from "../rig/free-port.ts";
 import { readGit } from "../rig/journal-witness.ts";
 import type { System, SystemOptions } from "../rig/system.ts";
@@ -17,8 +17,8 @@ const OVER: ReadonlySet<string> = new Set(["succeeded", "failed", "canceled"]);
 const program = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startNaive(options: SystemOptions): Promise<System> {
-  const nats = await startNats({ sync: "lazy" });
-  const store = await openStore(nats.url, "naive-rig");
+  const broker = await singleBroker({ sync: "lazy" });
+  const store = await openStore(broker.url, "naive-rig");
   await makeStreams(store.bus);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -30,10 +30,10 @@ export async function startNaive(options: SystemOptions): Promise<System> {
         "--import",
         "tsx",
         program(`./${role}.ts`),
-        nats.url,
+        broker.url,
         role === "api" ? String(port) : name,
       ];
-      const namespace = await namespaceFor(nats.port, options.partitionable.includes(role));
+      const namespace = await namespaceFor(broker.ports, options.partitionable.includes(role));
       victims.push(
         new Victim({ name, role, args, env: {}, namespace, logFile: join(options.dir, `${name}.log`) }),
       );
@@ -45,7 +45,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
     name: "naive",
     urls: [url],
     victims,
-    nats,
+    broker,
     disk: null,
     judgedBy: ["I1", "I2", "I3", "I4", "I7", "I11", "I12"], // It has no machine, no evidence, no container.
     ended: () => endedRuns(store),
@@ -68,7 +68,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
     },
     async remove() {
       await store.bus.close();
-      await nats.close({ checkLeaks: false });
+      await broker.close();
       for (const { spec } of victims) await spec.namespace?.remove();
     },
   };

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { subjects, topology } from "@antiphon/contracts";
-import { provision, type Bus } from "@antiphon/runtime";
-import { startNats } from "../../support/nats.ts";
+import { type Bus } from "@antiphon/runtime";
 import { sandboxImage } from "../../support/docker.ts";
+import { singleBroker } from "./broker.ts";
 import { containersLeft, removeContainers, watchEngine } from "./engine-witness.ts";
 import { freePort } from "./free-port.ts";
 import { readEvidence, readGit, readJournal } from "./journal-witness.ts";
@@ -19,9 +19,8 @@ const READY_MS = 120_000;
 export async function startAntiphon(options: SystemOptions): Promise<System> {
   const bundle = await bundleDir();
   const disk = options.diskMebibytes === null ? null : mountSmallDisk(options.diskMebibytes);
-  const nats = await startNats(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
-  const bus = await nats.connect({ name: "chaos" });
-  await provision(bus);
+  const broker = await singleBroker(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
+  const bus = await broker.connect({ name: "chaos" });
   const instance = `chaos-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   const engine = watchEngine(instance);
   const urls: string[] = [];
@@ -32,14 +31,14 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       const listen = role === "gateway" ? `127.0.0.1:${await freePort()}` : "127.0.0.1:0";
       if (role === "gateway") urls.push(`http://${listen}`);
       const env = {
-        ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_NATS_URL: broker.url,
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
         ANTIPHON_STATE_DIR: join(options.dir, name),
         ANTIPHON_LISTEN: listen,
         ANTIPHON_CHAOS_POISON: role === "associate" ? options.poison : "",
       };
-      const namespace = await namespaceFor(nats.port, options.partitionable.includes(role));
+      const namespace = await namespaceFor(broker.ports, options.partitionable.includes(role));
       const args = [join(bundle, "serve.js"), role];
       victims.push(
         new Victim({ name, role, args, env, namespace, logFile: join(options.dir, `${name}.log`) }),
@@ -52,7 +51,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
     name: "antiphon",
     urls,
     victims,
-    nats,
+    broker,
     disk,
     judgedBy: null,
     ended: () => endedRuns(bus),
@@ -78,7 +77,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       engine.stop();
       removeContainers(containersLeft(instance));
       await bus.close();
-      await nats.close({ checkLeaks: false });
+      await broker.close();
       for (const { spec } of victims) await spec.namespace?.remove();
       disk?.remove();
     },

@@ -34,10 +34,12 @@ export function watchBounds(system: System, openRuns: () => number): BoundsWitne
           unit: "MiB",
         });
     }
-    const server = residentMib(system.nats.pid());
-    if (server !== null)
-      samples.push({ atMs, what: "nats-server memory", value: server, bound: SERVER_MIB, unit: "MiB" });
-    const store = Math.round(sizeOf(system.nats.dir) / MiB);
+    for (const pid of system.broker.pids()) {
+      const mib = residentMib(pid);
+      if (mib !== null)
+        samples.push({ atMs, what: "nats-server memory", value: mib, bound: SERVER_MIB, unit: "MiB" });
+    }
+    const store = Math.round(system.broker.dirs.reduce((sum, dir) => sum + sizeOf(dir), 0) / MiB);
     samples.push({ atMs, what: "store", value: store, bound: STORE_MIB, unit: "MiB" });
     samples.push({ atMs, what: "open runs", value: openRuns(), bound: limits.openRuns, unit: "runs" });
   };

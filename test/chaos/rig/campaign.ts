@@ -25,12 +25,16 @@ export interface CampaignOptions {
   readonly spanMs: number;
   readonly counts: FaultPlan["counts"];
   readonly sizes: SystemOptions["sizes"];
+  /** Members of the server's cluster. */
+  readonly servers: number;
   readonly repos: number;
   readonly dockerEvery: number;
   readonly poison: boolean;
   /** Share of deliveries that are made twice. */
   readonly duplicates: number;
   readonly open: number;
+  /** Only processes of these roles are hit; null: all. */
+  readonly roles: readonly string[] | null;
   readonly start: (options: SystemOptions) => Promise<System>;
   /** Where a violation's history and counterexamples are written; null: nowhere. */
   readonly outDir: string | null;
@@ -68,6 +72,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     sizes: options.sizes,
     partitionable,
     diskMebibytes: (options.counts.disk ?? 0) > 0 ? DISK_MIB : null,
+    servers: options.servers,
     poison: options.poison ? POISON : "",
     repos,
   });
@@ -94,7 +99,7 @@ async function torture(
   const load = new Load(system, client, loadOptions(options, repos), seeded(options.seed + 1));
   const injector = new Injector(system);
   const bounds = watchBounds(system, () => load.open);
-  const bus = await system.nats.connect({ name: "chaos-duplicates", unsafeDurability: true });
+  const bus = await system.broker.connect({ name: "chaos-duplicates", unsafeDurability: true });
   const duplicates = duplicateDeliveries(bus, options.duplicates, seeded(options.seed + 2));
   const script = scriptFor(system, options);
   let over = false;
@@ -151,13 +156,14 @@ function loadOptions(options: CampaignOptions, repos: readonly { path: string }[
   return { seed: options.seed, runs: options.runs, workload, open: options.open, submitters: 6 };
 }
 
-function scriptFor(system: System, { seed, spanMs, counts }: CampaignOptions): Fault[] {
+function scriptFor(system: System, { seed, spanMs, counts, roles }: CampaignOptions): Fault[] {
+  const targets = system.victims.filter(({ spec }) => roles?.includes(spec.role) !== false);
   return faultScript({
     seed,
     spanMs,
     counts,
-    processes: system.victims.map(({ spec }) => spec.name),
-    partitionable: system.victims.filter(({ spec }) => spec.namespace !== null).map(({ spec }) => spec.name),
+    processes: targets.map(({ spec }) => spec.name),
+    partitionable: targets.filter(({ spec }) => spec.namespace !== null).map(({ spec }) => spec.name),
   });
 }
 

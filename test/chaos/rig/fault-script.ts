@@ -2,6 +2,7 @@
  * What goes wrong, and when: a list made from a seed before anything starts. The same script is played to Antiphon
  * and to the naive twin. Pure.
  */
+import { STRIKES, type Strike } from "./broker.ts";
 import { pointsOf, type CrashPoint } from "./crash-point-list.ts";
 import { roleOf } from "./process-name.ts";
 import { seeded, type Random } from "./random.ts";
@@ -18,6 +19,8 @@ export interface Fault {
   readonly forMs: number;
   /** Where the process ends itself, for `points`. */
   readonly point: CrashPoint | null;
+  /** Which servers of a cluster, for `nats`. */
+  readonly strike: Strike | null;
 }
 
 export interface FaultPlan {
@@ -47,7 +50,7 @@ export function faultScript(plan: FaultPlan): Fault[] {
 
 function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random): Fault {
   const atMs = Math.round(plan.spanMs * random.next());
-  const plain = { atMs, kind, target: null, forMs: 0, point: null };
+  const plain = { atMs, kind, target: null, forMs: 0, point: null, strike: null };
   switch (kind) {
     case "kill":
       return { ...plain, target: random.pick(plan.processes) };
@@ -56,7 +59,7 @@ function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random):
     case "partition":
       return { ...plain, target: random.pick(plan.partitionable), forMs: between(random, PARTITION_MS) };
     case "nats":
-      return { ...plain, forMs: between(random, NATS_DOWN_MS) };
+      return { ...plain, forMs: between(random, NATS_DOWN_MS), strike: random.pick(STRIKES) };
     case "disk":
       return { ...plain, forMs: between(random, DISK_FULL_MS) };
     case "points": {

@@ -71,18 +71,13 @@ export class Injector {
         victim?.spec.namespace?.mend();
         return;
       case "nats":
-        return this.#onServer(async ({ nats }) => {
-          await nats.kill();
-          await pause(fault.forMs);
-          await nats.restart();
-        });
+        return this.#onServer(({ broker }) => broker.strike(fault.strike ?? "random", fault.forMs));
       case "disk":
-        return this.#onServer(async ({ nats, disk }) => {
+        return this.#onServer(async ({ broker, disk }) => {
           disk?.fill();
           await pause(fault.forMs);
           disk?.free();
-          await nats.kill(); // As an operator would: JetStream does not come back by itself.
-          await nats.restart();
+          await broker.strike("random", 0); // As an operator would: JetStream does not come back by itself.
         });
       case "points":
         return;

@@ -1,5 +1,6 @@
 /**
- * `npm run chaos -- --runs N --kills K --seed S --minutes M [--only kill,stop,nats,partition,disk,points]`
+ * `npm run chaos -- --runs N --kills K --seed S --minutes M [--only kill,stop,nats,partition,disk,points]
+ *   [--roles director,associate] [--docker E] [--open O] [--servers 3] [--naive]`
  *
  * Exit 0: no violation. 1: violations; their counterexamples are in .antiphon/chaos. 2: the campaign could not be run.
  */
@@ -20,6 +21,8 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     open: { type: "string", default: "48" },
     docker: { type: "string", default: "25" },
+    roles: { type: "string", default: "" },
+    servers: { type: "string", default: "1" },
     naive: { type: "boolean", default: false },
   },
 });
@@ -53,11 +56,13 @@ try {
     sizes: values.naive
       ? { api: 1, worker: 4 }
       : { gateway: 2, router: 2, director: 2, associate: 3, "sandbox-runner": 2 },
+    servers: whole("servers", values.servers),
     repos: 6,
     dockerEvery: values.naive ? 0 : whole("docker", values.docker),
     poison: kinds.includes("kill"),
     duplicates: 0.02,
     open: whole("open", values.open),
+    roles: values.roles === "" ? null : values.roles.split(","),
     start: values.naive ? startNaive : startAntiphon,
     outDir: fileURLToPath(new URL("../../../.antiphon/chaos", import.meta.url)),
     progress: (line) => process.stdout.write(`${line}\n`),

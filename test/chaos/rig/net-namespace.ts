@@ -9,7 +9,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface NetNamespace {
   readonly name: string;
-  /** The server's address as seen from inside. */
+  /** The servers' addresses as seen from inside. */
   readonly natsUrl: string;
   cut(): void;
   mend(): void;
@@ -22,8 +22,8 @@ const ip = (...args: string[]): void => {
   execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 };
 
-/** `natsPort` listens on loopback here; inside it is reached through the cable. */
-export async function makeNamespace(natsPort: number): Promise<NetNamespace> {
+/** `natsPorts` listen on loopback here; inside they are reached through the cable. */
+export async function makeNamespace(natsPorts: readonly number[]): Promise<NetNamespace> {
   const index = (serial += 1);
   const name = `antch${process.pid}n${index}`;
   const [here, there] = [`ac${process.pid}h${index}`, `ac${process.pid}t${index}`];
@@ -37,14 +37,14 @@ export async function makeNamespace(natsPort: number): Promise<NetNamespace> {
   inside("addr", "add", `${net}.2/30`, "dev", there);
   inside("link", "set", there, "up");
   inside("link", "set", "lo", "up");
-  const door = await openDoor(`${net}.1`, natsPort);
+  const doors = await Promise.all(natsPorts.map((port) => openDoor(`${net}.1`, port)));
   return {
     name,
-    natsUrl: `nats://${net}.1:${door.port}`,
+    natsUrl: doors.map(({ port }) => `nats://${net}.1:${port}`).join(","),
     cut: () => ip("link", "set", here, "down"),
     mend: () => ip("link", "set", here, "up"),
     async remove() {
-      await door.close();
+      await Promise.all(doors.map((door) => door.close()));
       ip("link", "del", here);
       ip("netns", "del", name);
     },

@@ -16,6 +16,7 @@ export function reportLines(result: CampaignResult): string[] {
       ? [`points never come to: ${injected.missedPoints.join("; ")}`]
       : []),
     `ends: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}; the last ${(result.settledMs / 1000).toFixed(1)} s after heal`,
+    `containers: ${containersOf(result)}`,
     `peaks: ${result.peaks.join(", ")}`,
     ...(result.undrained.length > 0 ? [`not drained in order: ${result.undrained.join("; ")}`] : []),
     "",
@@ -31,4 +32,14 @@ export function reportLines(result: CampaignResult): string[] {
       ? "verdict: 0 violations"
       : `verdict: ${judgement.violations.length} violations`,
   ];
+}
+
+/** How many there were, by what they were for: a history without any decides nothing about I8. */
+function containersOf({ history }: CampaignResult): string {
+  const purposes = new Map<string, Set<string>>();
+  for (const { id, job } of history.containers) {
+    const purpose = job?.purpose ?? "warm";
+    purposes.set(purpose, (purposes.get(purpose) ?? new Set()).add(id));
+  }
+  return [...purposes].map(([purpose, ids]) => `${ids.size} ${purpose}`).join(", ") || "none";
 }

@@ -1,7 +1,7 @@
 /** What the rig tortures: processes around one nats-server, and a way to read afterwards what became of the work. */
 import type { ClientCall, ContainerEvent, History } from "../checker/history.ts";
 import type { InvariantId } from "../checker/invariant.ts";
-import type { NatsServer } from "../../support/nats.ts";
+import type { Broker } from "./broker.ts";
 import type { SmallDisk } from "./small-disk.ts";
 import type { Victim } from "./victim.ts";
 
@@ -10,7 +10,7 @@ export interface System {
   /** Where its HTTP interface answers. */
   readonly urls: readonly string[];
   readonly victims: readonly Victim[];
-  readonly nats: NatsServer;
+  readonly broker: Broker;
   readonly disk: SmallDisk | null;
   /** The invariants its history can be judged by; null: all of them. */
   readonly judgedBy: readonly InvariantId[] | null;
@@ -36,7 +36,9 @@ export interface SystemOptions {
   readonly partitionable: readonly string[];
   /** Put the store on a file system of this size. */
   readonly diskMebibytes: number | null;
-  /** Arm the poison. */
+  /** Members of the server's cluster; 1: a single server. */
+  readonly servers: number;
+  /** The text of a poisonous task; empty: there is none. */
   readonly poison: string;
   readonly repos: readonly { readonly path: string; readonly base: string }[];
 }

@@ -120,6 +120,9 @@ export class Victim {
   }
 }
 
-export async function namespaceFor(natsPort: number, wanted: boolean): Promise<NetNamespace | null> {
-  return wanted ? makeNamespace(natsPort) : null;
+export async function namespaceFor(
+  natsPorts: readonly number[],
+  wanted: boolean,
+): Promise<NetNamespace | null> {
+  return wanted ? makeNamespace(natsPorts) : null;
 }

@@ -129,7 +129,7 @@ const SHAPES: Readonly<Record<Shape, (index: number) => Shaped>> = {
   }),
   sandbox: (i) => ({
     inputs: {
-      agent: { kind: "scripted", commands: [`sleep 0.3; echo ${i} > made-${i}.txt`] },
+      agent: { kind: "scripted", commands: [`sleep ${(i % 8) / 2}; echo ${i} > made-${i}.txt`] },
       checks: [`test "$(cat made-${i}.txt)" = ${i}`],
     },
     tasks: 1,

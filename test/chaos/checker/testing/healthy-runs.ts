@@ -156,6 +156,25 @@ export function integrated(name = "integrated"): Scene {
   return scene.closed();
 }
 
+/** Held and let go in the middle of its work. */
+export function held(name = "held"): Scene {
+  const scene = new Scene(name).started();
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .add("control", null, 1, { kind: "pause", by: "local" });
+  scene.log.claimed(T1).reported(T1, 1, "ok").add("control", null, 2, { kind: "resume", by: "local" });
+  scene.log.judged(T1, 1, {});
+  return scene.lands(T1, 1, 1).closed();
+}
+
+/** Held, and nobody has let go yet. */
+export function paused(name = "paused"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)]).add("control", null, 1, { kind: "pause", by: "local" });
+  return scene;
+}
+
 export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   plain,
   chain,
@@ -170,4 +189,6 @@ export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   "sealed before a cancel": sealedBeforeCancel,
   "side by side": side,
   "landed on a target": integrated,
+  "held and let go": held,
+  paused,
 };

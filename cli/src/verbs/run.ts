@@ -46,6 +46,7 @@ export const addRun: AddVerb = (program, context) => {
     .option("--allow-host <host>", "a host the sandbox may reach (repeatable)", collect)
     .option("--model-tokens <n>", "tokens the run's model calls may take in all (default: no model calls)")
     .option("--model-usd <amount>", "dollars the run's model calls may cost in all")
+    .option("--image <ref>", "sandbox image, from the allowlist; `default` is the standard one")
     .option("--follow", "show the live output of the sandboxes as well")
     .option("--detach", "print the run id and return at once")
     .option("--json", "one JSON object on stdout (with --follow: one per line)")

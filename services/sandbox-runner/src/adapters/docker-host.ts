@@ -32,13 +32,13 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
   const { instance, owner, log } = options;
   const engine = dockerEngine();
   await engine.ping();
-  const provider = new DockerProvider({ engine, newName: options.newName });
-  const image = options.image === null ? null : await provider.image(options.image);
+  const image = options.image === null ? null : await engine.image(options.image);
   if (image === null)
     throw new AntiphonError(
       "ANT_SANDBOX_IMAGE_MISSING",
       `image ${options.image ?? "(none built)"} is not there`,
     );
+  const provider = new DockerProvider({ engine, newName: options.newName, packImage: image.id });
   const stop = new AbortController();
   const reaper: ReaperOptions = {
     engine,

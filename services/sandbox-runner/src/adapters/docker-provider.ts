@@ -14,6 +14,7 @@ import seccompProfile from "../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
 import { SupervisedSandbox } from "./supervised-sandbox.ts";
+import { readPack, type SupervisorPack } from "./supervisor-pack.ts";
 
 export const DOCKER_ENVIRONMENT: Environment = {
   entrypoint: SUPERVISOR_ENTRYPOINT,
@@ -25,6 +26,8 @@ export interface DockerProviderOptions {
   readonly engine: Engine;
   /** A fresh name for a container. */
   readonly newName: () => string;
+  /** An image with perl, to give to images that have none (supervisor-pack.ts). */
+  readonly packImage?: string;
 }
 
 export class DockerProvider implements SandboxProvider {
@@ -32,11 +35,14 @@ export class DockerProvider implements SandboxProvider {
   readonly #engine: Engine;
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();
+  readonly #packImage: string | null;
+  #pack: Promise<SupervisorPack | null> | null = null;
   readonly #live = new Map<string, SupervisedSandbox>();
 
   constructor(options: DockerProviderOptions) {
     this.#engine = options.engine;
     this.#newName = options.newName;
+    this.#packImage = options.packImage ?? null;
   }
 
   ping(): Promise<void> {
@@ -80,10 +86,34 @@ export class DockerProvider implements SandboxProvider {
       void sandbox.gone.finally(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
       const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
-      if (found.length === 0) return sandbox;
+      if (found.length === 0) return await this.#sealed(sandbox, order);
       throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // E1
     } catch (error) {
       await this.#engine.remove(id); // E2
+      throw error;
+    }
+  }
+
+  /** E1 holds for the pack, too: it is given only to a container that has been compared. */
+  async #sealed(sandbox: SupervisedSandbox, order: SandboxOrder): Promise<SupervisedSandbox> {
+    if (!sandbox.isPlain || this.#packImage === null || this.#packImage === order.imageId) return sandbox;
+    this.#pack ??= this.#readPack({ ...order, imageId: this.#packImage });
+    const pack = await this.#pack;
+    if (pack !== null) await sandbox.promote(pack);
+    return sandbox;
+  }
+
+  /** Once per provider; tried again the next time when the engine failed. */
+  async #readPack(order: SandboxOrder): Promise<SupervisorPack | null> {
+    try {
+      const source = await this.start(order);
+      try {
+        return await readPack(source);
+      } finally {
+        await source.destroy({ kind: "canceled", reason: "the pack is read" });
+      }
+    } catch (error) {
+      this.#pack = null;
       throw error;
     }
   }

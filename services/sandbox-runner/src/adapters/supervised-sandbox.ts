@@ -23,6 +23,7 @@ import { SandboxDied, type Command, type CommandExit, type Sandbox, type Sandbox
 import { NetBridge } from "./net-bridge.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
+import type { SupervisorPack } from "./supervisor-pack.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
@@ -118,6 +119,31 @@ export class SupervisedSandbox implements Sandbox {
     });
     this.#hello = hello;
     this.#bootMs = performance.now() - this.#since;
+  }
+
+  /** True for a supervisor that code inside could forge the words of. */
+  get isPlain(): boolean {
+    return this.#hello?.kind === "sh";
+  }
+
+  /** Gives a plain supervisor the sealed one to run instead; resolves when that has greeted. */
+  async promote(pack: SupervisorPack): Promise<void> {
+    for (const { name, content } of pack) {
+      await this.#give("F", Buffer.from(name, "latin1"), name);
+      await this.#give("P", content, name);
+    }
+    const greeted = this.greet();
+    await this.#write(encodeFrame("X"));
+    await greeted;
+  }
+
+  async #give(type: "F" | "P", payload: Buffer, name: string): Promise<void> {
+    const taken = this.#await<void>(HELLO_DEADLINE_MS, (resolve, reject) => (frame) => {
+      if (frame.type === "p" && frame.payload.toString("latin1") === name) resolve();
+      else reject(this.#protocol(`${frame.type} instead of a word about ${name}`));
+    });
+    await this.#write(encodeFrame(type, payload));
+    await taken;
   }
 
   async run(command: Command): Promise<CommandExit> {

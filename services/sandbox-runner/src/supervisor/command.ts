@@ -8,7 +8,7 @@ import { SHELL_SUPERVISOR } from "./shell.ts";
 export const SUPERVISOR_ENTRYPOINT: readonly string[] = ["/bin/sh", "-c"];
 
 export const SUPERVISOR_COMMAND: readonly string[] = [
-  'command -v perl >/dev/null 2>&1 && exec perl -e "$1"; exec /bin/sh -c "$2"',
+  'command -v perl >/dev/null 2>&1 && exec perl -e "$1"; exec /bin/sh -c "$2" antiphon "$1"',
   "antiphon",
   PERL_SUPERVISOR,
   SHELL_SUPERVISOR,

@@ -23,6 +23,8 @@
  *   P9  A network is one listener on 127.0.0.1, opened only when the runner asks, whose connections are carried as
  *       frames and judged outside (services/egress-gateway). They end with their step, and none holds more than its
  *       credit: 256 KiB each way, so no connection can fill memory or starve another.
+ *   P10 Where it was carried into the container (adapters/supervisor-pack.ts), its files are unlinked before it says
+ *       hello: what it runs from cannot be opened, and so not changed, by anybody.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
@@ -34,7 +36,8 @@
  *   out  c it was opened    d bytes from it    g u32 bytes were taken    s its client sends no more    q it is gone
  */
 export const PERL_SUPERVISOR = String.raw`
-$^F = 2; $| = 1; umask 022; $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
+$^F = 2; $| = 1; umask 022; if (opendir(my $h, '/tmp/.antiphon')) { unlink "/tmp/.antiphon/$_" for readdir $h; closedir $h; rmdir '/tmp/.antiphon' }
+ $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
 open(my $self, '<', '/proc/self/exe') or die "no /proc\n"; binmode $self; sysread($self, my $elf, 20); close $self;
 my $x86 = unpack('v', substr($elf, 18, 2)) == 62;
 my ($PRCTL, $STATFS, $SETSID) = $x86 ? (157, 137, 112) : (167, 43, 157);

@@ -1,5 +1,9 @@
 /**
- * The plain supervisor: POSIX sh, tar, head, wc and cat, for images without Perl.
+ * The plain supervisor: POSIX sh and head, for images without Perl; alone it also needs tar, wc and env.
+ *
+ * Where the runner has a sealed supervisor to give (adapters/supervisor-pack.ts), this one only takes it in and makes
+ * way for it: F names a file, P is its content, X starts perl from these files with the source it was given as $1.
+ * Each is answered, because head may read ahead of what it is asked for.
  *
  * It speaks the frames of perl.ts with three differences, all told to the runner in hello:
  * it is not sealed (its stream can be opened through /proc by the code it runs, so a verdict is never
@@ -16,6 +20,9 @@ ooms() { O=0; for f in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory
 say h 'sh sealed=0 landlock=0'
 while IFS=' ' read -r T L; do num "$L"
   case $T in
+    F) mkdir -p $D; F=$(head -c $N); say p "$F" ;;
+    P) head -c $N > "$D/$F" && chmod 700 "$D/$F"; say p "$F" ;;
+    X) exec "$D/ld" --library-path "$D" "$D/perl" -e "$1" ;;
     R) rm -rf $D; mkdir -p $D; head -c $N > $D/run; : > $D/in; ooms; B=$O ;;
     I) head -c $N >> $D/in ;;
     E) sh $D/run < $D/in > $D/out 2> $D/err; C=$?; kill -9 -1 2>/dev/null; wait

@@ -1,0 +1,132 @@
+/** Which image a run's sandboxes are made of, and what the standard one can do. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
+import { LANGUAGES } from "./support/languages.ts";
+import { makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Summary {
+  runId: string;
+  status: string;
+  commit: string | null;
+  code: string | null;
+  tasks: { task: string; verdict: string; epoch?: number }[];
+}
+
+let stack: Stack;
+let minimal: MinimalImage;
+const projects: Project[] = [];
+
+beforeAll(async () => {
+  minimal = makeMinimalImage("e2e");
+  stack = await startStack();
+});
+afterAll(async () => {
+  await stack.antiphon(["images", "disallow", minimal.ref]);
+  await stack.stop();
+  minimal.remove();
+});
+afterEach(() => {
+  for (const project of projects.splice(0)) project.remove();
+});
+
+function project(files: Record<string, string>): Project {
+  const made = makeProject(files);
+  projects.push(made);
+  return made;
+}
+
+/** A project that can tell in which image its check runs: the minimal one has no bash. */
+const GREETING = {
+  "greeting.txt": "helo\n",
+  "test.sh": "grep -q hello greeting.txt && test ! -e /bin/bash && echo in the minimal image\n",
+};
+const fixing = (repo: Project): string[] => [
+  "run",
+  "Fix the broken greeting",
+  "--repo",
+  repo.path,
+  "--command",
+  "sed -i s/helo/hello/ greeting.txt",
+];
+
+describe("the image of a run", () => {
+  test("that is not allowed ends the run at once, by name, with what to do", async () => {
+    const repo = project(GREETING);
+    const { code, stdout, stderr } = await stack.antiphon([...fixing(repo), "--image", minimal.ref]);
+    expect(stdout + stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
+    expect(stderr).toContain("antiphon images allow");
+    expect(code).toBe(1);
+    const runId = /run_[a-z0-9]+/.exec(stdout)?.[0] ?? "";
+    const { body } = await stack.http("GET", `/runs/${runId}`);
+    expect(body["steps"]).toMatchObject([
+      { epoch: 1, status: "failed", code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED" },
+    ]);
+  });
+
+  test("comes from antiphon.yaml, or devcontainer.json, is allowed by digest, and needs nothing but a shell", async () => {
+    const allowed = await stack.json<{ images: { ref: string; id: string; sealed: boolean }[] }>([
+      "images",
+      "allow",
+      minimal.ref,
+    ]);
+    expect(allowed.document.images.at(-1)).toMatchObject({ ref: minimal.ref, id: minimal.id, sealed: true });
+    const yaml = project({ ...GREETING, "antiphon.yaml": `image: ${minimal.ref}\nchecks: sh ./test.sh\n` });
+    const jsonc = `{\n  // the team's own\n  "image": "${minimal.ref}",\n}\n`;
+    const devcontainer = project({ ...GREETING, ".devcontainer/devcontainer.json": jsonc });
+    const runs = [yaml, devcontainer].map((repo) => stack.json<Summary>(fixing(repo)));
+    for (const [i, { document }] of (await Promise.all(runs)).entries()) {
+      expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+      expect([yaml, devcontainer][i]?.landed(document.runId)).toHaveLength(1);
+    }
+    const { stdout } = await stack.antiphon(["images", "list"]);
+    expect(stdout).toContain(minimal.ref);
+  });
+
+  test("that devcontainer.json builds is refused before the run, and --image default goes past it", async () => {
+    const files = {
+      "a.txt": "a\n",
+      ".devcontainer/devcontainer.json": '{"build": {"dockerfile": "Dockerfile"}}',
+    };
+    const repo = project(files);
+    const args = [
+      "run",
+      "Change it",
+      "--repo",
+      repo.path,
+      "--command",
+      "echo b > a.txt",
+      "--check",
+      'test "$(cat *.txt)" = b',
+    ];
+    const refused = await stack.antiphon(args);
+    expect(refused.stderr).toContain("ANT_REPO_DEVCONTAINER");
+    expect(refused.code).toBe(2);
+    const { document } = await stack.json<Summary>([...args, "--image", "default"]);
+    expect(document.status).toBe("succeeded");
+  });
+
+  test("is not asked for where antiphon.yaml is not valid", async () => {
+    const repo = project({ "a.txt": "a\n", "antiphon.yaml": "imagee: x\n" });
+    const { code, stderr } = await stack.antiphon(fixing(repo));
+    expect(stderr).toContain("antiphon.yaml:1: /imagee");
+    expect(code).toBe(2);
+  });
+});
+
+describe("the standard image", () => {
+  test("runs the own tests of projects in JavaScript, Python, Perl, shell and C, and lands a fix in each", async () => {
+    const runs = LANGUAGES.map(async ({ language, files, fix }) => {
+      const repo = project({ ...files });
+      const args = ["run", `Fix the failing test (${language})`, "--repo", repo.path, "--command", fix];
+      const { document } = await stack.json<Summary>(args);
+      expect(document, language).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+      expect(repo.landed(document.runId), language).toEqual([document.commit]);
+      const bundle = ["evidence", "get", document.runId, "T-001", "1"];
+      const { stdout } = await stack.antiphon([...bundle, "--verdict", "--json"]);
+      expect(stdout, language).toContain('"verdict"');
+      return language;
+    });
+    expect(await Promise.all(runs)).toHaveLength(4);
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * An image with a POSIX shell and little else: no perl, no git, no bash, no node, no python. Made from the sandbox
+ * image's own files and imported, so no registry is needed.
+ */
+import { execFileSync } from "node:child_process";
+import { sandboxImage } from "./docker.ts";
+
+const TOOLS = [
+  "cat",
+  "chmod",
+  "cp",
+  "head",
+  "ls",
+  "mkdir",
+  "rm",
+  "sleep",
+  "tr",
+  "wc",
+  "env",
+  "tar",
+  "xargs",
+  "sed",
+  "grep",
+];
+
+/** Copies the tools and the libraries they load into a tree, and writes it out as a tar. */
+const SCRIPT = `
+set -e; T=/tmp/tree; mkdir -p $T/bin $T/tmp $T/workspace $T/dev $T/proc $T/sys $T/etc; ln -s bin $T/sbin
+mkdir -p $T/usr; ln -s ../bin $T/usr/bin
+cp /bin/dash $T/bin/sh
+for tool in ${TOOLS.join(" ")}; do cp -L "$(command -v $tool)" $T/bin/$tool; done
+for lib in $(ldd $T/bin/* 2>/dev/null | grep -o '/[^ ]*' | grep '\\.so' | sort -u); do
+  mkdir -p "$T$(dirname "$lib")"; cp -Lu "$lib" "$T$lib"; done
+tar -cf - -C $T .`;
+
+export interface MinimalImage {
+  readonly ref: string;
+  readonly id: string;
+  remove(): void;
+}
+
+export function makeMinimalImage(name: string, changes: readonly string[] = []): MinimalImage {
+  const ref = `antiphon-test-${name}:${process.pid}`;
+  const run = ["run", "--rm", "--network", "none", "--user", "0:0", "--entrypoint", "bash"];
+  const tree = execFileSync("docker", [...run, sandboxImage(), "-c", SCRIPT], {
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  const options = changes.flatMap((change) => ["--change", change]);
+  const id = execFileSync("docker", ["import", ...options, "-", ref], {
+    input: tree,
+    encoding: "utf8",
+  }).trim();
+  return {
+    ref,
+    id,
+    remove: () => void execFileSync("docker", ["rmi", "--force", id], { stdio: "ignore" }),
+  };
+}

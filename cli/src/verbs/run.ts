@@ -41,7 +41,6 @@ export const addRun: AddVerb = (program, context) => {
     .option("--allow-unverified", "land although no check could be found")
     .option("--allow-unproven", "land although the check passes without the change too")
     .option("--allow-dirty", "start from the last commit although the work tree has changes")
-    .option("--image <ref>", "sandbox image, from the runner's allowlist")
     .option("--egress <profile>", "network of the sandbox: none (default), git+pkg or allowlist")
     .option("--allow-host <host>", "a host the sandbox may reach (repeatable)", collect)
     .option("--model-tokens <n>", "tokens the run's model calls may take in all (default: no model calls)")

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import { Failure, usage } from "./failure.ts";
-import { splitDiff } from "./patch-file.ts";
+import { splitDiff } from "@antiphon/contracts/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
 export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording: unknown }> {

@@ -216,7 +216,8 @@ export const seed004 = statements("004", {
     ...records("Policies"),
     {
       says: "applied before dispatch; rejections emit CommandRejected",
-      open: "no service dispatches Contracts v1.3 commands yet; CommandRejected carries reason and rule",
+      file: "test/integration/command-sessions.test.ts",
+      title: "V1 are applied before dispatch; rejections emit CommandRejected",
     },
   ],
   Sessions: [

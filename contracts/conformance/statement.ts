@@ -12,15 +12,11 @@ export type Statement = {
       /** Shown by a test elsewhere: its file, and its title or a part of it. */ readonly file: string;
       readonly title: string;
     }
-  | { /** Not shown yet, and why. */ readonly open: string }
 );
 
 export const titleOf = ({ id, says }: Statement): string => `${id} ${says}`;
 
-type Draft =
-  | { says: string; proof: () => void }
-  | { says: string; file: string; title: string }
-  | { says: string; open: string };
+type Draft = { says: string; proof: () => void } | { says: string; file: string; title: string };
 
 /** Numbers the statements of a seed, section by section. */
 export function statements(seed: string, sections: Readonly<Record<string, readonly Draft[]>>): Statement[] {

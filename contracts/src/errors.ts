@@ -14,6 +14,7 @@ type Row = readonly [Disposition, number, 0 | 1 | 2 | 3 | 4, string, string];
 // One line a row, so that a diff shows one error.
 // prettier-ignore
 const TABLE = {
+  ANT_ADAPTER_UNAVAILABLE: ["terminal", 501, 1, "A command needs an adapter that this deployment does not have.", "Use the commands it has: ApplyPatch and RunTests; or an intent."],
   ANT_AGENT_FAILED: ["attempt", 500, 1, "The agent ended without a usable result.", "Read its transcript in the evidence; change the task or pick another agent."],
   ANT_AGENT_MISSING: ["terminal", 422, 2, "The intent does not say which agent does the work.", "Give `inputs.agent`, or on the command line one of --command, --patch, --program, --seed."],
   ANT_AGENT_TOOL_REFUSED: ["attempt", 403, 1, "The agent asked for a tool the task does not allow.", "Add the tool to allowed_tools, or let the agent do without."],
@@ -108,7 +109,9 @@ const TABLE = {
   ANT_PATCH_TOO_LARGE: ["attempt", 413, 1, "The patch changes too many files or bytes.", "Split the task."],
   ANT_PATCH_TRUNCATED: ["attempt", 422, 1, "A hunk of the patch has more or fewer lines than its header says.", "Make it with `git diff`; do not edit hunks by hand."],
   ANT_PLAN_INVALID: ["terminal", 422, 1, "The task graph has a cycle, a duplicate id or a dependency that does not exist.", "Correct the tasks the details name."],
+  ANT_POLICY_INVALID: ["terminal", 500, 2, "The stored policies do not have the shape of PolicyConfig.v1.3.", "Correct them: `nats kv get ANT_POLICIES config --raw | antiphon validate --as PolicyConfig`."],
   ANT_POLICY_REFUSED: ["terminal", 403, 1, "The policy does not allow this.", "Change the policy profile, or ask for less."],
+  ANT_POLICY_UNKNOWN: ["terminal", 422, 2, "The deployment has no policy profile of that name.", "Use one of those the details name, or have it added to `config` in ANT_POLICIES."],
   ANT_RECORDING_NOT_FOUND: ["terminal", 404, 1, "There is no recorded session under that replay key.", "Record one first, or check goal, task id and seed."],
   ANT_REPO_CONFIG_INVALID: ["terminal", 422, 2, "The repository's antiphon.yaml is not valid.", "Mend the line the details name and commit; `antiphon validate antiphon.yaml` checks it."],
   ANT_REPO_DEVCONTAINER: ["terminal", 422, 2, "The repository's devcontainer.json does not name an image that could be used as it is.", "Build that image, `antiphon images allow <ref>`, then give `--image <ref>` or commit an antiphon.yaml with `image: <ref>`; `--image default` takes the standard one."],
@@ -146,6 +149,7 @@ const TABLE = {
   ANT_SANDBOX_SESSION_OVER: ["retry", 410, 1, "There is no such sandbox session, or not any more.", "Its lease ended, it was closed, or its runner went away: open another one."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
   ANT_SESSION_EXPIRED: ["terminal", 401, 2, "The session token is past its time.", "Open another session: `POST /sessions` with the deployment's token; `antiphon` does so by itself."],
+  ANT_SESSION_NOT_FOUND: ["terminal", 404, 2, "There is no session of that id that takes commands.", "Open one: `POST /sessions` with {repo}; sessions are kept for seven days."],
   ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts are taken with a session token, not with the deployment's own.", "`POST /sessions` with the deployment's token gives one; `antiphon` does so by itself."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup`."],
   ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision does not carry the signature of a Director that is trusted.", "Do not act on it. `antiphon doctor` checks the journal; ANTIPHON_DIRECTOR_KEYS names the keys to trust."],

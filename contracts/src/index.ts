@@ -56,6 +56,7 @@ export * from "./seeds/v13-events.ts";
 export * from "./seeds/v13-plan.ts";
 export * from "./seeds/v13-policy.ts";
 export * from "./seeds/v13-refs.ts";
+export * from "./session-entry.ts";
 export * from "./signature.ts";
 export { validateSkillResult } from "./skill-check.ts";
 export { subjectList } from "./subject-list.ts";

@@ -70,6 +70,8 @@ const TABLE = {
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
   openRuns: [10_000, "runs", "accepted and not yet closed", "429, ANT_GATEWAY_BUSY"],
+  sessionEvents: [1_000, "events", "a session is read as a whole", "ANT_CONTRACT_LIMIT"],
+  sessionKeepS: [7 * 86_400, "seconds", "sessions are looked at for days", "forgotten"],
   sessionTokenS: [900, "seconds", "a token that leaks is soon worth nothing", "401, ANT_SESSION_EXPIRED"],
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],

@@ -4,7 +4,7 @@
  */
 import type { Static } from "typebox";
 import type { JournalRecordOf, JournalType } from "./journal/record.ts";
-import type { RunOptions, RunRequest } from "./run-options.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { DirectorTask, EgressProfile, VerifyProfile } from "./seeds/director-task.ts";
 import type { Intent } from "./seeds/intent.ts";
 import type { RunViewModel } from "./seeds/run-view-model.ts";
@@ -29,7 +29,6 @@ type FilledTypes = {
   EgressProfile: EgressProfile;
   VerifyProfile: VerifyProfile;
   RunOptions: RunOptions;
-  RunRequest: RunRequest;
   Intent: Intent;
   RunViewModel: RunViewModel;
   Command: Command;

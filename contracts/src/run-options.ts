@@ -185,11 +185,3 @@ export type RunOptions = Filled<
   | "allow_unproven"
   | "allow_dirty"
 > & { egress?: EgressProfile };
-
-export const RunRequest = closed(
-  {
-    options: RunOptions,
-  },
-  { description: "Body of `POST /intents/:id/run`." },
-);
-export type RunRequest = { options: RunOptions };

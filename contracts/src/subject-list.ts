@@ -26,6 +26,11 @@ export function subjectList(): SubjectEntry[] {
       keptIn: kept.has("ANT_DLQ") ? "ANT_DLQ" : "",
     },
     {
+      subject: "antiphon.v1.session.<sessionId>.<n>",
+      carries: "`SessionConfig.v1.3` at 0, `SessionEntry.v1` behind it",
+      keptIn: kept.has("ANT_SESSIONS") ? "ANT_SESSIONS" : "",
+    },
+    {
       subject: "antiphon.v1.rpc.repo.inspect",
       carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
       keptIn: "",

@@ -77,6 +77,10 @@ export const subjects = {
   /** Dead letters of a consumer. */
   deadLetter: (consumer: string, address: JournalAddress): string =>
     `${ROOT}.dlq.${token(consumer)}.${token(address.type)}.${token(address.runId)}.${taskToken(address.taskId)}.${address.epoch}`,
+  /** Register `n` of a session; 0 is its configuration. */
+  session: (sessionId: string, n: number): string => `${ROOT}.session.${token(sessionId)}.${n}`,
+  sessionAll: (sessionId: string): string => `${ROOT}.session.${token(sessionId)}.*`,
+  sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,

@@ -157,6 +157,21 @@ export const topology: {
       maxMessageBytes: 4 * limits.messageBytes,
     },
     {
+      name: "ANT_SESSIONS",
+      purpose: "Sessions of Contracts v1.3: commands, their decisions, their events.",
+      subjects: [subjects.sessionsAll],
+      retention: "limits",
+      storage: "file",
+      discard: "new",
+      allowDirect: true,
+      allowAtomicPublish: false,
+      denyDelete: false,
+      denyPurge: false,
+      maxAgeMs: limits.sessionKeepS * 1000,
+      maxBytes: 256 * 1024 * 1024,
+      maxMessageBytes: 2 * limits.messageBytes,
+    },
+    {
       name: "ANT_LOG",
       purpose: "Live output of attempts: a picture, not a record.",
       subjects: [subjects.logsAll],
@@ -197,7 +212,13 @@ export const topology: {
       keys: "<key thumbprint>",
       history: 1,
     },
-    { name: BUCKETS.policies, kind: "kv", purpose: "Policy profiles.", keys: "<name>", history: 1 },
+    {
+      name: BUCKETS.policies,
+      kind: "kv",
+      purpose: "PolicyConfig of the deployment.",
+      keys: "config",
+      history: 1,
+    },
     {
       name: BUCKETS.evidenceFiles,
       kind: "object",
@@ -231,5 +252,7 @@ export const keys = {
   verdictEvidence: (runId: string, taskId: string, epoch: number): string =>
     `${runId}.${taskId}.${epoch}.verdict`,
   tree: (treeSha: string): string => `tree-${treeSha}.tar`,
+  /** The PolicyConfig of the deployment. */
+  policies: "config",
   recording: (replayKey: string): string => `${replayKey}.json`,
 } as const;

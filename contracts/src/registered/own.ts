@@ -18,13 +18,10 @@ import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
 import {
   runOptionsRules,
-  runRequestRules,
   sandboxRequestRules,
   sandboxSessionOpenRules,
   sandboxSessionWriteRules,
 } from "../rules/own.ts";
-import { AgentSpec, ModelBudget, RunOptions, RunRequest, TaskSpec } from "../run-options.ts";
-import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
 import {
   SandboxSessionEvent,
   SandboxSessionExec,
@@ -35,6 +32,9 @@ import {
   SandboxSessionSignal,
   SandboxSessionWrite,
 } from "../sandbox-session.ts";
+import { AgentSpec, ModelBudget, RunOptions, TaskSpec } from "../run-options.ts";
+import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../sandbox-rpc.ts";
+import { SessionEntry, SessionRequest } from "../session-entry.ts";
 import { DirectorKey } from "../signature.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
 import { contract } from "./contract.ts";
@@ -42,7 +42,6 @@ import { contract } from "./contract.ts";
 export const OWN_CONTRACTS = {
   AgentSpec: contract("AgentSpec.v1", "antiphon", AgentSpec),
   RunOptions: contract("RunOptions.v1", "antiphon", RunOptions, runOptionsRules),
-  RunRequest: contract("RunRequest.v1", "antiphon", RunRequest, runRequestRules),
   TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
   RunStep: contract("RunStep.v1", "antiphon", RunStep),
   RunArtifact: contract("RunArtifact.v1", "antiphon", RunArtifact),
@@ -54,6 +53,8 @@ export const OWN_CONTRACTS = {
   Feedback: contract("Feedback.v1", "antiphon", Feedback),
   Provenance: contract("Provenance.v1", "antiphon", Provenance),
   DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
+  SessionRequest: contract("SessionRequest.v1", "antiphon", SessionRequest),
+  SessionEntry: contract("SessionEntry.v1", "antiphon", SessionEntry),
   DirectorKey: contract("DirectorKey.v1", "antiphon", DirectorKey),
   JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
   ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),

@@ -116,10 +116,6 @@ export const runOptionsRules: readonly Rule[] = [
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 
-export const runRequestRules: readonly Rule[] = within("/options", runOptionsRules, (value) =>
-  member(value, "options"),
-);
-
 /** Records about the run as a whole, those of which there are many, and records about an attempt. `cancel` and `input` may be either. */
 const RUN_LEVEL = ["intent", "routed", "closed"];
 const COUNTED = ["control", "requeue"];

@@ -4,6 +4,7 @@ import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./adapters/event-stream.ts";
 import { openHttpServer } from "./adapters/http-server.ts";
 import { natsBackend } from "./adapters/nats-backend.ts";
+import { openSessionStore } from "./adapters/session-store.ts";
 import { SessionTokens } from "./adapters/session-tokens.ts";
 import { addRoutes } from "./adapters/routes.ts";
 import { readGatewayConfig } from "./config.ts";
@@ -15,7 +16,7 @@ export async function start(
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
   const backend = natsBackend(bus, log, config.openRuns);
-  const gateway = openGateway(backend, () => `run_${uniqueId()}`);
+  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`);
   const streams = new EventStreams(backend);
   const { token, allowedHosts } = config;
   const sessions = new SessionTokens(token);

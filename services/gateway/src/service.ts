@@ -9,6 +9,8 @@ import { AntiphonError, runView } from "@antiphon/contracts";
 import type { ControlBody, RunViewModel, StoredRecord } from "@antiphon/contracts";
 import { deadLetterDesk } from "./dead-letters.ts";
 import type { DeadLetterDesk } from "./dead-letters.ts";
+import { CommandSessions } from "./command-sessions.ts";
+import type { SessionStore } from "./command-sessions.ts";
 import { evidenceReader } from "./evidence-reader.ts";
 import type { EvidenceReader } from "./evidence-reader.ts";
 import { intentIntake } from "./intent-intake.ts";
@@ -37,10 +39,11 @@ export interface Gateway {
   ): Promise<Controlled>;
   /** The run that tries a failed one again: the same one, however often it is asked for. */
   retry(runId: string, principal: string): Promise<{ runId: string; replayed: boolean }>;
+  readonly sessions: CommandSessions;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
-export function openGateway(backend: Backend, newRunId: () => string): Gateway {
+export function openGateway(backend: Backend, store: SessionStore, newRunId: () => string): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
     const found = await backend.read(runId);
@@ -51,6 +54,7 @@ export function openGateway(backend: Backend, newRunId: () => string): Gateway {
   return {
     intake,
     retry: async (runId, principal) => intake.retry(await records(runId), principal),
+    sessions: new CommandSessions({ store, intake, records: (runId) => backend.read(runId), now: Date.now }),
     evidence: evidenceReader(backend, records),
     deadLetters: deadLetterDesk(backend),
     records,

@@ -10,6 +10,7 @@ import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import { directOver } from "../../../services/director/src/service.ts";
 import { associateOver } from "../../../services/associate/src/service.ts";
 import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
+import type { SessionStore } from "../../../services/gateway/src/command-sessions.ts";
 import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
 import { startRouter } from "../../../services/router/src/service.ts";
 import type { Chance } from "../chance.ts";
@@ -20,6 +21,13 @@ import { attemptPorts } from "./attempt-ports.ts";
 import { SimBlobs, type Objects } from "./sim-blobs.ts";
 import { SimRepository, type SimGit } from "./sim-repository.ts";
 import { startRunner, type ContainerLife } from "./sim-runner.ts";
+
+/** Sessions of commands are not part of this world: nothing here opens one. */
+const NO_SESSIONS: SessionStore = {
+  write: () => Promise.reject(new Error("no sessions in the simulation")),
+  read: () => Promise.resolve(null),
+  policies: () => Promise.reject(new Error("no sessions in the simulation")),
+};
 
 export interface Surroundings {
   broker: Broker;
@@ -64,7 +72,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       );
       return;
     case "gateway": {
-      const gateway = openGateway(natsBackend(bus, log, 10_000), () => `run_${uniqueId()}`);
+      const gateway = openGateway(natsBackend(bus, log, 10_000), NO_SESSIONS, () => `run_${uniqueId()}`);
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));
       return;

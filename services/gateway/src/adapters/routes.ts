@@ -33,12 +33,37 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addHealth(server, parts);
 }
 
-function addSessions(server: FastifyInstance, { backend, sessions }: RouteParts): void {
-  server.post(SESSIONS_PATH, async ({ principal }, reply) => {
+/** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts, and is kept nowhere. */
+function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
+  server.post(SESSIONS_PATH, async ({ principal, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
+    const config = body === undefined ? {} : { config: await gateway.sessions.open(sessionId, body) };
     const issued = await sessions.issue({ sessionId, principal });
-    return reply.code(201).send({ sessionId, ...issued, keys: await backend.directorKeys() });
+    return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
   });
+  server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
+    const events = await gateway.sessions.command(ownSession(request), request.body);
+    return reply.code(202).send({ events });
+  });
+  server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } }>(
+    "/sessions/:id/events",
+    async (request) => {
+      const { after = "0", agent = null } = request.query;
+      if (!/^\d{1,6}$/.test(after)) throw invalid("after", "must be the sequence of an event");
+      return { events: await gateway.sessions.events(ownSession(request), Number(after), agent) };
+    },
+  );
+}
+
+/** A session token is good for its own session. */
+function ownSession(request: { params: { id: string }; sessionId: string | null }): string {
+  const sessionId = request.params.id;
+  if (!/^ses_[a-z0-9]{1,32}$/.test(sessionId) || (request.sessionId ?? sessionId) !== sessionId)
+    throw new AntiphonError(
+      "ANT_SESSION_NOT_FOUND",
+      `${JSON.stringify(sessionId.slice(0, 80))} is not this session`,
+    );
+  return sessionId;
 }
 
 function addIntents(server: FastifyInstance, gateway: Gateway): void {

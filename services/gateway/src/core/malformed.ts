@@ -3,7 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { Problem } from "@antiphon/contracts";
 
 export function malformed(
-  code: "ANT_INTENT_INVALID" | "ANT_CONTRACT_INVALID",
+  code: "ANT_INTENT_INVALID" | "ANT_CONTRACT_INVALID" | "ANT_POLICY_INVALID",
   problems: readonly Problem[],
   under = "",
 ): AntiphonError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitDiff } from "./patch-file.ts";
+import { splitDiff } from "./unified-diff.ts";
 
 const GIT = `diff --git a/src/a.ts b/src/a.ts
 index 1..2 100644

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { Command, CommandName, PolicyProfile, RateLimits } from "@antiphon/contracts";
+import { judgeCommand } from "./command-policy.ts";
+import type { PastCommand } from "./command-policy.ts";
+
+const REPO = { name: "app", path: "/srv/app" };
+const NOW = Date.parse("2026-11-22T12:00:00Z");
+const PROFILE: PolicyProfile = {
+  name: "p",
+  protectedBranches: ["main"],
+  requireTestsBeforePush: false,
+  requireApprovalForPush: false,
+  allowedWorkItemTransitions: ["in review"],
+};
+
+const command = (name: CommandName, payload: unknown, agent?: string): Command =>
+  ({
+    command: name,
+    commandId: "C-1",
+    correlation: { sessionId: "ses_a", ...(agent === undefined ? {} : { issuerAgentId: agent }) },
+    payload,
+  }) as Command;
+
+const past = (name: CommandName, agoMs: number, agent: string | null = null): PastCommand => ({
+  command: name,
+  at: NOW - agoMs,
+  agent,
+  outcome: "Success",
+});
+
+function rule(
+  one: Command,
+  profile: Partial<PolicyProfile> = {},
+  history: PastCommand[] = [],
+  globalLimits: RateLimits = {},
+): string {
+  const verdict = judgeCommand(one, {
+    profile: { ...PROFILE, ...profile },
+    globalLimits,
+    past: history,
+    now: NOW,
+  });
+  return verdict.kind === "allowed" ? "allowed" : `${verdict.kind} ${verdict.policyRule}`;
+}
+
+const push = (branchName: string) => command("Push", { repo: REPO, branchName });
+const tests = command("RunTests", { repo: REPO });
+
+describe("PO1 a policy profile", () => {
+  it("forbids what is on its blacklist, and what is not on its whitelist", () => {
+    expect(rule(tests)).toBe("allowed");
+    expect(rule(tests, { commandBlacklist: ["RunTests"] })).toBe("rejected commandBlacklist");
+    expect(rule(tests, { commandWhitelist: ["Push"] })).toBe("rejected commandWhitelist");
+    expect(rule(tests, { commandWhitelist: ["RunTests"] })).toBe("allowed");
+    expect(rule(tests, { commandWhitelist: [] })).toBe("rejected commandWhitelist");
+  });
+
+  it("forbids a push to a protected branch, by either of its names", () => {
+    expect(rule(push("main"))).toBe("rejected protectedBranches");
+    expect(rule(push("refs/heads/main"))).toBe("rejected protectedBranches");
+    expect(rule(push("maintenance"))).toBe("allowed");
+  });
+
+  it("forbids a push without tests, and after a change that no test has seen", () => {
+    const strict = { requireTestsBeforePush: true };
+    const failed = { ...past("RunTests", 5), outcome: "Failure" as const };
+    expect(rule(push("topic"), strict)).toBe("rejected requireTestsBeforePush");
+    expect(rule(push("topic"), strict, [failed])).toBe("rejected requireTestsBeforePush");
+    expect(rule(push("topic"), strict, [past("RunTests", 9), past("Commit", 5)])).toBe(
+      "rejected requireTestsBeforePush",
+    );
+    expect(rule(push("topic"), strict, [past("Commit", 9), past("RunTests", 5)])).toBe("allowed");
+  });
+
+  it("forbids a push that nobody has approved", () => {
+    const strict = { requireApprovalForPush: true };
+    expect(rule(push("topic"), strict)).toBe("rejected requireApprovalForPush");
+    expect(rule(push("topic"), strict, [past("RequestApproval", 5)])).toBe("allowed");
+  });
+
+  it("bounds the files of a commit and of a patch", () => {
+    const commit = command("Commit", { repo: REPO, message: "m", includePaths: ["a", "b"] });
+    const patchContent = ["a", "b"].map((f) => `--- a/${f}\n+++ b/${f}\n@@ -1 +1 @@\n-x\n+y\n`).join("");
+    const patch = command("ApplyPatch", { repo: REPO, patchContent });
+    for (const one of [commit, patch]) {
+      expect(rule(one, { maxFilesPerCommit: 1 })).toBe("rejected maxFilesPerCommit");
+      expect(rule(one, { maxFilesPerCommit: 2 })).toBe("allowed");
+    }
+  });
+
+  it("moves a ticket only where it may go", () => {
+    const move = (state: string) => command("TransitionTicket", { item: { id: "1" }, state });
+    expect(rule(move("done"))).toBe("rejected allowedWorkItemTransitions");
+    expect(rule(move("in review"))).toBe("allowed");
+  });
+});
+
+describe("PO2 limits", () => {
+  it("throttle by the minute and by the second, and say when it may be tried again", () => {
+    const limits = { callsPerMinute: 2 };
+    const two = [past("RunTests", 50_000), past("RunTests", 10_000)];
+    expect(rule(tests, { limits }, two)).toBe("throttled limits.callsPerMinute");
+    expect(rule(tests, { limits }, [past("RunTests", 60_000), past("RunTests", 10_000)])).toBe("allowed");
+    expect(rule(tests, { limits: { burst: 1 } }, [past("RunTests", 999)])).toBe("throttled limits.burst");
+    const verdict = judgeCommand(tests, {
+      profile: { ...PROFILE, limits },
+      globalLimits: {},
+      past: two,
+      now: NOW,
+    });
+    expect(verdict).toMatchObject({ retryAt: NOW + 10_000 });
+  });
+
+  it("count each agent for itself", () => {
+    const limits = { callsPerMinute: 1 };
+    const ours = command("RunTests", { repo: REPO }, "ours");
+    expect(rule(ours, { limits }, [past("RunTests", 5, "theirs")])).toBe("allowed");
+    expect(rule(ours, { limits }, [past("RunTests", 5, "ours")])).toBe("throttled limits.callsPerMinute");
+  });
+
+  it("cap single commands, and hold globally where the profile is silent", () => {
+    const caps = { perCommandCaps: { RunTests: 1 } };
+    expect(rule(tests, { limits: caps }, [past("RunTests", 900_000)])).toBe("rejected limits.perCommandCaps");
+    expect(rule(tests, {}, [past("RunTests", 900_000)], caps)).toBe("rejected globalLimits.perCommandCaps");
+    expect(rule(tests, {}, [], { callsPerMinute: 0 })).toBe("throttled globalLimits.callsPerMinute");
+  });
+});

@@ -1,0 +1,58 @@
+// What a session's log says: a fold over its entries, which are in order and without gaps. Pure.
+import type { Command, SessionEntry, SessionEvent } from "@antiphon/contracts";
+import type { PastCommand } from "./command-policy.ts";
+
+type Named<N extends SessionEvent["event"]> = Extract<SessionEvent, { event: N }>;
+
+const isNamed = <N extends SessionEvent["event"]>(event: SessionEvent, name: N): event is Named<N> =>
+  event.event === name;
+
+function completionOf(entries: readonly SessionEntry[], commandId: string): Named<"CommandCompleted"> | null {
+  for (const { event } of entries)
+    if (isNamed(event, "CommandCompleted") && event.payload.commandId === commandId) return event;
+  return null;
+}
+
+/** Whether a command of that id was accepted or rejected already: it is decided once. */
+export function isDecided(entries: readonly SessionEntry[], commandId: string): boolean {
+  return entries.some(
+    ({ event }) =>
+      (isNamed(event, "CommandAccepted") || isNamed(event, "CommandRejected")) &&
+      event.payload.commandId === commandId,
+  );
+}
+
+/** Accepted commands without an end. */
+export function pendingCommands(entries: readonly SessionEntry[]): Command[] {
+  return entries
+    .map(({ command }) => command)
+    .filter((command): command is Command => command !== null)
+    .filter(({ commandId }) => completionOf(entries, commandId) === null);
+}
+
+export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
+  return entries.flatMap(({ event, command }) =>
+    command === null
+      ? []
+      : [
+          {
+            command: command.command,
+            at: Date.parse(event.at),
+            agent: command.correlation.issuerAgentId ?? null,
+            outcome: completionOf(entries, command.commandId)?.payload.outcome ?? null,
+          },
+        ],
+  );
+}
+
+/** Answers go to the agent that asked; what belongs to no agent goes to all (v1.2 of the seed). */
+export function eventsFor(
+  entries: readonly SessionEntry[],
+  after: number,
+  agent: string | null,
+): SessionEvent[] {
+  return entries
+    .map(({ event }) => event)
+    .filter(({ sequence }) => sequence > after)
+    .filter(({ correlation }) => agent === null || (correlation.issuerAgentId ?? agent) === agent);
+}

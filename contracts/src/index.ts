@@ -19,6 +19,7 @@ export * from "./journal/record.ts";
 export * from "./journal/result.ts";
 export * from "./journal/routed.ts";
 export * from "./journal/control.ts";
+export * from "./timer.ts";
 export * from "./journal/side-input.ts";
 export * from "./journal/verdict.ts";
 export * from "./images-rpc.ts";

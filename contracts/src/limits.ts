@@ -76,6 +76,31 @@ const TABLE = {
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
   claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],
+  claimGraceS: [
+    90,
+    "seconds",
+    "what an attempt has beyond its budget to come to an end by itself",
+    "the Director records `lapsed`, whatever the holder's heart says",
+  ],
+  lapseRestMs: [
+    1000,
+    "milliseconds",
+    "rest before the third attempt of a task that was lost twice; doubled each further time",
+    "handed out again when it is due",
+  ],
+  lapseRestMaxMs: [60_000, "milliseconds", "the longest such rest", "handed out again when it is due"],
+  questionTimeoutS: [
+    604_800,
+    "seconds",
+    "default of RunOptions.question_timeout_s: a week",
+    "ANT_TASK_UNANSWERED",
+  ],
+  timerArmMs: [
+    2000,
+    "milliseconds",
+    "a run open for longer has its timers on the server; shorter ones cost none",
+    "n/a",
+  ],
   routerAckWaitMs: [5_000, "milliseconds", "a silent Router's record is delivered again", "redelivery"],
   directorAckWaitMs: [6_000, "milliseconds", "a silent Director's record is delivered again", "redelivery"],
   associateAckWaitMs: [

@@ -21,6 +21,8 @@ type View = {
   paused: boolean;
   /** Tasks with an attempt that is handed out: a pause does not hold it back. */
   out: Set<string>;
+  /** How often attempts of a task were lost: from the second time on it rests before the next. */
+  lost: Map<string, number>;
 };
 
 export function runView(records: readonly JournalRecord[]): RunViewModel {
@@ -31,6 +33,7 @@ export function runView(records: readonly JournalRecord[]): RunViewModel {
     artifacts: [],
     paused: false,
     out: new Set(),
+    lost: new Map(),
   };
   for (const record of records) {
     if (isOver(view)) break; // W2
@@ -54,8 +57,9 @@ function apply(view: View, record: JournalRecord): void {
     case "intent":
     case "cancel":
     case "requeue":
-    case "due":
       return;
+    case "due":
+      return due(view, record);
     case "control":
       view.paused = record.body.kind === "pause";
       return;
@@ -158,14 +162,29 @@ function attempt(view: View, record: AttemptRecord): void {
   }
 }
 
+function due(view: View, record: Extract<JournalRecord, { type: "due" }>): void {
+  const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
+  if (step?.phase === "resting" && record.body.kind === "rest") step.phase = "ready";
+}
+
+function lostPhase(view: View, { id }: RunStep): RunStep["phase"] {
+  const times = (view.lost.get(id) ?? 0) + 1;
+  view.lost.set(id, times);
+  return times < 2 ? "ready" : "resting";
+}
+
 function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>, step: RunStep): void {
   const { body } = record;
   if (body.kind === "lapsed") {
-    Object.assign(step, { phase: "ready", code: "ANT_TASK_LAPSED", message: `${body.holder} went silent` });
+    Object.assign(step, {
+      phase: lostPhase(view, step),
+      code: "ANT_TASK_LAPSED",
+      message: `${body.holder} went silent`,
+    });
     return;
   }
   if (body.kind === "abandoned") {
-    Object.assign(step, { phase: "ready", code: body.code, message: body.message });
+    Object.assign(step, { phase: lostPhase(view, step), code: body.code, message: body.message });
     return;
   }
   step.attempts += 1;

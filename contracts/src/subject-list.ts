@@ -31,6 +31,16 @@ export function subjectList(): SubjectEntry[] {
       keptIn: kept.has("ANT_SESSIONS") ? "ANT_SESSIONS" : "",
     },
     {
+      subject: "antiphon.v1.timer.set.<kind>.<runId>.<taskId|->.<epoch>",
+      carries: "nothing but its schedule",
+      keptIn: "ANT_TIMERS",
+    },
+    {
+      subject: "antiphon.v1.timer.due.<kind>.<runId>.<taskId|->.<epoch>",
+      carries: "nothing: its time has come",
+      keptIn: "ANT_TIMERS",
+    },
+    {
       subject: "antiphon.v1.rpc.repo.inspect",
       carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
       keptIn: "",

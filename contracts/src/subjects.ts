@@ -15,7 +15,7 @@ export const JOURNAL_PARTITIONS = 1;
 const ROOT = "antiphon.v1";
 const TOKEN = /^[a-z0-9][a-z0-9_-]{0,127}$/;
 
-function token(value: string): string {
+export function safeToken(value: string): string {
   // U2: a wildcard or a dot in an id would address other runs.
   if (!TOKEN.test(value)) {
     throw new AntiphonError("ANT_CONTRACT_INVALID", `not usable in a subject: ${JSON.stringify(value)}`);
@@ -23,7 +23,10 @@ function token(value: string): string {
   return value;
 }
 
-const taskToken = (taskId: string | null): string => (taskId === null ? "-" : token(taskId.toLowerCase()));
+const token = safeToken;
+
+export const taskToken = (taskId: string | null): string =>
+  taskId === null ? "-" : token(taskId.toLowerCase());
 
 /** FNV-1a, 32 bits: stable across processes and versions. */
 export function fnv1a(text: string): number {

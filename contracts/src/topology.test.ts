@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import { HEADERS } from "./headers.ts";
 import { JOURNAL_TYPES } from "./journal/record.ts";
 import { LIMITS, limits } from "./limits.ts";
-import { CONSUMER_TYPES, journalStream, keys, LEAF_TYPES, topology } from "./topology.ts";
+import {
+  CONSUMER_TYPES,
+  journalStream,
+  keys,
+  LEAF_TYPES,
+  TIMER_CONSUMER,
+  TIMER_STREAM,
+  topology,
+} from "./topology.ts";
 
 describe("topology", () => {
   test("streams, consumers and buckets are the ones that were agreed", () => {
@@ -27,7 +35,7 @@ describe("topology", () => {
     for (const consumer of topology.consumers) {
       expect(topology.streams.map(({ name }) => name)).toContain(consumer.stream);
       expect(consumer.maxDeliver).toBe(-1);
-      expect(consumer.stream).toBe(journalStream(0));
+      expect(consumer.stream).toBe(consumer.name === TIMER_CONSUMER ? TIMER_STREAM : journalStream(0));
     }
   });
 

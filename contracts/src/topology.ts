@@ -8,6 +8,7 @@
 import type { JournalType } from "./journal/record.ts";
 import { limits } from "./limits.ts";
 import { JOURNAL_PARTITIONS, subjects } from "./subjects.ts";
+import { timerSubjects } from "./timer.ts";
 
 export type StreamSpec = {
   name: string;
@@ -18,6 +19,8 @@ export type StreamSpec = {
   discard: "new" | "old";
   allowDirect: boolean;
   allowAtomicPublish: boolean;
+  /** Messages may say when they are to be delivered, and how long they are kept (ADR-51, ADR-43). */
+  allowSchedules?: boolean;
   denyDelete: boolean;
   denyPurge: boolean;
   /** Milliseconds; 0: no bound. */
@@ -32,8 +35,11 @@ export type ConsumerName = "router" | "director" | "associate";
 /** Consumers nobody pulls from: how many messages wait for them is the count. */
 export type TallyName = "tally-intent" | "tally-closed";
 
+export const TIMER_STREAM = "ANT_TIMERS";
+export const TIMER_CONSUMER = "timers";
+
 export type ConsumerSpec = {
-  name: ConsumerName | TallyName;
+  name: ConsumerName | TallyName | typeof TIMER_CONSUMER;
   stream: string;
   purpose: string;
   filterSubjects: readonly string[];
@@ -121,6 +127,16 @@ const tallies: ConsumerSpec[] = partitions.flatMap((partition) =>
   })),
 );
 
+const timers: ConsumerSpec = {
+  name: TIMER_CONSUMER,
+  stream: TIMER_STREAM,
+  purpose: "Times that have come, for a Director.",
+  filterSubjects: [timerSubjects.dueAll],
+  ackWaitMs: limits.directorAckWaitMs,
+  maxDeliver: -1,
+  maxAckPending: 1000,
+};
+
 export const BUCKETS = {
   intents: "ANT_INTENTS",
   runs: "ANT_RUNS",
@@ -172,6 +188,22 @@ export const topology: {
       maxMessageBytes: 2 * limits.messageBytes,
     },
     {
+      name: TIMER_STREAM,
+      purpose: "Timers: messages held back until their time, then due.",
+      subjects: [timerSubjects.setAll, timerSubjects.dueAll],
+      retention: "limits",
+      storage: "file",
+      discard: "old", // The server schedules nothing in a stream that refuses; without a bound none is dropped.
+      allowDirect: true,
+      allowAtomicPublish: false,
+      allowSchedules: true,
+      denyDelete: false,
+      denyPurge: false,
+      maxAgeMs: 0,
+      maxBytes: -1,
+      maxMessageBytes: limits.messageBytes,
+    },
+    {
       name: "ANT_LOG",
       purpose: "Live output of attempts: a picture, not a record.",
       subjects: [subjects.logsAll],
@@ -187,7 +219,7 @@ export const topology: {
       maxMessageBytes: 2 * limits.messageBytes,
     },
   ],
-  consumers: [...consumers, ...tallies],
+  consumers: [...consumers, ...tallies, timers],
   buckets: [
     { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
     { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },

@@ -34,6 +34,8 @@ export type {
   SandboxSessions,
   SessionFile,
 } from "./sandbox-sessions.ts";
+export { consumeTimers, openTimers } from "./timers.ts";
+export type { Timers } from "./timers.ts";
 export { runService, startService } from "./service.ts";
 export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service.ts";
 export { openSigningKey } from "./signing-key.ts";

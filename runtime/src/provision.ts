@@ -44,6 +44,7 @@ function streamConfig(spec: StreamSpec): WantedStream {
     discard: spec.discard,
     allow_direct: spec.allowDirect,
     allow_atomic: spec.allowAtomicPublish,
+    ...(spec.allowSchedules === true ? { allow_msg_schedules: true, allow_msg_ttl: true } : {}),
     deny_delete: spec.denyDelete,
     deny_purge: spec.denyPurge,
     max_age: spec.maxAgeMs * nanos,

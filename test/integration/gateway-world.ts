@@ -7,6 +7,7 @@ import { createLogger, openJournal, readRuntimeConfig, startService } from "@ant
 import type { Bus, Journal, RunningService } from "@antiphon/runtime";
 import { startDirector } from "../../services/director/src/service.ts";
 import { readDirectorConfig } from "../../services/director/src/config.ts";
+import type { DirectorConfig } from "../../services/director/src/config.ts";
 import type { GatewayConfig } from "../../services/gateway/src/config.ts";
 import { start } from "../../services/gateway/src/main.ts";
 import { startNats } from "../support/nats.ts";
@@ -34,18 +35,24 @@ export interface World {
   call(method: string, path: string, call?: Call): Promise<Answer>;
   /** Messages in all streams: what "zero writes" means. */
   stored(): Promise<number>;
+  /** The Director of this process ends; one of another process may take over. */
+  stopDirector(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openWorld(
   over: Partial<GatewayConfig> = {},
   server: NatsServerOptions = {},
+  directing: Partial<DirectorConfig> = {},
 ): Promise<World> {
   const nats = await startNats(server);
   const config = { ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url }), drainMs: 3_000 };
   const log = createLogger("test", { level: "silent" });
   const director = await startService(
-    { name: "director", start: (context) => startDirector(context, readDirectorConfig({})) },
+    {
+      name: "director",
+      start: (context) => startDirector(context, { ...readDirectorConfig({}), ...directing }),
+    },
     config,
     log,
   );
@@ -82,6 +89,7 @@ export async function openWorld(
       for await (const stream of bus.jsm.streams.list()) messages += stream.state.messages;
       return messages;
     },
+    stopDirector: () => director.stop(),
     async close() {
       await gateway.stop();
       await director.stop();

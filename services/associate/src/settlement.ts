@@ -98,7 +98,7 @@ async function worked({
   bus,
   log,
 }: Settling): Promise<AttemptEnd> {
-  const watch = watchRun(bus, journal, attempt.runId, log);
+  const watch = watchRun(bus, journal, attempt, log);
   const shutdown = new Promise<AttemptEnd>((resolve) => {
     watch.signal.addEventListener(
       "abort",

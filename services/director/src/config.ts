@@ -2,6 +2,7 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { RunPolicy } from "./core/run-state.ts";
 import type { SweepTiming } from "./sweeper.ts";
+import type { TimerSettings } from "./timekeeper.ts";
 
 export interface DirectorConfig {
   /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */
@@ -12,6 +13,7 @@ export interface DirectorConfig {
   keyFile: string | null;
   policy: RunPolicy;
   sweep: SweepTiming;
+  timers: TimerSettings;
 }
 
 export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
@@ -21,6 +23,11 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
     sweep: { everyMs: 30_000, quietMs: 120_000 },
+    timers: {
+      armAfterMs: limits.timerArmMs,
+      graceMs: limits.claimGraceS * 1000,
+      questionMs: limits.questionTimeoutS * 1000,
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const times = { note: () => undefined, drop: () => undefined, overdue: () => Promise.resolve() };
 const log = createLogger("test", { level: "silent" });
 
 /** Performs a dispatch by a body of its own; anything else is not asked for in these tests. */
@@ -36,7 +37,7 @@ async function begin(body: (effect: Effect) => Promise<void>) {
   const records = await journal.read(fixture.runId);
   const runs = new RunCache(journal, POLICY);
   const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
-  const director = new Director({ journal, runs, performer: performs(body), projector, log });
+  const director = new Director({ journal, runs, performer: performs(body), projector, times, log });
   const deliver = (deliveries = 1) =>
     director.handle({ record: records[1]!, deliveries, signal: new AbortController().signal });
   const dispatches = async () =>
@@ -124,7 +125,7 @@ describe("a Director that goes on by itself", () => {
     };
     const runs = new RunCache(journal, POLICY);
     const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
-    const director = new Director({ journal, runs, performer, projector, log });
+    const director = new Director({ journal, runs, performer, projector, times, log });
     const deliver = (record: StoredRecord) =>
       director.handle({ record, deliveries: 1, signal: new AbortController().signal });
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
@@ -178,7 +179,7 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, log, now: () => Date.now() + 60_000, sleep },
+      { ...parts, times, log, now: () => Date.now() + 60_000, sleep },
       { everyMs: 1, quietMs },
       stop.signal,
     );

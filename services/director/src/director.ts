@@ -23,6 +23,7 @@ import type { Performer } from "./performer.ts";
 import type { Projector } from "./projector.ts";
 import type { RunState } from "./core/run-state.ts";
 import type { CachedRun, RunCache } from "./run-cache.ts";
+import type { Timekeeper } from "./timekeeper.ts";
 
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
@@ -38,6 +39,8 @@ export interface DirectorParts {
   runs: RunCache;
   performer: Performs;
   projector: Projector;
+  /** Keeps the times the runs wait for. */
+  times: Pick<Timekeeper, "note" | "drop">;
   log: Logger;
 }
 
@@ -85,6 +88,7 @@ export class Director {
 
   /** Does what `run` owes, and what that makes it owe, then shows where it stands. */
   async advance(run: CachedRun, cause: Cause, signal: AbortSignal): Promise<void> {
+    this.#parts.times.note(run.snapshot.context.runId);
     let now = run;
     let why = cause;
     const done = new Set<string>(); // An effect whose record changed nothing is not repeated.
@@ -136,6 +140,8 @@ export class Director {
         { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq },
         `${record.type} ${result.kind}`,
       );
+      if (record.type === "closed") this.#parts.times.drop(context.runId);
+      else this.#parts.times.note(context.runId);
       // Said before, by us or by somebody else: then there may be more that we do not know of.
       const heard = result.kind === "appended" ? this.#parts.runs.heard(stored) : null;
       return { record: stored, run: heard ?? (await this.#parts.runs.load(context.runId, stored)) };

@@ -2,15 +2,19 @@
 import { BUCKETS, subjects, type RepoInspectRequest } from "@antiphon/contracts";
 import {
   consume,
+  consumeTimers,
   openBlobs,
   openDeadLetters,
   openJournal,
   openKv,
   openSigningKey,
+  openTimers,
   requeueing,
   sandboxClient,
   serveRpc,
   systemClock,
+  tell,
+  type Logger,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -26,6 +30,7 @@ import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
+import { Timekeeper } from "./timekeeper.ts";
 import type { VerificationPorts } from "./verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -61,7 +66,18 @@ export function directOver(
     log,
   );
   const runs = new RunCache(journal, config.policy);
-  const director = new Director({ journal, runs, performer, projector, log });
+  const times = new Timekeeper(
+    {
+      journal,
+      runs,
+      timers: openTimers(bus),
+      log,
+      hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+      now: () => performance.now(),
+    },
+    config.timers,
+  );
+  const director = new Director({ journal, runs, performer, projector, times, log });
 
   serveRpc(
     bus,
@@ -78,12 +94,21 @@ export function directOver(
     handle: requeueing("director", journal, (delivery) => director.handle(delivery)),
   });
 
+  consumeTimers(bus, {
+    slots: config.slots,
+    log,
+    signal,
+    handle: ({ address, at }) => times.due(address, at),
+  });
+
   const stop = new AbortController();
+  const arming = armForever(times, config.timers.armAfterMs / 4, log, stop.signal);
   const sweeps = sweepForever(
     {
       journal,
       runs,
       director,
+      times,
       log,
       now: () => systemClock.now(),
       sleep: (ms, until) => systemClock.sleep(ms, until),
@@ -94,8 +119,20 @@ export function directOver(
   return {
     async drain() {
       stop.abort();
-      await Promise.all([sweeps, work.drain()]);
+      await Promise.all([sweeps, arming, work.drain()]);
       await projector.drain();
     },
   };
+}
+
+async function armForever(
+  times: Timekeeper,
+  everyMs: number,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await systemClock.sleep(everyMs, signal);
+    await times.arm().catch((error: unknown) => log.warn({ err: error }, "timers not set; tried again"));
+  }
 }

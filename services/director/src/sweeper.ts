@@ -10,11 +10,13 @@ import type { Journal, Logger } from "@antiphon/runtime";
 import { outstanding } from "./core/outstanding.ts";
 import type { Director } from "./director.ts";
 import type { RunCache } from "./run-cache.ts";
+import type { Timekeeper } from "./timekeeper.ts";
 
 export interface SweeperParts {
   journal: Journal;
   runs: RunCache;
   director: Director;
+  times: Pick<Timekeeper, "note" | "overdue">;
   log: Logger;
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -61,6 +63,8 @@ async function sweep(
       continue;
     }
     if (last === undefined || parts.now() - last.at.getTime() < timing.quietMs) continue; // D10
+    parts.times.note(runId); // D16
+    await parts.times.overdue(run, new Date(parts.now() - timing.quietMs));
     if (outstanding(run.snapshot).length === 0) continue;
     parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
     await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);

@@ -33,7 +33,13 @@ export async function isOver(journal: Journal, runId: string): Promise<boolean> 
   return (await journal.read(runId, ["cancel", "closed"])).length > 0;
 }
 
-export function watchRun(bus: Bus, journal: Journal, runId: string, log: Logger): RunWatch {
+export function watchRun(
+  bus: Bus,
+  journal: Journal,
+  attempt: { runId: string; taskId: string; epoch: number },
+  log: Logger,
+): RunWatch {
+  const { runId, taskId, epoch } = attempt;
   const abort = new AbortController();
   let fence: Fence = { ackWaitMs: limits.associateAckWaitMs, provenAtMs: performance.now() };
   let askedAtMs = fence.provenAtMs;
@@ -55,9 +61,13 @@ export function watchRun(bus: Bus, journal: Journal, runId: string, log: Logger)
     askedAtMs = performance.now();
     try {
       const sentAtMs = askedAtMs;
-      const over = await isOver(journal, runId);
+      const [over, result] = await Promise.all([
+        isOver(journal, runId),
+        journal.find("result", runId, taskId, epoch),
+      ]);
       fence = proven(fence, sentAtMs); // A4
       if (over) stop("canceled"); // A3
+      if (result !== null) stop("fenced"); // A4: somebody ended the attempt, for example because its time was over
     } catch (error) {
       log.debug({ err: error, run: runId }, "no word from the journal");
     } finally {

@@ -38,11 +38,13 @@ function endingOf(run: RunState): Ending {
   }
   const done = run.tasks.length > 0 && run.tasks.every((task) => task.phase.kind === "done");
   if (run.cancel !== null && !(done && run.integration.kind === "none")) {
+    const { code, by } = run.cancel;
+    if (code !== undefined) return { status: "failed", code, message: run.cancel.reason, commit, landedOn };
     const reason = run.cancel.reason === "" ? "" : `: ${run.cancel.reason}`;
     return {
       status: "canceled",
       code: "ANT_RUN_CANCELED",
-      message: `canceled by ${run.cancel.by}${reason}`,
+      message: `canceled by ${by}${reason}`,
       commit,
       landedOn,
     };

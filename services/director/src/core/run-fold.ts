@@ -15,7 +15,7 @@ export function foldRun(state: RunState, record: StoredRecord, policy: RunPolicy
   if (record.taskId !== null) return foldTaskRecord(seen, record, policy);
   switch (record.type) {
     case "intent":
-      return { ...seen, intent: record.body, head: record.body.base.commit };
+      return { ...seen, intent: record.body, openedAt: record.at, head: record.body.base.commit };
     case "routed":
       return {
         ...seen,
@@ -88,6 +88,8 @@ function taskEvent(record: StoredRecord): TaskEvent | null {
     case "landing":
       return { seq, at, epoch, type: record.type, body: record.body };
     case "input":
+      return { seq, at, epoch, type: record.type, body: record.body };
+    case "due":
       return { seq, at, epoch, type: record.type, body: record.body };
     default:
       return null;

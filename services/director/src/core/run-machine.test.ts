@@ -90,7 +90,9 @@ describe("a run of one task", () => {
 
   test("ends as poison after more lost attempts than the policy allows, without using up attempts", () => {
     const log = new RecordLog().opened([planned(T1)]);
-    for (const epoch of [1, 2, 3]) attempt(log, T1, epoch).lapsed(T1, epoch);
+    attempt(log, T1, 1).lapsed(T1, 1);
+    attempt(log, T1, 2).lapsed(T1, 2).add("due", T1, 2, { kind: "rest" });
+    attempt(log, T1, 3).lapsed(T1, 3);
     expect(phase(log)).toMatchObject({ kind: "failed", code: "ANT_TASK_POISON" });
     expect(fold(log).context.tasks[0]?.rejections).toBe(0);
   });
@@ -203,6 +205,40 @@ describe("cancel", () => {
     expect(owed(log)).toEqual(["close"]);
     log.add("routed", null, 0, full.records[1]!.body as never);
     expect(owed(log)).toEqual(["close"]);
+  });
+});
+
+describe("times", () => {
+  test("D3 the first loss costs no time; from the second on the task rests, longer each time, by the records' own clock", () => {
+    const log = attempt(new RecordLog().opened([planned(T1)]), T1).lapsed(T1, 1);
+    expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
+    attempt(log, T1, 2).lapsed(T1, 2);
+    const lost = log.records.at(-1)!;
+    expect(owed(log)).toEqual([]);
+    expect(phase(log)).toEqual({ kind: "resting", epoch: 2, until: new Date(lost.at.getTime() + 1000) });
+    expect(fold(log).value).toBe("working");
+    log.add("due", T1, 2, { kind: "question" });
+    expect(fold(log).context.refused?.reason).toMatch(/does not wait/);
+    expect(owed(log.add("due", T1, 2, { kind: "rest" }))).toEqual([`dispatch ${T1} 3`]);
+  });
+
+  test("a question nobody answers in time fails its task; an answer that came first wins", () => {
+    const asking = () => attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "needs_input");
+    const late = asking().add("due", T1, 1, { kind: "question" });
+    expect(closingOf(fold(late).context)).toMatchObject({ status: "failed", code: "ANT_TASK_UNANSWERED" });
+    const answered = asking().add("input", T1, 1, { event: "answer", answers: ["UTC"], by: "local" });
+    expect(owed(answered.add("due", T1, 1, { kind: "question" }))).toEqual([`dispatch ${T1} 2`]);
+  });
+
+  test("a run whose wall-clock budget is spent ends as failed, with that code", () => {
+    const log = attempt(new RecordLog().opened([planned(T1)]), T1);
+    log.add("cancel", null, 0, {
+      by: "director",
+      reason: "not over within 9 s",
+      code: "ANT_RUN_TIME_BUDGET",
+    });
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
   });
 });
 

@@ -78,7 +78,7 @@ export const runMachine = setup({
       ],
     },
     working: {
-      on: { dispatch: fold, ...attempts, input: fold, cancel: fold },
+      on: { dispatch: fold, ...attempts, input: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },
@@ -87,7 +87,7 @@ export const runMachine = setup({
       ],
     },
     waiting_input: {
-      on: { input: fold, cancel: fold },
+      on: { input: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "progressing", target: "working" },
@@ -165,7 +165,7 @@ export function replay(snapshot: RunSnapshot, records: readonly StoredRecord[]):
 function onlyAsking(run: RunContext): boolean {
   return (
     run.tasks.some((task) => task.phase.kind === "asking") &&
-    !run.tasks.some(isActive) &&
+    !run.tasks.some((task) => isActive(task) || task.phase.kind === "resting") &&
     !run.tasks.some((task) => isReady(task, run.tasks))
   );
 }

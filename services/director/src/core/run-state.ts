@@ -27,11 +27,13 @@ export type Reported = Extract<ResultBody, { kind: "reported" }>;
 
 export type TaskPhase =
   | { kind: "open"; epoch: number }
-  | { kind: "dispatched"; epoch: number; base: string }
-  | { kind: "claimed"; epoch: number; base: string; associate: string }
+  /** Lost again and again: `epoch` is the lost one, the next is handed out when the rest is over. */
+  | { kind: "resting"; epoch: number; until: Date }
+  | { kind: "dispatched"; epoch: number; base: string; at: Date }
+  | { kind: "claimed"; epoch: number; base: string; at: Date; associate: string }
   | { kind: "proposed"; epoch: number; base: string; seq: number; at: Date; report: Reported }
   | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
-  | { kind: "asking"; epoch: number; questions: string[] }
+  | { kind: "asking"; epoch: number; at: Date; questions: string[] }
   | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
@@ -57,6 +59,8 @@ export type Integration =
 export interface RunState {
   readonly runId: string;
   readonly intent: IntentBody | null;
+  /** When it was asked for, by the stream's clock. */
+  readonly openedAt: Date | null;
   readonly routed: RoutedBody | null;
   readonly tasks: readonly TaskState[];
   /** The commit at the tip of `antiphon/<runId>`; the base commit until something lands. */
@@ -77,12 +81,15 @@ export interface RunPolicy {
   readonly maxAttempts: number;
   readonly maxLapses: number;
   readonly maxIntegrations: number;
+  /** First rest after repeated losses, in milliseconds. Default limits.lapseRestMs. */
+  readonly restMs?: number;
 }
 
 export function emptyRun(runId: string): RunState {
   return {
     runId,
     intent: null,
+    openedAt: null,
     routed: null,
     tasks: [],
     head: "",

@@ -4,9 +4,11 @@
  * A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the
  * reason; the service logs it, nothing else happens.
  */
+import { limits } from "@antiphon/contracts";
 import type {
   DispatchBody,
   ClaimBody,
+  DueBody,
   Feedback,
   InputBody,
   LandingBody,
@@ -22,6 +24,7 @@ export type TaskEvent = { seq: number; at: Date; epoch: number } & (
   | { type: "verdict"; body: VerdictBody }
   | { type: "landing"; body: LandingBody }
   | { type: "input"; body: InputBody }
+  | { type: "due"; body: DueBody }
 );
 
 export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
@@ -44,10 +47,10 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): 
   switch (event.type) {
     case "dispatch":
       if (phase.kind !== "open") break;
-      return to(task, { kind: "dispatched", epoch: phase.epoch, base: event.body.base.commit });
+      return to(task, { kind: "dispatched", epoch: phase.epoch, base: event.body.base.commit, at: event.at });
     case "claim":
       if (phase.kind !== "dispatched") break;
-      return to(task, { ...phase, kind: "claimed", associate: event.body.associate });
+      return to(task, { ...phase, kind: "claimed", at: event.at, associate: event.body.associate });
     case "result":
       if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
       return afterResult(task, phase, event, policy);
@@ -64,6 +67,8 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): 
     case "input":
       if (phase.kind !== "asking") break;
       return afterInput(task, phase, event.body);
+    case "due":
+      return afterDue(task, event.body);
   }
   return refused(`a ${event.type} record does not fit a task that is ${phase.kind}`);
 }
@@ -85,7 +90,10 @@ function afterResult(
         failed(phase.epoch, "ANT_TASK_POISON", `given up after ${lapses} lost attempts; last: ${message}`),
       );
     }
-    return to({ ...task, lapses }, { kind: "open", epoch: phase.epoch + 1 });
+    const restMs = restAfter(lapses, policy.restMs);
+    if (restMs === 0) return to({ ...task, lapses }, { kind: "open", epoch: phase.epoch + 1 });
+    const until = new Date(event.at.getTime() + restMs);
+    return to({ ...task, lapses }, { kind: "resting", epoch: phase.epoch, until });
   }
   const seen = { ...task, evidence: [...task.evidence, body.evidence] };
   switch (body.result.status) {
@@ -102,6 +110,7 @@ function afterResult(
       return to(seen, {
         kind: "asking",
         epoch: phase.epoch,
+        at: event.at,
         questions: body.result.questions.map(questionText),
       });
     case "failed":
@@ -157,6 +166,22 @@ function afterInput(
   const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
   const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));
   return to({ ...task, answers: [...task.answers, ...answers] }, { kind: "open", epoch: phase.epoch + 1 });
+}
+
+function afterDue(task: TaskState, body: DueBody): TaskStep {
+  const { phase } = task;
+  if (body.kind === "rest" && phase.kind === "resting")
+    return to(task, { kind: "open", epoch: phase.epoch + 1 });
+  if (body.kind === "question" && phase.kind === "asking") {
+    const asked = phase.questions.join("; ");
+    return to(task, failed(phase.epoch, "ANT_TASK_UNANSWERED", `nobody answered in time: ${asked}`));
+  }
+  return refused(`a task that is ${phase.kind} does not wait for the end of a ${body.kind}`);
+}
+
+/** The first loss may be bad luck and costs no time; from the second on the pause doubles. */
+function restAfter(lapses: number, firstMs = limits.lapseRestMs): number {
+  return lapses < 2 ? 0 : Math.min(limits.lapseRestMaxMs, firstMs * 2 ** (lapses - 2));
 }
 
 function reject(task: TaskState, policy: RunPolicy, feedback: Feedback): TaskStep {

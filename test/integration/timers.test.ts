@@ -1,0 +1,193 @@
+/** Times that runs wait for, kept by the real server. The test is the Associate. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { golden } from "../../contracts/conformance/proof.ts";
+import type { ResultBody, StoredRecord } from "@antiphon/contracts";
+import { consume, createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";
+import type { RunningService } from "@antiphon/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startRouter } from "../../services/router/src/service.ts";
+import { eventually } from "../support/nats.ts";
+import { cleanUpRepos, makeRepo } from "../support/repo.ts";
+import type { TestRepo } from "../support/repo.ts";
+import { intentFor, openWorld } from "./gateway-world.ts";
+import type { World } from "./gateway-world.ts";
+
+const log = createLogger("test", { level: "silent" });
+let world: World;
+let router: RunningService;
+let repo: TestRepo;
+
+const startRouterOn = (url: string): Promise<RunningService> =>
+  startService(
+    {
+      name: "router",
+      start: (context) => {
+        const consumption = startRouter(context, 8);
+        return Promise.resolve({ drain: () => consumption.drain() });
+      },
+    },
+    readRuntimeConfig({ ANTIPHON_NATS_URL: url }),
+    log,
+  );
+
+beforeAll(async () => {
+  repo = makeRepo({ files: { "a.txt": "a\n" } });
+  world = await openWorld({}, {}, { timers: { armAfterMs: 50, graceMs: 300, questionMs: 60_000 } });
+  router = await startRouterOn(world.nats.url);
+});
+
+afterAll(async () => {
+  await router.stop();
+  await world.close();
+  cleanUpRepos();
+});
+
+let goals = 0;
+
+async function begin(on: World, constraints: Record<string, unknown>): Promise<string> {
+  const body = { ...intentFor(repo.path, {}, constraints), goal: `Do it in time ${(goals += 1)}` };
+  const stored = await on.call("POST", "/intents", { body });
+  const started = await on.call("POST", `/intents/${String(stored.body.intentId)}/run`);
+  expect(started.status, started.text).toBe(202);
+  return String(started.body.runId);
+}
+
+async function found(
+  on: World,
+  what: string,
+  runId: string,
+  wanted: (record: StoredRecord) => boolean,
+): Promise<StoredRecord> {
+  let record: StoredRecord | undefined;
+  await eventually(what, async () => {
+    record = (await on.journal.read(runId)).find(wanted);
+    return record !== undefined;
+  });
+  return record!;
+}
+
+const closedOf = (on: World, runId: string) => found(on, "closed", runId, ({ type }) => type === "closed");
+const dispatchAt = (runId: string, epoch: number) =>
+  found(world, `dispatch ${epoch}`, runId, (record) => record.type === "dispatch" && record.epoch === epoch);
+const attempt = (runId: string, epoch: number) => ({ runId, taskId: "T-001", epoch, cause: null });
+
+describe("a run waits by the server's clock", () => {
+  test("D15 an Associate that hangs but still heartbeats loses its claim when budget and grace are over, and its late word", async () => {
+    const runId = await begin(world, { time_budget_s: 1 });
+    let hang = (): void => undefined;
+    const hung = new Promise<void>((resolve) => (hang = resolve));
+    const stop = new AbortController();
+    const deliveries: number[] = [];
+    const associate = consume(world.bus, {
+      consumer: "associate",
+      slots: 1,
+      log,
+      signal: stop.signal,
+      async handle(delivery) {
+        if (delivery.record.runId !== runId || delivery.record.epoch !== 1) return { kind: "done" };
+        deliveries.push(delivery.deliveries);
+        const body = { associate: "as_hung", incarnation: "1" };
+        await world.journal.append({ type: "claim", ...attempt(runId, 1), body });
+        await hung;
+        return { kind: "done" };
+      },
+    });
+    try {
+      const claim = await found(world, "claimed", runId, ({ type }) => type === "claim");
+      const lapse = await found(world, "lapsed", runId, ({ type }) => type === "result");
+      expect(lapse.body).toEqual({ kind: "lapsed", observer: "director", holder: "as_hung" });
+      expect(lapse.cause).toEqual({ seq: claim.seq, digest: claim.digest });
+      expect(lapse.at.getTime() - claim.at.getTime()).toBeGreaterThanOrEqual(1_300);
+      await dispatchAt(runId, 2);
+      expect(deliveries).toEqual([1]); // It never looked dead to the server.
+      const body: ResultBody = { kind: "abandoned", associate: "as_hung", code: "ANT_INTERNAL", message: "" };
+      const late = await world.journal.append({ type: "result", ...attempt(runId, 1), body });
+      expect(late.kind).toBe("conflict");
+    } finally {
+      hang();
+      await associate.drain(1000);
+    }
+  });
+
+  test("D3 repeated losses: the first comes back at once, the next ones after a rest that is in the journal", async () => {
+    const runId = await begin(world, {});
+    const pauses: number[] = [];
+    for (const epoch of [1, 2, 3]) {
+      await dispatchAt(runId, epoch);
+      const body = { kind: "lapsed" as const, observer: "as_test", holder: "as_gone" };
+      await world.journal.append({ type: "result", ...attempt(runId, epoch), body });
+      const result = await world.journal.find("result", runId, "T-001", epoch);
+      const next = await dispatchAt(runId, epoch + 1);
+      pauses.push(next.at.getTime() - result!.at.getTime());
+    }
+    expect(pauses[0]).toBeLessThan(900);
+    expect(pauses[1]).toBeGreaterThanOrEqual(1_000);
+    expect(pauses[2]).toBeGreaterThanOrEqual(2_000);
+    expect((await world.journal.read(runId)).filter(({ type }) => type === "due")).toHaveLength(2);
+  });
+
+  test("a question nobody answers in time ends its task by that name", async () => {
+    const runId = await begin(world, { question_timeout_s: 1 });
+    await dispatchAt(runId, 1);
+    const { body } = golden("journal.result.v1") as { body: Extract<ResultBody, { kind: "reported" }> };
+    const result = { ...body.result, task_id: "T-001", status: "needs_input" as const, questions: ["UTC?"] };
+    const asked = { ...body, kind: "reported" as const, result };
+    await world.journal.append({ type: "result", ...attempt(runId, 1), body: asked });
+    const closed = await closedOf(world, runId);
+    expect(closed.body).toMatchObject({ status: "failed", code: "ANT_TASK_UNANSWERED" });
+  });
+
+  test("a run whose wall-clock budget is spent ends as failed with that code, and its timer is gone", async () => {
+    const runId = await begin(world, { run_time_budget_s: 1 });
+    const closed = await closedOf(world, runId);
+    expect(closed.body).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
+    const cancel = await world.journal.find("cancel", runId, null, 0);
+    expect(cancel?.body).toMatchObject({ by: "director", code: "ANT_RUN_TIME_BUDGET" });
+    const { state } = await world.bus.jsm.streams.info("ANT_TIMERS", { subjects_filter: ">" });
+    const left = Object.keys(state.subjects ?? {}).filter((subject) =>
+      subject.includes(`set.budget.${runId}`),
+    );
+    expect(left).toEqual([]);
+  });
+});
+
+test("D16 timers survive kill -9 of the server and of every Director: what came due meanwhile is done when they are back", async () => {
+  const fresh = await openWorld();
+  const script = fileURLToPath(new URL("../support/director-process.ts", import.meta.url));
+  const direct = (): ChildProcess =>
+    spawn(process.execPath, ["--import", "tsx", script], {
+      env: { ...process.env, ANTIPHON_NATS_URL: fresh.nats.url },
+      stdio: "ignore",
+    });
+  const ended = (child: ChildProcess): Promise<void> =>
+    child.exitCode !== null || child.signalCode !== null
+      ? Promise.resolve()
+      : new Promise((resolve) => child.once("exit", () => resolve()));
+  const directors: ChildProcess[] = [];
+  try {
+    const runId = await begin(fresh, { run_time_budget_s: 5 });
+    await fresh.stopDirector(); // From here on the Directors are processes.
+    directors.push(direct());
+    const router = await startRouterOn(fresh.nats.url);
+    await eventually("the timer is on the server", async () => {
+      const { state } = await fresh.bus.jsm.streams.info("ANT_TIMERS", { subjects_filter: ">" });
+      return Object.keys(state.subjects ?? {}).some((subject) => subject.includes(`set.budget.${runId}`));
+    });
+    directors[0]!.kill("SIGKILL");
+    await ended(directors[0]!);
+    await router.stop();
+    const opened = await fresh.journal.find("intent", runId, null, 0);
+    await fresh.nats.kill();
+    await eventually("the budget is spent", () => Date.now() > opened!.at.getTime() + 5_200);
+    await fresh.nats.restart();
+    directors.push(direct());
+    const closed = await closedOf(fresh, runId);
+    expect(closed.body).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
+  } finally {
+    for (const child of directors) child.kill("SIGKILL");
+    await Promise.all(directors.map(ended));
+    await fresh.close();
+  }
+});

@@ -1,0 +1,4 @@
+/** A Director as a process of its own, for tests that kill it. Configured by its environment, as in real life. */
+import { main } from "../../services/director/src/main.ts";
+
+await main();

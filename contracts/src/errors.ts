@@ -86,6 +86,7 @@ const TABLE = {
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the branch as it is; nothing was changed."],
   ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `npm run setup`, or name one with NATS_SERVER_BIN."],
   ANT_NATS_NO_SPACE: ["retry", 503, 4, "JetStream has no room left.", "Free disk space or raise the stream's bound; accepted runs go on by themselves."],
+  ANT_NATS_PARTITIONS: ["terminal", 500, 4, "A service is set to another number of journal partitions than the journal has.", "Set ANTIPHON_JOURNAL_PARTITIONS to the number on the server, or unset it; the number is fixed when the journal is made."],
   ANT_NATS_REJECTED: ["terminal", 500, 1, "JetStream refused a message for a reason that trying again does not change.", "Read the server's reason; compare the stream's settings with `antiphon doctor`."],
   ANT_NATS_TOO_OLD: ["terminal", 503, 4, "The NATS server is older than 2.15.", "Upgrade it; `npm run setup` fetches one that fits."],
   ANT_NATS_TOPOLOGY: ["terminal", 500, 4, "A stream exists with other guarantees than this version needs.", "Look at it with `nats stream info`; change or remove it by hand, nothing is loosened automatically."],

@@ -133,6 +133,7 @@ const TABLE = {
   cancelMs: [5000, "milliseconds", "from cancel to a stopped container", "a fault; there is a test"],
   blobDeadlineMs: [60_000, "milliseconds", "one read or write of an object", "ANT_BLOB_DEADLINE"],
   logMaxAgeS: [3600, "seconds", "live output is a picture, not a record", "dropped"],
+  journalPartitions: [64, "streams", "each is a directory, a lock and consumers of its own", "refused"],
   logMaxBytes: [64 * MiB, "bytes", "live output is a picture, not a record", "oldest dropped"],
 } as const satisfies Record<string, Limit>;
 

@@ -9,7 +9,10 @@
 import { AntiphonError } from "./errors.ts";
 import { JOURNAL_TYPES, type JournalType } from "./journal/record.ts";
 
-/** Partitions of the journal. One is enough for a laptop and for thousands of runs a second. */
+/**
+ * Partitions of the journal where a deployment does not say otherwise. One is enough for a laptop and for thousands
+ * of runs a second. How many there are is fixed when the journal is made, and read back from the server.
+ */
 export const JOURNAL_PARTITIONS = 1;
 
 const ROOT = "antiphon.v1";
@@ -48,20 +51,21 @@ export type LogStream = "stdout" | "stderr" | "progress";
 export type SandboxSessionVerb = "exec" | "input" | "write" | "collect" | "close" | "signal";
 
 export const subjects = {
-  /** The register of a record (U1). */
-  journal({ type, runId, taskId, epoch }: JournalAddress): string {
+  /** The register of a record (U1), in a journal of so many partitions. */
+  journal({ type, runId, taskId, epoch }: JournalAddress, partitions: number = JOURNAL_PARTITIONS): string {
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
       throw new AntiphonError("ANT_CONTRACT_INVALID", `not an epoch: ${String(epoch)}`);
     }
-    return `${ROOT}.run.${partitionOf(runId)}.${token(type)}.${token(runId)}.${taskToken(taskId)}.${epoch}`;
+    return `${ROOT}.run.${partitionOf(runId, partitions)}.${token(type)}.${token(runId)}.${taskToken(taskId)}.${epoch}`;
   },
   /** All records of one run, in one partition or (for readers that do not care) any. */
   run: (runId: string): string => `${ROOT}.run.*.*.${token(runId)}.>`,
   /** All records of one run, as a filter within its own partition's stream. */
-  runInPartition: (runId: string): string => `${ROOT}.run.${partitionOf(runId)}.*.${token(runId)}.>`,
+  runInPartition: (runId: string, partitions: number = JOURNAL_PARTITIONS): string =>
+    `${ROOT}.run.${partitionOf(runId, partitions)}.*.${token(runId)}.>`,
   /** All records of one type of one run, as a filter within its own partition's stream. */
-  runTypeInPartition: (runId: string, type: JournalType): string =>
-    `${ROOT}.run.${partitionOf(runId)}.${token(type)}.${token(runId)}.>`,
+  runTypeInPartition: (runId: string, type: JournalType, partitions: number = JOURNAL_PARTITIONS): string =>
+    `${ROOT}.run.${partitionOf(runId, partitions)}.${token(type)}.${token(runId)}.>`,
   /** All records of one type of one run. */
   runType: (runId: string, type: JournalType): string => `${ROOT}.run.*.${token(type)}.${token(runId)}.>`,
   /** All records of a partition. */

@@ -76,9 +76,7 @@ const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number
 
 export const journalStream = (partition: number): string => `ANT_JOURNAL_${partition}`;
 
-const partitions = Array.from({ length: JOURNAL_PARTITIONS }, (_, partition) => partition);
-
-const journals: StreamSpec[] = partitions.map((partition) => ({
+const journalSpec = (partition: number): StreamSpec => ({
   name: journalStream(partition),
   purpose: "The journal: the truth about every run (J1).",
   subjects: [subjects.partition(partition)],
@@ -92,9 +90,9 @@ const journals: StreamSpec[] = partitions.map((partition) => ({
   maxAgeMs: 0,
   maxBytes: -1,
   maxMessageBytes: 2 * limits.messageBytes,
-}));
+});
 
-const consumers: ConsumerSpec[] = partitions.flatMap((partition) =>
+const consumerSpecs = (partition: number): ConsumerSpec[] =>
   (Object.keys(CONSUMER_TYPES) as ConsumerName[]).map((name) => {
     const [purpose, ackWaitMs, maxAckPending] = CONSUMER_PURPOSE[name];
     return {
@@ -106,8 +104,7 @@ const consumers: ConsumerSpec[] = partitions.flatMap((partition) =>
       maxDeliver: -1,
       maxAckPending,
     };
-  }),
-);
+  });
 
 /** Accepted less closed is open: the server keeps both counts, purges included, so nobody has to read a run for it. */
 const TALLIED: { readonly [T in TallyName]: JournalType } = {
@@ -115,7 +112,7 @@ const TALLIED: { readonly [T in TallyName]: JournalType } = {
   "tally-closed": "closed",
 };
 
-const tallies: ConsumerSpec[] = partitions.flatMap((partition) =>
+const tallySpecs = (partition: number): ConsumerSpec[] =>
   (Object.keys(TALLIED) as TallyName[]).map((name) => ({
     name,
     stream: journalStream(partition),
@@ -124,8 +121,7 @@ const tallies: ConsumerSpec[] = partitions.flatMap((partition) =>
     ackWaitMs: limits.routerAckWaitMs,
     maxDeliver: -1,
     maxAckPending: 1,
-  })),
-);
+  }));
 
 const timers: ConsumerSpec = {
   name: TIMER_CONSUMER,
@@ -148,133 +144,153 @@ export const BUCKETS = {
   repos: "ANT_REPOS",
   recordings: "ANT_RECORDINGS",
   budgets: "ANT_BUDGETS",
+  archive: "ANT_ARCHIVE",
 } as const;
 
-export const topology: {
+export type Topology = {
   readonly streams: readonly StreamSpec[];
   readonly consumers: readonly ConsumerSpec[];
   readonly buckets: readonly BucketSpec[];
-} = {
-  streams: [
-    ...journals,
-    {
-      name: "ANT_DLQ",
-      purpose: "Dead letters: what ended the processes that worked on it (J7).",
-      subjects: [subjects.deadLettersAll],
-      retention: "limits",
-      storage: "file",
-      discard: "new",
-      allowDirect: true,
-      allowAtomicPublish: false,
-      denyDelete: false,
-      denyPurge: false,
-      maxAgeMs: 0,
-      maxBytes: 256 * 1024 * 1024,
-      maxMessageBytes: 4 * limits.messageBytes,
-    },
-    {
-      name: "ANT_SESSIONS",
-      purpose: "Sessions of Contracts v1.3: commands, their decisions, their events.",
-      subjects: [subjects.sessionsAll],
-      retention: "limits",
-      storage: "file",
-      discard: "new",
-      allowDirect: true,
-      allowAtomicPublish: false,
-      denyDelete: false,
-      denyPurge: false,
-      maxAgeMs: limits.sessionKeepS * 1000,
-      maxBytes: 256 * 1024 * 1024,
-      maxMessageBytes: 2 * limits.messageBytes,
-    },
-    {
-      name: TIMER_STREAM,
-      purpose: "Timers: messages held back until their time, then due.",
-      subjects: [timerSubjects.setAll, timerSubjects.dueAll],
-      retention: "limits",
-      storage: "file",
-      discard: "old", // The server schedules nothing in a stream that refuses; without a bound none is dropped.
-      allowDirect: true,
-      allowAtomicPublish: false,
-      allowSchedules: true,
-      denyDelete: false,
-      denyPurge: false,
-      maxAgeMs: 0,
-      maxBytes: -1,
-      maxMessageBytes: limits.messageBytes,
-    },
-    {
-      name: "ANT_LOG",
-      purpose: "Live output of attempts: a picture, not a record.",
-      subjects: [subjects.logsAll],
-      retention: "limits",
-      storage: "memory",
-      discard: "old",
-      allowDirect: true,
-      allowAtomicPublish: false,
-      denyDelete: false,
-      denyPurge: false,
-      maxAgeMs: limits.logMaxAgeS * 1000,
-      maxBytes: limits.logMaxBytes,
-      maxMessageBytes: 2 * limits.messageBytes,
-    },
-  ],
-  consumers: [...consumers, ...tallies, timers],
-  buckets: [
-    { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
-    { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },
-    {
-      name: BUCKETS.contracts,
-      kind: "kv",
-      purpose: "Router and task contracts, a projection.",
-      keys: "<runId>.router, <runId>.<taskId>",
-      history: 1,
-    },
-    {
-      name: BUCKETS.evidence,
-      kind: "kv",
-      purpose: "Evidence manifests.",
-      keys: "<runId>.<taskId>.<epoch>, <runId>.<taskId>.<epoch>.verdict",
-      history: 1,
-    },
-    {
-      name: BUCKETS.keys,
-      kind: "kv",
-      purpose: "Public keys of Directors.",
-      keys: "<key thumbprint>",
-      history: 1,
-    },
-    {
-      name: BUCKETS.policies,
-      kind: "kv",
-      purpose: "PolicyConfig of the deployment.",
-      keys: "config",
-      history: 1,
-    },
-    {
-      name: BUCKETS.evidenceFiles,
-      kind: "object",
-      purpose: "Logs, diffs, provenance, transcripts.",
-      keys: "sha256-<base64url>",
-      history: 1,
-    },
-    { name: BUCKETS.repos, kind: "object", purpose: "Base trees.", keys: "tree-<tree sha>.tar", history: 1 },
-    {
-      name: BUCKETS.recordings,
-      kind: "object",
-      purpose: "Recorded agent sessions.",
-      keys: "<replayKey>.json",
-      history: 1,
-    },
-    {
-      name: BUCKETS.budgets,
-      kind: "kv",
-      purpose: "What the model calls of a run were charged; written by compare-and-set only.",
-      keys: "<runId>",
-      history: 1,
-    },
-  ],
 };
+
+/** What a deployment with so many journal partitions has. */
+export function topologyOf(partitions: number): Topology {
+  const all = Array.from({ length: partitions }, (_, partition) => partition);
+  return {
+    streams: [...all.map(journalSpec), ...sideStreams],
+    consumers: [...all.flatMap(consumerSpecs), ...all.flatMap(tallySpecs), timers],
+    buckets,
+  };
+}
+
+const sideStreams: readonly StreamSpec[] = [
+  {
+    name: "ANT_DLQ",
+    purpose: "Dead letters: what ended the processes that worked on it (J7).",
+    subjects: [subjects.deadLettersAll],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    allowDirect: true,
+    allowAtomicPublish: false,
+    denyDelete: false,
+    denyPurge: false,
+    maxAgeMs: 0,
+    maxBytes: 256 * 1024 * 1024,
+    maxMessageBytes: 4 * limits.messageBytes,
+  },
+  {
+    name: "ANT_SESSIONS",
+    purpose: "Sessions of Contracts v1.3: commands, their decisions, their events.",
+    subjects: [subjects.sessionsAll],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    allowDirect: true,
+    allowAtomicPublish: false,
+    denyDelete: false,
+    denyPurge: false,
+    maxAgeMs: limits.sessionKeepS * 1000,
+    maxBytes: 256 * 1024 * 1024,
+    maxMessageBytes: 2 * limits.messageBytes,
+  },
+  {
+    name: TIMER_STREAM,
+    purpose: "Timers: messages held back until their time, then due.",
+    subjects: [timerSubjects.setAll, timerSubjects.dueAll],
+    retention: "limits",
+    storage: "file",
+    discard: "old", // The server schedules nothing in a stream that refuses; without a bound none is dropped.
+    allowDirect: true,
+    allowAtomicPublish: false,
+    allowSchedules: true,
+    denyDelete: false,
+    denyPurge: false,
+    maxAgeMs: 0,
+    maxBytes: -1,
+    maxMessageBytes: limits.messageBytes,
+  },
+  {
+    name: "ANT_LOG",
+    purpose: "Live output of attempts: a picture, not a record.",
+    subjects: [subjects.logsAll],
+    retention: "limits",
+    storage: "memory",
+    discard: "old",
+    allowDirect: true,
+    allowAtomicPublish: false,
+    denyDelete: false,
+    denyPurge: false,
+    maxAgeMs: limits.logMaxAgeS * 1000,
+    maxBytes: limits.logMaxBytes,
+    maxMessageBytes: 2 * limits.messageBytes,
+  },
+];
+
+const buckets: readonly BucketSpec[] = [
+  { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
+  { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },
+  {
+    name: BUCKETS.contracts,
+    kind: "kv",
+    purpose: "Router and task contracts, a projection.",
+    keys: "<runId>.router, <runId>.<taskId>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.evidence,
+    kind: "kv",
+    purpose: "Evidence manifests.",
+    keys: "<runId>.<taskId>.<epoch>, <runId>.<taskId>.<epoch>.verdict",
+    history: 1,
+  },
+  {
+    name: BUCKETS.keys,
+    kind: "kv",
+    purpose: "Public keys of Directors.",
+    keys: "<key thumbprint>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.policies,
+    kind: "kv",
+    purpose: "PolicyConfig of the deployment.",
+    keys: "config",
+    history: 1,
+  },
+  {
+    name: BUCKETS.evidenceFiles,
+    kind: "object",
+    purpose: "Logs, diffs, provenance, transcripts.",
+    keys: "sha256-<base64url>",
+    history: 1,
+  },
+  { name: BUCKETS.repos, kind: "object", purpose: "Base trees.", keys: "tree-<tree sha>.tar", history: 1 },
+  {
+    name: BUCKETS.recordings,
+    kind: "object",
+    purpose: "Recorded agent sessions.",
+    keys: "<replayKey>.json",
+    history: 1,
+  },
+  {
+    name: BUCKETS.budgets,
+    kind: "kv",
+    purpose: "What the model calls of a run were charged; written by compare-and-set only.",
+    keys: "<runId>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.archive,
+    kind: "object",
+    purpose: "Finished runs whose records were moved out of the journal (J10).",
+    keys: "<runId>",
+    history: 1,
+  },
+];
+
+/** The topology of a deployment that does not say otherwise; what the reference and the snapshot list. */
+export const topology: Topology = topologyOf(JOURNAL_PARTITIONS);
 
 /** Keys of projections and evidence, so that writers and readers agree. Task ids keep their case in keys. */
 export const keys = {

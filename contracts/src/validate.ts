@@ -92,6 +92,21 @@ export function validate<N extends SchemaName>(
   return problem === null ? { ok: true, value: taken.value as ContractType<N> } : refused([problem]);
 }
 
+/**
+ * As `validate`, without the rules between fields: what was stored by a writer that was held to them (or not: a Router
+ * has to see a circle to refuse it) still has a shape to be relied on.
+ */
+export function validateShape(
+  name: SchemaName,
+  value: unknown,
+  reader: Reader,
+): { ok: true } | { ok: false; errors: Problem[] } {
+  const taken = intake(value); // V2
+  if (!taken.ok) return refused([taken.unfit]);
+  const check = validatorOf(name, reader);
+  return check(taken.value) ? { ok: true } : refused(describe(check.errors ?? []));
+}
+
 const refused = (problems: readonly Problem[]): { ok: false; errors: Problem[] } => ({
   ok: false,
   errors: problems.map(bounded),

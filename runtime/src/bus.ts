@@ -1,17 +1,19 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/nats-core";
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, JOURNAL_PARTITIONS, journalStream } from "@antiphon/contracts";
 import type { NodeConnectionOptions } from "nats";
 import { connect } from "nats";
 import { backoffMs } from "./backoff.ts";
 import { Deadlines } from "./deadlines.ts";
+import { partitionsOf } from "./deployment.ts";
 import { DirectReader } from "./direct-reader.ts";
 import { requireDurability } from "./durability.ts";
 import type { Logger } from "./logger.ts";
 import type { Outgoing, PublisherLimits, PublisherStats } from "./publisher.ts";
 import { Publisher, publisherDefaults } from "./publisher.ts";
 import type { PublishResult } from "./core/publish-result.ts";
+import { RecordReader } from "./record-reader.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { wireHeaders } from "./wire-headers.ts";
@@ -52,7 +54,13 @@ export interface Bus {
   readonly name: string;
   readonly connected: boolean;
   readonly durability: "confirmed" | "waived";
+  /** Partitions of the journal, as the server has it; one while there is none. */
+  readonly partitions: number;
+  /** Says that the journal was made, or found, with so many partitions. */
+  adopt(partitions: number): void;
   readonly reader: DirectReader;
+  /** Reads records; one for the connection, so that what was found right once is right for all. */
+  readonly records: RecordReader;
   publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
   publisherStats(): PublisherStats;
   /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
@@ -81,7 +89,9 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
       ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
       unsafe: options.unsafeDurability === true,
     });
-    return await busOver(nc, durability, options);
+    const bus = await busOver(nc, durability, options);
+    bus.adopt(await partitionsThere(bus.jsm));
+    return bus;
   } catch (error) {
     await nc.close();
     throw error;
@@ -115,6 +125,18 @@ async function dial(options: BusOptions): Promise<NatsConnection> {
   }
 }
 
+/** A journal that is already there says how it is spread; `provision` makes one that is not. */
+async function partitionsThere(jsm: JetStreamManager): Promise<number> {
+  try {
+    return partitionsOf((await jsm.streams.info(journalStream(0))).config);
+  } catch (error) {
+    if ((error as { status?: number }).status === 404 || (error as { code?: number }).code === 10059) {
+      return JOURNAL_PARTITIONS;
+    }
+    throw AntiphonError.from(error, "ANT_NATS_UNREACHABLE");
+  }
+}
+
 function requireVersion(nc: NatsConnection): void {
   const version = nc.info?.version ?? "0.0.0";
   const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
@@ -143,6 +165,7 @@ function openBus(
   options: BusOptions,
 ): Bus {
   let connected = true;
+  let partitions = JOURNAL_PARTITIONS;
   const listeners = new Set<(up: boolean) => void>();
   const drains = new Set<() => Promise<void>>();
   const inbox = new ReplyInbox(nc);
@@ -193,7 +216,14 @@ function openBus(
     jsm,
     name: options.name,
     durability,
+    get partitions() {
+      return partitions;
+    },
+    adopt(there) {
+      partitions = there;
+    },
     reader,
+    records: new RecordReader(),
     get connected() {
       return connected;
     },

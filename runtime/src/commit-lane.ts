@@ -258,7 +258,12 @@ export class CommitLane {
 }
 
 function expectation(out: Outgoing): Readonly<Record<string, string>> {
-  return out.expectLastSubjectSequence === undefined
-    ? out.headers
-    : { ...out.headers, "Nats-Expected-Last-Subject-Sequence": String(out.expectLastSubjectSequence) };
+  if (out.expectLastSubjectSequence === undefined) return out.headers;
+  const headers = {
+    ...out.headers,
+    "Nats-Expected-Last-Subject-Sequence": String(out.expectLastSubjectSequence),
+  };
+  return out.expectedSubject === undefined
+    ? headers
+    : { ...headers, "Nats-Expected-Last-Subject-Sequence-Subject": out.expectedSubject };
 }

@@ -5,6 +5,7 @@ describe("the configuration", () => {
   it("has defaults for a laptop", () => {
     expect(readRuntimeConfig({})).toEqual({
       natsUrl: "nats://127.0.0.1:4222",
+      deployment: {},
       natsMonitorUrl: null,
       natsToken: null,
       unsafeDurability: false,

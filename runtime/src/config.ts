@@ -1,4 +1,5 @@
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { Deployment } from "./deployment.ts";
 
 /** What every service needs to know before it can start. The one place in runtime/ that reads the environment. */
 export interface RuntimeConfig {
@@ -16,6 +17,11 @@ export interface RuntimeConfig {
   metricsPort: number | null;
   /** ANTIPHON_DRAIN_MS: how long a stopping service may finish what it holds. */
   drainMs: number;
+  /**
+   * ANTIPHON_JOURNAL_PARTITIONS and ANTIPHON_REPLICAS; what is not set is adopted from the server, and is one
+   * on an empty server.
+   */
+  deployment: Partial<Deployment>;
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -31,6 +37,16 @@ export function readRuntimeConfig(
     logLevel: oneOf(env, "ANTIPHON_LOG_LEVEL", logLevels) ?? "info",
     metricsPort: integer(env, "ANTIPHON_METRICS_PORT", 0, 65_535),
     drainMs: integer(env, "ANTIPHON_DRAIN_MS", 0, 600_000) ?? 25_000,
+    deployment: deploymentOf(env),
+  };
+}
+
+function deploymentOf(env: Env): Partial<Deployment> {
+  const partitions = integer(env, "ANTIPHON_JOURNAL_PARTITIONS", 1, limits.journalPartitions);
+  const replicas = integer(env, "ANTIPHON_REPLICAS", 1, 5);
+  return {
+    ...(partitions === null ? {} : { partitions }),
+    ...(replicas === null ? {} : { replicas }),
   };
 }
 

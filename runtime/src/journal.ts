@@ -1,11 +1,9 @@
-import type { JournalAddress, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
   HEADERS,
-  JOURNAL_PARTITIONS,
   MSGPACK,
   SIGNED_TYPES,
-  decode,
   digestOf,
   encode,
   journalStream,
@@ -32,9 +30,11 @@ import { signRecord } from "./signing-key.ts";
  *
  * Invariants (ids as in ARCHITECTURE.md):
  *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
+ *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
+ *      whose other records were archived. That conflict names the run's last word, `closed`.
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
- *   J9 What is read is checked: payload against its digest header, envelope against its subject.
+ *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
@@ -59,8 +59,10 @@ export interface Journal {
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
-  /** Ids of all runs the journal holds, in no particular order. */
+  /** Ids of all runs the journal holds, also of those whose records are archived; in no particular order. */
   runIds(): Promise<string[]>;
+  /** Ids of the runs without a `closed` record. Costs names, not records. */
+  openRunIds(): Promise<string[]>;
 }
 
 /** How often a refused append looks for the record that refused it, before it tries again. */
@@ -93,8 +95,8 @@ class JetStreamJournal implements Journal {
   }
 
   async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
-    const subject = subjects.journal(record);
-    const stream = journalStream(partitionOf(record.runId));
+    const subject = subjects.journal(record, this.bus.partitions);
+    const stream = this.streamOf(record.runId);
     const envelope: Envelope = { v: 1, ...record };
     const payload = encode(envelope);
     const digest = digestOf(payload);
@@ -103,9 +105,14 @@ class JetStreamJournal implements Journal {
       this.key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(this.key, digest) : null;
     if (signature !== null) headers[HEADERS.signature] = signature;
     for (let attempt = 0; ; attempt += 1) {
-      const out = { stream, subject, payload, headers, expectLastSubjectSequence: 0, group: true }; // J3
+      const expected = record.type === "intent" ? this.filterOf(record.runId) : undefined;
+      const out = {
+        ...{ stream, subject, payload, headers, expectLastSubjectSequence: 0, group: true }, // J3
+        ...(expected === undefined ? {} : { expectedSubject: expected }),
+      };
       const result = await this.bus.publish(out, signal);
       if (result.kind === "ok") {
+        this.bus.records.remember(digest);
         const at = new Date(this.clock.now());
         return {
           kind: "appended",
@@ -130,6 +137,8 @@ class JetStreamJournal implements Journal {
         );
         return { kind: "conflict", existing }; // J3
       }
+      const last = record.type === "intent" ? await this.find("closed", record.runId, null, 0) : null;
+      if (last !== null) return { kind: "conflict", existing: last }; // J3
       // Refused, yet nothing there: it was purged in between, or is being decided. Ask the stream again.
       if (attempt >= refusedReads) {
         throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses a record but holds none`);
@@ -140,10 +149,10 @@ class JetStreamJournal implements Journal {
 
   async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
     if (types === undefined) return this.readFrom(runId, 0);
-    const stream = journalStream(partitionOf(runId));
-    const filters = types.map((type) => subjects.runTypeInPartition(runId, type));
+    const stream = this.streamOf(runId);
+    const filters = types.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
     try {
-      return (await this.bus.reader.multiLast(stream, filters)).map(toRecord);
+      return this.records(await this.bus.reader.multiLast(stream, filters), 0);
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
@@ -151,8 +160,8 @@ class JetStreamJournal implements Journal {
   }
 
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null> {
-    const subject = subjects.journal({ type, runId, taskId, epoch });
-    return this.readBack(journalStream(partitionOf(runId)), subject);
+    const subject = subjects.journal({ type, runId, taskId, epoch }, this.bus.partitions);
+    return this.readBack(this.streamOf(runId), subject);
   }
 
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
@@ -160,35 +169,64 @@ class JetStreamJournal implements Journal {
   }
 
   async runIds(): Promise<string[]> {
+    const [opened, over] = await Promise.all([this.idsOf("intent"), this.idsOf("closed")]);
+    for (const runId of over) opened.add(runId);
+    return [...opened];
+  }
+
+  async openRunIds(): Promise<string[]> {
+    const opened = await this.idsOf("intent");
+    if (opened.size === 0) return [];
+    for (const runId of await this.idsOf("closed")) opened.delete(runId);
+    return [...opened];
+  }
+
+  private async idsOf(type: JournalType): Promise<Set<string>> {
     const ids = new Set<string>();
-    for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
-      const filter = subjects.partitionType(partition, "intent");
+    for (let partition = 0; partition < this.bus.partitions; partition += 1) {
+      const filter = subjects.partitionType(partition, type);
       const info = await this.bus.jsm.streams.info(journalStream(partition), { subjects_filter: filter });
       for (const subject of Object.keys(info.state.subjects ?? {})) {
         const address = parseJournalSubject(subject);
         if (address !== null) ids.add(address.runId);
       }
     }
-    return [...ids];
+    return ids;
+  }
+
+  private streamOf(runId: string): string {
+    return journalStream(partitionOf(runId, this.bus.partitions));
+  }
+
+  private filterOf(runId: string): string {
+    return subjects.runInPartition(runId, this.bus.partitions);
   }
 
   private async readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {
-    const stream = journalStream(partitionOf(runId));
-    const filter = subjects.runInPartition(runId);
+    const stream = this.streamOf(runId);
+    const filter = this.filterOf(runId);
     try {
-      return (await this.bus.reader.multiLast(stream, [filter], fromSeq)).map(toRecord);
+      return this.records(await this.bus.reader.multiLast(stream, [filter], fromSeq), fromSeq);
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
     // More than the server resolves at once (1,024): page through the run in stream order.
-    const records: StoredRecord[] = [];
+    const messages: StoredMessage[] = [];
     for (let seq = Math.max(1, fromSeq); ;) {
       const page = await this.bus.reader.next(stream, { filter, seq, batch: 512 });
-      records.push(...page.messages.map(toRecord));
+      messages.push(...page.messages);
       const last = page.messages.at(-1);
-      if (last === undefined || page.pending === 0) return records;
+      if (last === undefined || page.pending === 0) return this.records(messages, fromSeq);
       seq = last.seq + 1;
     }
+  }
+
+  /** In the order they were first stored in, which is another one than the stream's where a run was restored. */
+  private records(messages: readonly StoredMessage[], fromSeq: number): StoredRecord[] {
+    const records = messages.map((message) => this.bus.records.read(message)); // J9
+    const restored = messages.some((message, index) => records[index]?.seq !== message.seq);
+    if (!restored) return records;
+    return records.filter((record) => record.seq >= fromSeq).sort((a, b) => a.seq - b.seq);
   }
 
   /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
@@ -209,7 +247,7 @@ class JetStreamJournal implements Journal {
 
   private async readBack(stream: string, subject: string): Promise<StoredRecord | null> {
     const message = await this.bus.reader.last(stream, subject);
-    return message === null ? null : toRecord(message);
+    return message === null ? null : this.bus.records.read(message);
   }
 
   /** A direct get may be answered by a replica that lags; the leader that refused does not. */
@@ -219,7 +257,14 @@ class JetStreamJournal implements Journal {
       .catch(() => null);
     if (message === null) return null;
     const { seq, time, data, header } = message;
-    return toRecord({ subject: message.subject, seq, at: time, data, header: (name) => header.get(name) });
+    const { subject: stored } = message;
+    return this.bus.records.read({
+      subject: stored,
+      seq,
+      at: time,
+      data,
+      header: (name) => header.get(name),
+    });
   }
 }
 
@@ -243,45 +288,6 @@ function headersOf(
   if (record.cause !== null) headers[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
   if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent;
   return headers;
-}
-
-/** A stored message as a record; throws ANT_JOURNAL_CORRUPT when it is not what its subject says (J9). */
-export function toRecord(
-  message: Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">,
-): StoredRecord {
-  const { subject, seq, at } = message;
-  const digest = digestOf(message.data);
-  const claimed = message.header(HEADERS.digest);
-  if (claimed !== "" && claimed !== digest) throw corrupt(subject, seq, "payload does not match its digest");
-  const address = parseJournalSubject(subject);
-  if (address === null) throw corrupt(subject, seq, "not a journal subject");
-  let record: StoredRecord;
-  try {
-    record = decode(message.data) as StoredRecord;
-  } catch (error) {
-    throw corrupt(subject, seq, `payload cannot be decoded: ${String(error)}`);
-  }
-  if (record === null || typeof record !== "object" || !fits(record, address)) {
-    throw corrupt(subject, seq, "envelope does not match its subject");
-  }
-  const signature = message.header(HEADERS.signature);
-  return { ...record, seq, digest, at, subject, ...(signature === "" ? {} : { signature }) };
-}
-
-function fits(record: StoredRecord, address: JournalAddress): boolean {
-  return (
-    record.v === 1 &&
-    record.type === address.type &&
-    record.runId === address.runId &&
-    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
-    record.epoch === address.epoch
-  );
-}
-
-function corrupt(subject: string, seq: number, detail: string): AntiphonError {
-  return new AntiphonError("ANT_JOURNAL_CORRUPT", `${subject} (seq ${seq}): ${detail}`, {
-    data: { subject, seq },
-  });
 }
 
 function rejected(

@@ -1,4 +1,4 @@
-import { topology } from "@antiphon/contracts";
+import { topologyOf } from "@antiphon/contracts";
 import type { TallyName } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 
@@ -12,7 +12,7 @@ export async function countOpenRuns(bus: Bus): Promise<number> {
 }
 
 async function count(bus: Bus, name: TallyName): Promise<number> {
-  const specs = topology.consumers.filter((spec) => spec.name === name);
+  const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === name);
   const infos = await Promise.all(specs.map(({ stream }) => bus.jsm.consumers.info(stream, name)));
   return infos.reduce((sum, { num_pending }) => sum + num_pending, 0);
 }

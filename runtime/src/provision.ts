@@ -1,8 +1,9 @@
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
-import { AntiphonError, topology } from "@antiphon/contracts";
+import { AntiphonError, journalStream, topologyOf } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, StreamSpec } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import { differences, refusesToLoosen } from "./core/topology-diff.ts";
+import { settle, writtenDown, type Deployment } from "./deployment.ts";
 
 /**
  * Makes the server look like contracts/src/topology.ts: creates what is missing, updates what differs, leaves
@@ -18,12 +19,42 @@ export interface ProvisionReport {
   unchanged: number;
 }
 
-export async function provision(bus: Bus): Promise<ProvisionReport> {
+/** `set`: what this service is set to; the rest is adopted from the server. */
+export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promise<ProvisionReport> {
   const report: ProvisionReport = { created: [], updated: [], unchanged: 0 };
-  const streams = [...topology.streams.map(streamConfig), ...topology.buckets.map(bucketConfig)];
-  await inOrder(streams, (config) => ensureStream(bus, config, report));
-  await inOrder(topology.consumers, (spec) => ensureConsumer(bus, spec, report));
+  const deployment = await agree(bus, set, report);
+  const { streams, buckets, consumers } = topologyOf(deployment.partitions);
+  const wanted = [...streams.map(streamConfig), ...buckets.map(bucketConfig)];
+  await inOrder(wanted, (config) =>
+    ensureStream(bus, { ...config, num_replicas: deployment.replicas }, report),
+  );
+  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, report));
+  bus.adopt(deployment.partitions);
   return report;
+}
+
+/** The journal's first stream decides between services that start at once with different settings (N1). */
+async function agree(bus: Bus, set: Partial<Deployment>, report: ProvisionReport): Promise<Deployment> {
+  const name = journalStream(0);
+  const first = await readStream(bus, name);
+  if (first !== null) return settle(set, first);
+  const deployment = settle(set, null);
+  const spec = topologyOf(deployment.partitions).streams.find((stream) => stream.name === name);
+  if (spec === undefined) throw new AntiphonError("ANT_INTERNAL", `the topology has no ${name}`);
+  const config = {
+    ...streamConfig(spec),
+    num_replicas: deployment.replicas,
+    metadata: writtenDown(deployment),
+  };
+  try {
+    await bus.jsm.streams.add(config);
+    report.created.push(name);
+  } catch (error) {
+    const other = await readStream(bus, name); // Somebody else was faster, with other settings.
+    if (other === null) throw error;
+    return settle(set, other);
+  }
+  return deployment;
 }
 
 async function inOrder<T>(items: readonly T[], step: (item: T) => Promise<void>): Promise<void> {
@@ -108,10 +139,10 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
   }
 }
 
-async function readStream(bus: Bus, name: string): Promise<Record<string, unknown> | null> {
+async function readStream(bus: Bus, name: string): Promise<(StreamConfig & Record<string, unknown>) | null> {
   try {
     const info = await bus.jsm.streams.info(name);
-    return info.config;
+    return { ...info.config };
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;

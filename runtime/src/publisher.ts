@@ -29,6 +29,8 @@ export interface Outgoing {
   headers: Readonly<Record<string, string>>;
   /** 0: the subject must be empty (J3). Absent: no expectation. */
   expectLastSubjectSequence?: number;
+  /** What the expectation is about where that is not the subject itself: a wildcard. */
+  expectedSubject?: string;
   /** May share an atomic batch. Needs an expectation or an id, because it may be sent again. */
   group: boolean;
   /** One attempt, no retry: the caller has its own way to deal with `unknown`. */

@@ -12,7 +12,7 @@ import type { Logger } from "./logger.ts";
  * the server must have forgotten it: what still comes is taken if a slot is free and handed back if not.
  *
  * Invariants:
- *   W1 Live requests plus busy slots never exceed `slots`.
+ *   W1 Live requests plus busy slots never exceed `slots`; what all loops of a consumer hold never exceeds the gate.
  *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
  *   W3 A delivery that cannot be worked on (stopped, no slot) is handed back at once, not left to time out.
  */
@@ -20,9 +20,42 @@ export interface PullLoopOptions {
   stream: string;
   consumer: string;
   slots: number;
+  /** Slots that several loops share; where there are fewer of them than loops, W3 hands back what is too much. */
+  gate?: Gate;
   log: Logger;
   /** Takes a message; the slot is free again when the promise settles. It must not reject. */
   onMessage(message: Msg): Promise<void>;
+}
+
+/** Counts what all loops of one consumer hold together. */
+export class Gate {
+  private readonly size: number;
+  private readonly listeners: (() => void)[] = [];
+  private held = 0;
+
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  /** Called when a slot is free again. */
+  onFree(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  get free(): number {
+    return this.size - this.held;
+  }
+
+  take(): boolean {
+    if (this.held >= this.size) return false;
+    this.held += 1;
+    return true;
+  }
+
+  give(): void {
+    this.held -= 1;
+    for (const listener of this.listeners) listener();
+  }
 }
 
 interface Pull {
@@ -46,6 +79,7 @@ export class PullLoop {
   private readonly offConnectivity: () => void;
   private readonly watch: NodeJS.Timeout;
   private readonly inbox: string;
+  private readonly gate: Gate;
   private retryTimer: NodeJS.Timeout | null = null;
   private failures = 0;
   private busy = 0;
@@ -56,11 +90,13 @@ export class PullLoop {
   constructor(bus: Bus, options: PullLoopOptions, inbox: string) {
     this.bus = bus;
     this.options = options;
+    this.gate = options.gate ?? new Gate(options.slots);
     this.inbox = inbox;
     this.offConnectivity = bus.onConnectivity((up) => {
       if (up) this.schedule();
       else for (const pull of this.pulls) pull.live = false;
     });
+    this.gate.onFree(() => this.schedule());
     this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
     this.schedule();
   }
@@ -102,7 +138,7 @@ export class PullLoop {
     if (this.stopped || !this.bus.connected || this.retryTimer !== null) return;
     let covered = this.busy;
     for (const pull of this.pulls) if (pull.live) covered += pull.wanted;
-    const wanted = this.options.slots - covered; // W1
+    const wanted = Math.min(this.options.slots - covered, this.gate.free); // W1
     if (wanted <= 0) return;
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
@@ -133,15 +169,15 @@ export class PullLoop {
     this.failures = 0;
     pull.wanted -= 1;
     if (pull.wanted <= 0) this.end(pull);
-    if (this.stopped || this.busy >= this.options.slots) {
+    if (this.stopped || this.busy >= this.options.slots || !this.gate.take()) {
       message.respond("-NAK"); // W3
       return;
     }
     this.busy += 1;
     void this.options.onMessage(message).finally(() => {
       this.busy -= 1;
+      this.gate.give(); // W2: whichever loop has something may take it
       if (this.busy === 0) for (const resolve of this.idle.splice(0)) resolve();
-      this.schedule(); // W2
     });
   }
 

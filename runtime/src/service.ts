@@ -75,9 +75,9 @@ export async function startService(
   let role: Role | void;
   try {
     if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
-    const report = await provision(bus);
+    const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
-    closers.push(bus.onConnectivity((up) => up && void provisionAgain(bus, log)));
+    closers.push(bus.onConnectivity((up) => up && void provisionAgain(bus, config, log)));
     role = await definition.start({ bus, log, signal: hard.signal, config, node });
     const identity = {
       name: definition.name,
@@ -114,9 +114,9 @@ export async function startService(
 }
 
 /** After an outage a consumer may be gone (an operator, another store): put back what is missing, say so. */
-async function provisionAgain(bus: Bus, log: Logger): Promise<void> {
+async function provisionAgain(bus: Bus, config: RuntimeConfig, log: Logger): Promise<void> {
   try {
-    const report = await provision(bus);
+    const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0)
       log.warn(report, "topology was mended after an outage");
   } catch (error) {

@@ -2,17 +2,16 @@ import { setMaxListeners } from "node:events";
 import type { Msg } from "@nats-io/nats-core";
 import { createInbox } from "@nats-io/nats-core";
 import type { ConsumerName, StoredRecord } from "@antiphon/contracts";
-import { AntiphonError, limits, topology } from "@antiphon/contracts";
+import { AntiphonError, limits, topologyOf } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { DeliveryInfo } from "./core/ack-subject.ts";
 import { parseAckSubject } from "./core/ack-subject.ts";
 import { storeLetter } from "./dead-letters.ts";
-import { toRecord } from "./journal.ts";
 import type { Logger } from "./logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
-import { PullLoop } from "./pull-loop.ts";
+import { Gate, PullLoop } from "./pull-loop.ts";
 
 /**
  * Consuming the journal: each record that a durable consumer delivers is handled in a slot, and what the
@@ -64,17 +63,18 @@ const retryPolicy = { baseMs: 500, capMs: 30_000 };
 const killerDeliveries = 100;
 
 export function consume(bus: Bus, options: ConsumeOptions): Consumption {
-  const specs = topology.consumers.filter((spec) => spec.name === options.consumer);
+  const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === options.consumer);
   const abort = new AbortController();
   setMaxListeners(0, abort.signal); // every delivery and append in flight listens to it
   const slots = Math.max(1, Math.ceil(options.slots / specs.length));
+  const gate = new Gate(options.slots);
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
       deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, abort.signal, message);
     const { stream } = spec;
     return new PullLoop(
       bus,
-      { stream, consumer: spec.name, slots, log: options.log, onMessage },
+      { stream, consumer: spec.name, slots, gate, log: options.log, onMessage },
       createInbox(),
     );
   });
@@ -119,7 +119,7 @@ async function deliver(
   if (info === null) return;
   const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
   try {
-    const outcome = patient(await decide(options, info, signal, message), info.deliveries);
+    const outcome = patient(await decide(bus, options, info, signal, message), info.deliveries);
     const { verb, ...rest } = ackVerb(outcome);
     if (
       verb === "term" &&
@@ -144,6 +144,7 @@ function patient(outcome: Outcome, deliveries: number): Outcome {
 }
 
 async function decide(
+  bus: Bus,
   options: ConsumeOptions,
   info: DeliveryInfo,
   signal: AbortSignal,
@@ -154,7 +155,8 @@ async function decide(
   const { deliveries, seq } = info;
   let record: StoredRecord;
   try {
-    record = toRecord({ subject: message.subject, seq, at: new Date(info.atMs), data: message.data, header });
+    const { subject, data } = message;
+    record = bus.records.read({ subject, seq, at: new Date(info.atMs), data, header });
   } catch (error) {
     const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
     log.error({ subject: message.subject, seq, code, detail }, "unreadable record");

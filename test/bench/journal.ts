@@ -8,20 +8,15 @@
  */
 import { openBlobs, openJournal, provision, uniqueId, type Bus } from "@antiphon/runtime";
 import type { NewRecord } from "@antiphon/contracts";
+import { dispatchRecord } from "@antiphon/runtime/testing/records";
 import { startNats, type NatsServer } from "../support/nats.ts";
 
 const ROUNDS = 5;
-const BODY = { pad: "x".repeat(400) };
+const PAD = 100;
+const BODY = dispatchRecord("run_0", "T-1", 1, PAD).body;
 
 function record(runId: string, index: number): NewRecord {
-  return {
-    type: "dispatch",
-    runId,
-    taskId: `T-${index}`,
-    epoch: 1,
-    cause: null,
-    body: BODY,
-  } as unknown as NewRecord;
+  return dispatchRecord(runId, `T-${index}`, 1, PAD);
 }
 
 const rate = (count: number, ms: number): number => Math.round((count / ms) * 1000);

@@ -2,8 +2,15 @@ import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
-import type { AgentSpec, EvidenceManifest, NewRecord } from "@antiphon/contracts";
+import type { EvidenceManifest, NewRecord } from "@antiphon/contracts";
 import { listen, openBlobs, openKv, tell } from "@antiphon/runtime";
+import {
+  closedRecord,
+  dispatchRecord,
+  reportedBody,
+  resultRecord,
+  routedRecord,
+} from "@antiphon/runtime/testing/records";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exportEvidence } from "../../cli/src/evidence-export.ts";
 import { GatewayClient } from "../../cli/src/gateway-client.ts";
@@ -32,61 +39,18 @@ async function newRun(): Promise<string> {
   return String(run.runId);
 }
 
-async function write(record: Record<string, unknown>): Promise<void> {
-  const outcome = await world.journal.append({
-    taskId: "T-001",
-    epoch: 1,
-    cause: null,
-    ...record,
-  } as NewRecord);
+async function write(record: NewRecord): Promise<void> {
+  const outcome = await world.journal.append(record);
   expect(outcome.kind).toBe("appended");
 }
 
-const AGENT: AgentSpec = { kind: "scripted", commands: ["true"] };
-const TASK = { task_id: "T-001", kind: "edit_repo", instruction: "Do it" };
-const routed = (runId: string): Promise<void> =>
-  write({
-    type: "routed",
-    runId,
-    taskId: null,
-    epoch: 0,
-    body: {
-      workflow: "BUILD",
-      reason: "r",
-      confidence: 1,
-      contract: {},
-      tasks: [{ task: TASK, deps: [], agent: AGENT }],
-    },
-  });
-const closed = (runId: string): Promise<void> =>
-  write({
-    type: "closed",
-    runId,
-    taskId: null,
-    epoch: 0,
-    body: {
-      status: "failed",
-      code: "ANT_RUN_CANCELED",
-      message: "m",
-      contract: {},
-      commit: null,
-      landedOn: null,
-      seal: "s",
-    },
-  });
-const asks = (runId: string): Promise<void> =>
-  write({
-    type: "result",
-    runId,
-    body: {
-      kind: "reported",
-      associate: "as_1",
-      code: null,
-      patch: null,
-      evidence: { key: keys.evidence(runId, "T-001", 1), digest: "sha256-x" },
-      result: { status: "needs_input", questions: ["Which?"], summary: "" },
-    },
-  });
+const routed = (runId: string): Promise<void> => write(routedRecord(runId));
+const closed = (runId: string): Promise<void> => write(closedRecord(runId));
+const asks = (runId: string): Promise<void> => {
+  const key = keys.evidence(runId, "T-001", 1);
+  const body = reportedBody("T-001", { status: "needs_input", key, questions: ["Which?"] });
+  return write(resultRecord(runId, "T-001", 1, body));
+};
 
 class Stream {
   readonly events: ServerEvent[] = [];
@@ -251,7 +215,7 @@ describe("G4 what people say to a run", () => {
   it("answers the task that waits, once", async () => {
     const runId = await newRun();
     await routed(runId);
-    await write({ type: "dispatch", runId, body: { feedback: [] } });
+    await write(dispatchRecord(runId, "T-001", 1));
     const early = await world.call("POST", `/runs/${runId}/events`, {
       body: { event: "approval", choice: "approve" },
     });
@@ -302,18 +266,7 @@ describe("evidence", () => {
     const key = keys.evidence(runId, "T-001", 1);
     await openKv(world.bus, BUCKETS.evidence).put(key, manifest);
     await routed(runId);
-    await write({
-      type: "result",
-      runId,
-      body: {
-        kind: "reported",
-        associate: "as_1",
-        code: null,
-        patch: blob,
-        evidence: { key, digest: "sha256-x" },
-        result: { status: "ok", summary: "s", questions: [] },
-      },
-    });
+    await write(resultRecord(runId, "T-001", 1, reportedBody("T-001", { status: "ok", key, patch: blob })));
     return { runId, diff };
   }
 

@@ -293,6 +293,6 @@ describe("consuming the journal", () => {
     await bus.nc.flush();
     expect(await server.subscriptions()).toBe(before);
     expect(await server.leakedConsumers()).toEqual([]);
-    expect((await bus.jsm.streams.info("ANT_JOURNAL_0")).state.consumer_count).toBe(3);
+    expect((await bus.jsm.streams.info("ANT_JOURNAL_0")).state.consumer_count).toBe(5);
   });
 });

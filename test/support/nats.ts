@@ -52,7 +52,7 @@ export function natsServerBinary(): string {
 
 export async function startNats(options: NatsServerOptions = {}): Promise<NatsServer> {
   const dir = mkdtempSync(join(options.parent ?? tmpdir(), "antiphon-nats-"));
-  const [port, monitorPort] = await freePorts();
+  const [port = 0, monitorPort = 0] = await freePorts(2);
   const configFile = join(dir, "nats.conf");
   writeFileSync(configFile, serverConfig(dir, port, monitorPort, options));
 
@@ -61,15 +61,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
   const onExit = (): void => void child.kill("SIGKILL");
   process.once("exit", onExit);
   const buses = new Set<Bus>();
-  const ended = (process: ChildProcess): Promise<void> =>
-    process.exitCode !== null || process.signalCode !== null
-      ? Promise.resolve()
-      : new Promise((resolve) => process.once("exit", () => resolve()));
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    child.kill("SIGCONT");
-    child.kill(signal);
-    await ended(child);
-  };
+  const end = (signal: NodeJS.Signals): Promise<void> => endOf(child, signal);
 
   const monitorUrl = `http://127.0.0.1:${monitorPort}`;
   const server: NatsServer = {
@@ -119,21 +111,38 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
 
 function serverConfig(dir: string, port: number, monitorPort: number, options: NatsServerOptions): string {
   const sync = options.sync === "lazy" ? "2m" : "always";
-  const jsz = "$SYS.REQ.SERVER.PING.JSZ";
-  const tells = options.tellsDurability !== false;
   return `
 listen: "127.0.0.1:${port}"
 http: "127.0.0.1:${monitorPort}"
 server_name: test
 max_payload: 8MB
 jetstream { store_dir: "${dir}/store", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }
+${accountsConfig(options.tellsDurability !== false)}`;
+}
+
+/**
+ * Whoever connects without credentials is `ant`; `tells`: clients may ask for the sync mode over NATS. Each server of
+ * a cluster answers for itself, so the answer is a stream.
+ */
+export function accountsConfig(tells = true): string {
+  const jsz = "$SYS.REQ.SERVER.PING.JSZ";
+  return `
 accounts {
-  SYS: { users: [ { user: sys, password: sys } ]${tells ? `, exports: [ { service: "${jsz}" } ]` : ""} }
+  SYS: { users: [ { user: sys, password: sys } ]${tells ? `, exports: [ { service: "${jsz}", response: stream } ]` : ""} }
   ANT: { jetstream: enabled, users: [ { user: ant, password: ant } ]${tells ? `, imports: [ { service: { account: SYS, subject: "${jsz}" } } ]` : ""} }
 }
 system_account: SYS
 no_auth_user: ant
 `;
+}
+
+/** Ends a server by a signal, also one that is paused, and waits for it. */
+export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  child.kill("SIGCONT");
+  child.kill(signal);
+  await ended;
 }
 
 /** The signal stops one thread, which then stops the others; on a busy machine they go on working meanwhile. */
@@ -146,7 +155,7 @@ function untilStopped(pid: number): void {
   }
 }
 
-async function launch(configFile: string, port: number): Promise<ChildProcess> {
+export async function launch(configFile: string, port: number): Promise<ChildProcess> {
   const child = spawn(natsServerBinary(), ["-c", configFile], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (data: Buffer) => {
@@ -176,20 +185,23 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function freePorts(): Promise<[number, number]> {
-  const open = () =>
-    new Promise<{ port: number; close: () => Promise<void> }>((resolve, reject) => {
+/** Ports that were free a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => {
       const server = createServer();
-      server.once("error", reject);
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address();
-        const port = typeof address === "object" && address !== null ? address.port : 0;
-        resolve({ port, close: () => new Promise((done) => server.close(() => done())) });
+      return new Promise<typeof server>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(0, "127.0.0.1", () => resolve(server));
       });
-    });
-  const [first, second] = [await open(), await open()];
-  await Promise.all([first.close(), second.close()]);
-  return [first.port, second.port];
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
 }
 
 interface JszConsumer {

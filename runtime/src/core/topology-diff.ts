@@ -30,6 +30,7 @@ export function refusesToLoosen(wanted: object, stored: Config): string[] {
   if (stored["deny_purge"] === true && want["deny_purge"] === false) loosened.push("deny_purge");
   if (shorter(want["max_age"], stored["max_age"], 0)) loosened.push("max_age");
   if (shorter(want["max_bytes"], stored["max_bytes"], -1)) loosened.push("max_bytes");
+  if (Number(want["num_replicas"] ?? 1) < Number(stored["num_replicas"] ?? 1)) loosened.push("num_replicas");
   return loosened;
 }
 

@@ -1,12 +1,13 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
 import type { AppendResult, Journal, TailOptions } from "../journal.ts";
-import { toRecord } from "../journal.ts";
+import { RecordReader } from "../record-reader.ts";
 
 /** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
 export class MemoryJournal implements Journal {
   private readonly bySubject = new Map<string, StoredRecord>();
   private readonly log: StoredRecord[] = [];
+  private readonly reader = new RecordReader();
   private readonly listeners = new Set<() => void>();
   private readonly now: () => number;
 
@@ -29,8 +30,10 @@ export class MemoryJournal implements Journal {
         existing.digest === digest ? { kind: "duplicate", record: existing } : { kind: "conflict", existing },
       );
     }
+    const first = record.type === "intent" ? this.log.find(({ runId }) => runId === record.runId) : undefined;
+    if (first !== undefined) return Promise.resolve({ kind: "conflict", existing: first });
     // Through the bytes, so that what cannot be encoded, or is changed later, cannot pass here either.
-    const stored = toRecord({
+    const stored = this.reader.read({
       subject,
       seq: this.log.length + 1,
       at: new Date(this.now()),
@@ -71,9 +74,16 @@ export class MemoryJournal implements Journal {
   }
 
   runIds(): Promise<string[]> {
-    return Promise.resolve([
-      ...new Set(this.log.filter((record) => record.type === "intent").map((record) => record.runId)),
-    ]);
+    return Promise.resolve([...new Set([...this.idsOf("intent"), ...this.idsOf("closed")])]);
+  }
+
+  openRunIds(): Promise<string[]> {
+    const over = this.idsOf("closed");
+    return Promise.resolve([...this.idsOf("intent")].filter((runId) => !over.has(runId)));
+  }
+
+  private idsOf(type: StoredRecord["type"]): Set<string> {
+    return new Set(this.log.filter((record) => record.type === type).map((record) => record.runId));
   }
 
   private change(signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { StoredRecord } from "@antiphon/contracts";
 import { parseJournalSubject } from "@antiphon/contracts";
 import type { ClientCall, ContainerEvent, GitCommit, History } from "../../chaos/checker/history.ts";
 import { emptyHistory } from "../../chaos/checker/history.ts";
-import { toRecord } from "../../../runtime/src/journal.ts";
+import { RecordReader } from "../../../runtime/src/record-reader.ts";
 import { WALL_START_MS } from "../ambient.ts";
 import type { Broker } from "../server/broker.ts";
 import { shown } from "../server/broker.ts";
@@ -73,7 +73,7 @@ export class Journalist {
 
 function recordOf(message: StoredMessage, atMs: number): StoredRecord {
   const { subject, seq, data, headers } = message;
-  return toRecord({
+  return new RecordReader().read({
     subject,
     seq,
     data,

@@ -1,5 +1,5 @@
 /** J7: the dispatch nobody survived, kept as the Associates' dead letter, with the words of the Director. */
-import { AntiphonError, encode, journalStream, partitionOf } from "@antiphon/contracts";
+import { AntiphonError, encode, journalStream, parseJournalSubject } from "@antiphon/contracts";
 import type { DeadLetters, Journal } from "@antiphon/runtime";
 import type { PoisonedTask } from "../core/outstanding.ts";
 import type { PoisonLettersPort } from "../ports.ts";
@@ -26,7 +26,7 @@ export class PoisonLetters implements PoisonLettersPort {
       code: "ANT_TASK_POISON",
       detail: message,
       deliveries: lost,
-      origin: { subject, seq, stream: journalStream(partitionOf(runId)) },
+      origin: { subject, seq, stream: journalStream(parseJournalSubject(subject)?.partition ?? 0) },
       data: encode(envelope),
     });
   }

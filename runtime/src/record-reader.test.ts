@@ -1,0 +1,71 @@
+import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
+import type { NewRecord } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import { RecordReader, type RecordMessage } from "./record-reader.ts";
+import { claimRecord, intentRecord } from "./testing/records.ts";
+
+const at = new Date("2026-01-02T03:04:05.678Z");
+
+function message(
+  record: NewRecord,
+  change: (document: Record<string, unknown>) => unknown = (document) => document,
+  headers: Record<string, string> = {},
+): RecordMessage {
+  const data = encode(change({ v: 1, ...record }));
+  const all: Record<string, string> = { [HEADERS.digest]: digestOf(data), ...headers };
+  return { subject: subjects.journal(record), seq: 7, at, data, header: (name) => all[name] ?? "" };
+}
+
+describe("reading a stored record", () => {
+  it("Y1 a field that a newer writer added passes, in the envelope and in the body", () => {
+    const record = new RecordReader().read(
+      message(claimRecord("run_a", "T-1", 1, "as_one"), (document) => ({
+        ...document,
+        region: "moon",
+        body: { ...(document["body"] as object), mood: "fine" },
+      })),
+    );
+    expect(record).toMatchObject({ seq: 7, type: "claim", body: { associate: "as_one", mood: "fine" } });
+  });
+
+  it("Y2 a wrong shape is corruption, located by subject and sequence", () => {
+    const wrong = message(intentRecord("run_a"), (document) => ({ ...document, body: { goal: 1 } }));
+    expect(() => new RecordReader().read(wrong)).toThrow(
+      expect.objectContaining({
+        code: "ANT_JOURNAL_CORRUPT",
+        data: { subject: "antiphon.v1.run.0.intent.run_a.-.0", seq: 7 },
+      }),
+    );
+  });
+
+  it("Y2 whatever the bytes are, nothing but corruption is thrown", () => {
+    const reader = new RecordReader();
+    const { subject } = message(intentRecord("run_a"));
+    for (let seed = 0; seed < 300; seed += 1) {
+      const data = Uint8Array.from({ length: seed % 90 }, (_, i) => (seed * 31 + i * 17) % 256);
+      expect(() => reader.read({ subject, seq: seed, at, data, header: () => "" })).toThrow(
+        expect.objectContaining({ code: "ANT_JOURNAL_CORRUPT" }),
+      );
+    }
+  });
+
+  it("Y1 a payload that is not the one of its digest is corruption", () => {
+    const flipped = message(claimRecord("run_a", "T-1", 1, "as_one"), (document) => document, {
+      [HEADERS.digest]: digestOf(new Uint8Array([1])),
+    });
+    expect(() => new RecordReader().read(flipped)).toThrow(/does not match its digest/);
+  });
+
+  it("a record that was put back keeps the sequence and the time it had", () => {
+    const origin = { [HEADERS.origin]: "3 2025-01-01T00:00:00.000Z" };
+    const record = new RecordReader().read(message(intentRecord("run_a"), undefined, origin));
+    expect(record.seq).toBe(3);
+    expect(record.at.toISOString()).toBe("2025-01-01T00:00:00.000Z");
+  });
+
+  it("Y3 forgets the oldest of what it remembers", () => {
+    const reader = new RecordReader();
+    for (let i = 0; i < 50_000; i += 1) reader.remember(`sha256-${i}`);
+    expect(reader.read(message(intentRecord("run_a"))).type).toBe("intent");
+  });
+});

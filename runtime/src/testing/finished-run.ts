@@ -1,0 +1,47 @@
+import { canonicalJson, digestOf, type NewRecord, type StoredRecord } from "@antiphon/contracts";
+import type { Journal } from "../journal.ts";
+import {
+  claimRecord,
+  closedRecord,
+  dispatchRecord,
+  intentRecord,
+  landingRecord,
+  reportedBody,
+  resultRecord,
+  routedRecord,
+  verdictRecord,
+} from "./records.ts";
+
+/** A run of one task from intent to `closed`, each record caused by the one before it, and sealed (J9). */
+export async function finishRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {
+  const stored = await openRun(journal, runId, goal);
+  const key = `${runId}.T-001.1`;
+  await say(journal, stored, claimRecord(runId, "T-001", 1, "as_one"));
+  await say(journal, stored, resultRecord(runId, "T-001", 1, reportedBody("T-001", { status: "ok", key })));
+  await say(journal, stored, verdictRecord(runId, "T-001", 1));
+  await say(journal, stored, landingRecord(runId, "T-001", 1));
+  const seal = sealOf(stored);
+  await say(journal, stored, closedRecord(runId, { status: "succeeded", seal }));
+  return stored;
+}
+
+/** The same, as far as its dispatch: it is under way. */
+export async function openRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {
+  const stored: StoredRecord[] = [];
+  await say(journal, stored, intentRecord(runId, goal));
+  await say(journal, stored, routedRecord(runId));
+  await say(journal, stored, dispatchRecord(runId, "T-001", 1));
+  return stored;
+}
+
+function sealOf(records: readonly StoredRecord[]): string {
+  return digestOf(new TextEncoder().encode(canonicalJson(records.map((record) => record.digest))));
+}
+
+async function say(journal: Journal, stored: StoredRecord[], record: NewRecord): Promise<void> {
+  const last = stored.at(-1);
+  const cause = last === undefined ? null : { seq: last.seq, digest: last.digest };
+  const result = await journal.append({ ...record, cause });
+  if (result.kind === "conflict") throw new Error(`taken: ${result.existing.subject}`);
+  stored.push(result.record);
+}

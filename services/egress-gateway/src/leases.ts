@@ -197,7 +197,10 @@ export class Leases {
   /** All of the range, each lease from another place on, so that a port is not given again at once. */
   *#portsToTry(): Generator<number> {
     const range = this.#ports.settings.ports;
-    if (range === null) return yield 0;
+    if (range === null) {
+      yield 0;
+      return;
+    }
     const size = range.to - range.from + 1;
     const start = (this.#next += 1);
     for (let i = 0; i < size; i += 1) yield range.from + ((start + i) % size);

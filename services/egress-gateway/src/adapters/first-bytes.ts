@@ -53,7 +53,7 @@ function gathered<T>(
         resolve(done.value);
       } catch (error) {
         stop();
-        reject(error as Error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
     socket.on("readable", onReadable);

@@ -57,6 +57,7 @@ export class SandboxListener {
         keepAliveTimeout: limits.egressIdleMs,
         connectionsCheckingInterval: 1_000,
         insecureHTTPParser: false,
+        requireHostHeader: false, // a missing one is refused with its rule, and logged
       },
       (request, response) =>
         void exchange(request, response, this.#tunnels.get(request.socket) ?? null, options.ports),

@@ -55,7 +55,6 @@ function checkedPath(path: string): string {
     throw malformed("target:path", "a path with characters that do not belong there");
   if (/%(?![0-9a-fA-F]{2})/.test(path)) throw malformed("target:path", "a broken percent escape");
   const plain = decoded(path);
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\x00-\x1f\x7f\\]/.test(plain)) throw malformed("target:path", "an escape of a control character"); // U1
   if (
     decoded(plain)

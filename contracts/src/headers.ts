@@ -8,7 +8,6 @@ export const HEADERS = {
   cause: "Antiphon-Cause",
   digest: "Antiphon-Digest",
   signature: "Antiphon-Signature",
-  origin: "Antiphon-Origin",
   traceparent: "traceparent",
 } as const;
 
@@ -21,8 +20,6 @@ export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } =
   cause: "`<seq>:<digest>` of the record that led to this one; absent on what comes from outside.",
   digest: "`sha256-<base64url>` of the payload bytes.",
   signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on what it decides.",
-  origin:
-    "`<seq> <time>` a record had in the stream before it was archived and put back; absent on all others.",
   traceparent: "W3C trace context, when there is one.",
 };
 

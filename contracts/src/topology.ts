@@ -144,7 +144,6 @@ export const BUCKETS = {
   repos: "ANT_REPOS",
   recordings: "ANT_RECORDINGS",
   budgets: "ANT_BUDGETS",
-  archive: "ANT_ARCHIVE",
 } as const;
 
 export type Topology = {
@@ -277,13 +276,6 @@ const buckets: readonly BucketSpec[] = [
     name: BUCKETS.budgets,
     kind: "kv",
     purpose: "What the model calls of a run were charged; written by compare-and-set only.",
-    keys: "<runId>",
-    history: 1,
-  },
-  {
-    name: BUCKETS.archive,
-    kind: "object",
-    purpose: "Finished runs whose records were moved out of the journal (J10).",
     keys: "<runId>",
     history: 1,
   },

@@ -31,7 +31,7 @@ import { signRecord } from "./signing-key.ts";
  * Invariants (ids as in ARCHITECTURE.md):
  *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
  *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
- *      whose other records were archived. That conflict names the run's last word, `closed`.
+ *      whose first records were purged. That conflict names the run's last word, `closed`.
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
@@ -59,7 +59,7 @@ export interface Journal {
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
-  /** Ids of all runs the journal holds, also of those whose records are archived; in no particular order. */
+  /** Ids of all runs the journal holds, also those whose first records were purged; in no particular order. */
   runIds(): Promise<string[]>;
   /** Ids of the runs without a `closed` record. Costs names, not records. */
   openRunIds(): Promise<string[]>;
@@ -152,7 +152,7 @@ class JetStreamJournal implements Journal {
     const stream = this.streamOf(runId);
     const filters = types.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
     try {
-      return this.records(await this.bus.reader.multiLast(stream, filters), 0);
+      return this.records(await this.bus.reader.multiLast(stream, filters));
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
@@ -206,7 +206,7 @@ class JetStreamJournal implements Journal {
     const stream = this.streamOf(runId);
     const filter = this.filterOf(runId);
     try {
-      return this.records(await this.bus.reader.multiLast(stream, [filter], fromSeq), fromSeq);
+      return this.records(await this.bus.reader.multiLast(stream, [filter], fromSeq));
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
@@ -216,17 +216,13 @@ class JetStreamJournal implements Journal {
       const page = await this.bus.reader.next(stream, { filter, seq, batch: 512 });
       messages.push(...page.messages);
       const last = page.messages.at(-1);
-      if (last === undefined || page.pending === 0) return this.records(messages, fromSeq);
+      if (last === undefined || page.pending === 0) return this.records(messages);
       seq = last.seq + 1;
     }
   }
 
-  /** In the order they were first stored in, which is another one than the stream's where a run was restored. */
-  private records(messages: readonly StoredMessage[], fromSeq: number): StoredRecord[] {
-    const records = messages.map((message) => this.bus.records.read(message)); // J9
-    const restored = messages.some((message, index) => records[index]?.seq !== message.seq);
-    if (!restored) return records;
-    return records.filter((record) => record.seq >= fromSeq).sort((a, b) => a.seq - b.seq);
+  private records(messages: readonly StoredMessage[]): StoredRecord[] {
+    return messages.map((message) => this.bus.records.read(message)); // J9
   }
 
   /** Who was first. J5: an outage that outlasts a read does not make the answer known. */

@@ -56,13 +56,6 @@ describe("reading a stored record", () => {
     expect(() => new RecordReader().read(flipped)).toThrow(/does not match its digest/);
   });
 
-  it("a record that was put back keeps the sequence and the time it had", () => {
-    const origin = { [HEADERS.origin]: "3 2025-01-01T00:00:00.000Z" };
-    const record = new RecordReader().read(message(intentRecord("run_a"), undefined, origin));
-    expect(record.seq).toBe(3);
-    expect(record.at.toISOString()).toBe("2025-01-01T00:00:00.000Z");
-  });
-
   it("Y3 forgets the oldest of what it remembers", () => {
     const reader = new RecordReader();
     for (let i = 0; i < 50_000; i += 1) reader.remember(`sha256-${i}`);

@@ -1,5 +1,12 @@
 import type { JournalAddress, StoredRecord } from "@antiphon/contracts";
-import { AntiphonError, HEADERS, decode, digestOf, parseJournalSubject, validateShape } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  HEADERS,
+  decode,
+  digestOf,
+  parseJournalSubject,
+  validateShape,
+} from "@antiphon/contracts";
 import type { StoredMessage } from "./direct-reader.ts";
 
 /**
@@ -24,8 +31,7 @@ export class RecordReader {
   private readonly right = new Set<string>();
 
   read(message: RecordMessage): StoredRecord {
-    const { subject, data } = message;
-    const { seq, at } = originOf(message);
+    const { subject, seq, at, data } = message;
     const digest = digestOf(data);
     const claimed = message.header(HEADERS.digest);
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // Y1
@@ -75,14 +81,7 @@ function fits(record: StoredRecord, address: JournalAddress): boolean {
   );
 }
 
-/** Where a record stood first: one that was put back from the archive keeps its sequence and its time. */
-function originOf({ seq, at, header }: RecordMessage): { seq: number; at: Date } {
-  const parts = /^(\d{1,15}) (\S{1,40})$/.exec(header(HEADERS.origin));
-  const when = new Date(parts?.[2] ?? Number.NaN);
-  return parts === null || Number.isNaN(when.getTime()) ? { seq, at } : { seq: Number(parts[1]), at: when };
-}
-
-export function corrupt({ subject, seq }: { subject: string; seq: number }, detail: string): AntiphonError {
+function corrupt({ subject, seq }: { subject: string; seq: number }, detail: string): AntiphonError {
   return new AntiphonError("ANT_JOURNAL_CORRUPT", `${subject} (seq ${seq}): ${detail}`, {
     data: { subject, seq },
   });

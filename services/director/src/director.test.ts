@@ -1,7 +1,8 @@
-import { AntiphonError, type ClosedBody, type NewRecord, type StoredRecord } from "@antiphon/contracts";
+import { AntiphonError, digestOf, type ClosedBody, type NewRecord, type StoredRecord } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
+import { closedRecord, intentRecord } from "@antiphon/runtime/testing/records";
 import { describe, expect, test } from "vitest";
 import type { Effect } from "./core/outstanding.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
@@ -145,7 +146,7 @@ describe("a Director that goes on by itself", () => {
     },
     commit: commitOf(1),
     landedOn: "refs/heads/antiphon/run",
-    seal: "",
+    seal: digestOf(new Uint8Array()),
   };
 
   test("D12 verifies, lands and closes in one delivery, and its records lead to each other", async () => {
@@ -192,5 +193,30 @@ describe("sweep", () => {
 
   test("D10 leaves a run alone whose last record is young", async () => {
     expect(await sweepOnce(90_000)).toBe(0);
+  });
+
+  test("D20 D21 reads open runs only, and one that cannot be read does not keep the others from being swept", async () => {
+    const parts = await begin(async () => undefined);
+    const { journal } = parts;
+    for (const runId of ["run_broken", "run_finished"]) await journal.append(intentRecord(runId));
+    await journal.append(closedRecord("run_finished"));
+    const reads: string[] = [];
+    const read = journal.read.bind(journal);
+    journal.read = (runId, ...rest) => {
+      reads.push(runId);
+      const broken = new AntiphonError("ANT_JOURNAL_CORRUPT", "seq 7");
+      return runId === "run_broken" ? Promise.reject(broken) : read(runId, ...rest);
+    };
+    const stop = new AbortController();
+    const sleep = async () => stop.abort();
+    await sweepForever(
+      { ...parts, times, log, now: () => Date.now() + 60_000, sleep },
+      { everyMs: 1, quietMs: 30_000 },
+      stop.signal,
+    );
+    expect(reads).toContain("run_broken");
+    expect(reads).not.toContain("run_finished");
+    journal.read = read;
+    expect(await parts.dispatches()).toBe(1);
   });
 });

@@ -77,6 +77,8 @@ export class Director {
       return { kind: "done" }; // D8
     } catch (error) {
       const code = error instanceof AntiphonError ? error.code : "ANT_INTERNAL";
+      // A record that cannot be read does not get better by waiting: a dead letter says where it is.
+      if (code === "ANT_JOURNAL_CORRUPT") return { kind: "terminal", code, detail: String(error) };
       const delayMs = Math.min(RETRY_CAP_MS, RETRY_MS * 2 ** Math.min(deliveries - 1, 10));
       this.#parts.log.warn(
         { err: error, code, run: record.runId, seq: record.seq, delayMs },

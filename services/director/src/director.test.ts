@@ -100,6 +100,33 @@ describe("Director", () => {
   });
 });
 
+test("D6 D13 of two overlapping tasks the first proposal is verified, also by a Director that only heard the second", async () => {
+  const journal = new MemoryJournal();
+  const records = new CausedRecords(journal);
+  const run = new RecordLog()
+    .opened([planned("T-001"), planned("T-002")])
+    .dispatched("T-001")
+    .dispatched("T-002");
+  await records.store(run.claimed("T-001").claimed("T-002"));
+  const asked: string[] = [];
+  const performer: Performs = {
+    async perform(_run, effect): Promise<NewRecord> {
+      asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
+      throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // What it would find is not what is asked here.
+    },
+    refusal: () => null,
+  };
+  const runs = new RunCache(journal, POLICY);
+  await runs.load(run.runId);
+  const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+  const director = new Director({ journal, runs, performer, projector, log });
+  await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
+  const [record] = await records.store(run.reported("T-002", 1, "ok"));
+  if (record === undefined) throw new Error("not stored");
+  await director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+  expect(asked).toEqual(["verify T-001"]);
+});
+
 describe("a Director that goes on by itself", () => {
   /** A run whose attempt was reported; the performer answers every effect at once. */
   async function reported(during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>) {

@@ -11,8 +11,9 @@
  *      first one's retry.
  *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
  *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
- *   D13 Only a verification may start from what was merely heard; before anything is handed out, landed or
- *      closed the run is confirmed (M3): a cancel or a pause that was stored before is seen.
+ *   D13 Only the verification of a chain may start from what was merely heard; before anything is handed out, landed
+ *      or closed the run is confirmed (M3): a cancel or a pause that was stored before is seen. Where tasks overlap a
+ *      verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -22,7 +23,7 @@ import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { Performer } from "./performer.ts";
 import type { Projector } from "./projector.ts";
 import type { RunState } from "./core/run-state.ts";
-import type { CachedRun, RunCache } from "./run-cache.ts";
+import { isChain, type CachedRun, type RunCache } from "./run-cache.ts";
 import type { Timekeeper } from "./timekeeper.ts";
 
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
@@ -97,7 +98,8 @@ export class Director {
     try {
       for (;;) {
         let effects = this.#owed(now, done);
-        if (effects.some(({ kind }) => kind !== "verify")) {
+        const chain = isChain(now.snapshot.context);
+        if (effects.some(({ kind }) => kind !== "verify" || !chain)) {
           now = await this.#parts.runs.confirm(now); // D13
           effects = this.#owed(now, done);
         }

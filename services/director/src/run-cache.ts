@@ -118,7 +118,7 @@ function inOrder(records: readonly StoredRecord[]): StoredRecord[] {
 }
 
 /** Each task waits for the one before it, so there is one line of causes through the whole run. */
-function isChain({ tasks }: RunState): boolean {
+export function isChain({ tasks }: RunState): boolean {
   return tasks.every((task, i) => {
     const before = tasks[i - 1]?.planned.task.task_id;
     return before === undefined || task.planned.deps.includes(before);

@@ -19,7 +19,7 @@ export const I7: Invariant = {
 function staleRecords(run: RunFacts): Violation[] {
   const current = new Map<string, StoredRecord>();
   return run.records.flatMap((record) => {
-    if (record.taskId === null) return [];
+    if (record.taskId === null || record.type === "due") return []; // A time that comes late changes nothing.
     const newest = current.get(record.taskId);
     if (record.type === "dispatch" && record.epoch > (newest?.epoch ?? 0)) current.set(record.taskId, record);
     if (newest === undefined || record.epoch >= newest.epoch) return [];

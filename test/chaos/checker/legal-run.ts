@@ -18,7 +18,7 @@ type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number
 
 const MAX_INTEGRATIONS = 3;
 /** What people and timers say at any time; it wakes somebody or holds back what is new, and moves no task by itself. */
-const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue", "due"]);
+const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue"]);
 /** Words that do no harm when they come after the run was stopped. */
 const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "dispatch",
@@ -26,6 +26,7 @@ const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "result",
   "verdict",
   "input",
+  "due",
 ]);
 
 export class LegalRun {
@@ -96,6 +97,7 @@ export class LegalRun {
     if (this.#isTooLate(record)) return;
     const moved = record.epoch === task.epoch ? next(task, word, this.#bounds) : null;
     if (moved === null) {
+      if (record.type === "due") return; // The answer came at the same moment.
       if (this.#mode === "failing" && MAY_BE_LATE.has(record.type)) return;
       const where = `${id}, which is ${task.phase} at epoch ${task.epoch}`;
       this.#refuse(record, "no-such-step", `${word} of epoch ${record.epoch} on ${where}`);
@@ -109,7 +111,7 @@ export class LegalRun {
   /** The run was stopped before the word came: it counts no more, and does no harm. */
   #isTooLate({ type }: StoredRecord): boolean {
     if (this.#mode === "canceling" || this.#mode === "over") return MAY_BE_LATE.has(type);
-    return this.#mode === "failing" && (type === "dispatch" || type === "input");
+    return this.#mode === "failing" && (type === "dispatch" || type === "input" || type === "due");
   }
 
   /** What must hold around the task for its step to be legal. */

@@ -8,7 +8,7 @@
 import type { StoredRecord } from "@antiphon/contracts";
 
 export type Phase =
-  "open" | "dispatched" | "claimed" | "proposed" | "accepted" | "asking" | "done" | "failed";
+  "open" | "resting" | "dispatched" | "claimed" | "proposed" | "accepted" | "asking" | "done" | "failed";
 
 /** What a record says to the task, as far as the table cares. */
 export type Word =
@@ -25,13 +25,16 @@ export type Word =
   | "final rejection"
   | "landed"
   | "landing refused"
-  | "input";
+  | "input"
+  | "rest over"
+  | "no answer in time";
 
 /** Where a word leads. `again`: open at the next epoch, or failed when the bound is reached. */
 type Next = Phase | "again" | "lost";
 
 const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
   open: { dispatch: "dispatched", rejection: "failed", "final rejection": "failed" },
+  resting: { "rest over": "open" },
   dispatched: { claim: "claimed", loss: "lost" },
   claimed: {
     proposal: "proposed",
@@ -47,7 +50,7 @@ const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
     "final rejection": "failed",
   },
   accepted: { landed: "done", "landing refused": "failed" },
-  asking: { input: "again" },
+  asking: { input: "again", "no answer in time": "failed" },
   done: {},
   failed: {},
 };
@@ -66,6 +69,8 @@ export function wordOf(record: StoredRecord): Word | null {
     case "claim":
     case "input":
       return record.type;
+    case "due":
+      return record.body.kind === "rest" ? "rest over" : "no answer in time";
     case "result":
       if (record.body.kind !== "reported") return "loss";
       if (record.body.result.status === "ok") return "proposal";
@@ -104,8 +109,11 @@ export function next(task: TaskLife, word: Word, bounds: Bounds): TaskLife | nul
   if (to === "lost") {
     const losses = task.losses + 1;
     if (losses > bounds.maxLapses) return { ...task, losses, phase: "failed" };
+    // The first loss may be bad luck; after the second the task rests before it goes out again.
+    if (losses >= 2) return { ...task, losses, phase: "resting" };
     return { ...task, losses, phase: "open", epoch: task.epoch + 1 };
   }
+  if (word === "rest over") return { ...task, phase: "open", epoch: task.epoch + 1 };
   if (to === "again") {
     if (word === "input") return { ...task, phase: "open", epoch: task.epoch + 1 };
     const rejections = task.rejections + 1;

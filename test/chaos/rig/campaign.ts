@@ -55,6 +55,8 @@ export interface CampaignResult {
   readonly totalMs: number;
   readonly peaks: readonly string[];
   readonly undrained: readonly string[];
+  /** The invariants it was judged by; null: all. */
+  readonly judgedBy: System["judgedBy"];
 }
 
 const PROGRESS_MS = 5_000;
@@ -140,6 +142,7 @@ async function torture(
         ({ what, value, bound, unit }) => `${what} ${value} of ${bound} ${unit}`,
       ),
       undrained,
+      judgedBy: system.judgedBy,
     };
   } finally {
     clearInterval(ticker);

@@ -2,7 +2,7 @@
  * A network of its own for one process, joined to this machine by one virtual cable that can be pulled: what is sent
  * into it is lost without a word, as in a real partition.
  *
- * Lifecycle: made -> (cut -> mended)* -> removed. Needs root and `ip`.
+ * Lifecycle: made -> (cut -> mended)* -> removed, at the latest when this process exits. Needs root and `ip`.
  */
 import { execFileSync } from "node:child_process";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -38,6 +38,11 @@ export async function makeNamespace(natsPorts: readonly number[]): Promise<NetNa
   inside("link", "set", there, "up");
   inside("link", "set", "lo", "up");
   const doors = await Promise.all(natsPorts.map((port) => openDoor(`${net}.1`, port)));
+  const undo = (): void => {
+    ip("link", "del", here);
+    ip("netns", "del", name);
+  };
+  process.once("exit", undo);
   return {
     name,
     natsUrl: doors.map(({ port }) => `nats://${net}.1:${port}`).join(","),
@@ -45,8 +50,8 @@ export async function makeNamespace(natsPorts: readonly number[]): Promise<NetNa
     mend: () => ip("link", "set", here, "up"),
     async remove() {
       await Promise.all(doors.map((door) => door.close()));
-      ip("link", "del", here);
-      ip("netns", "del", name);
+      process.off("exit", undo);
+      undo();
     },
   };
 }

@@ -22,6 +22,7 @@ export function reportLines(result: CampaignResult): string[] {
     "",
     ...INVARIANTS.map(({ id, title }) => {
       const count = counts.get(id) ?? 0;
+      if (result.judgedBy?.includes(id) === false) return `${id.padEnd(4)} not judged  ${title}`;
       return `${id.padEnd(4)} ${count === 0 ? "ok" : `${count} VIOLATED`.padEnd(12)}  ${title}`;
     }),
     ...judgement.violations.slice(0, SHOWN).map(({ invariant, rule, runId, what, seqs }) => {

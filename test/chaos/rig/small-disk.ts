@@ -17,6 +17,11 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), "antiphon-disk-"));
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", path]);
   const ballast = join(path, "ballast");
+  const undo = (): void => {
+    execFileSync("umount", ["--lazy", path]);
+    rmdirSync(path);
+  };
+  process.once("exit", undo);
   return {
     path,
     fill() {
@@ -37,8 +42,8 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     },
     free: () => rmSync(ballast, { force: true }),
     remove() {
-      execFileSync("umount", ["--lazy", path]);
-      rmdirSync(path);
+      process.off("exit", undo);
+      undo();
     },
   };
 }

@@ -113,8 +113,10 @@ export function failed(name = "failed"): Scene {
 export function poisonous(name = "poisonous"): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)]);
-  for (let epoch = 1; epoch <= 6; epoch += 1)
+  for (let epoch = 1; epoch <= 6; epoch += 1) {
     scene.log.dispatched(T1, epoch).claimed(T1, epoch).lapsed(T1, epoch);
+    if (epoch >= 2 && epoch < 6) scene.log.add("due", T1, epoch, { kind: "rest" });
+  }
   return scene.closed();
 }
 

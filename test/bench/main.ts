@@ -4,6 +4,7 @@ const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   contracts: () => import("./contracts.ts"),
   git: () => import("./git.ts"),
   journal: () => import("./journal.ts"),
+  peers: () => import("./peers.ts"),
   sandbox: () => import("./sandbox.ts"),
 };
 

@@ -11,6 +11,9 @@ import {
 } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
+import { parseAckSubject } from "@antiphon/runtime/core/ack-subject";
+
+const partitions = Array.from({ length: JOURNAL_PARTITIONS }, (_, partition) => partition);
 
 export interface Completion {
   readonly runId: string;
@@ -21,33 +24,47 @@ export class Completions {
   readonly #waiting = new Map<string, (done: Completion) => void>();
   readonly #early = new Map<string, Completion>();
   readonly #stops: (() => Promise<unknown>)[] = [];
+  /** By partition: the sequence to go on from. */
+  readonly #next = new Map<number, number>();
+  readonly #heard = new Set<string>();
   /** `closed` records that did not say "succeeded". */
   readonly failures: string[] = [];
 
+  /** Also again after a server that lost the consumer with its memory is back. */
   async listen(bus: Bus): Promise<void> {
-    for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
-      const inbox = `_INBOX.load.${uniqueId()}`;
-      const subscription = bus.nc.subscribe(inbox, {
-        callback: (error, message) => {
-          const address = error === null ? parseJournalSubject(message.subject) : null;
-          if (address !== null) this.#hear(address.runId, message.data);
-        },
-      });
-      const stream = journalStream(partition);
-      const { name } = await bus.jsm.consumers.add(stream, {
-        name: `load_${uniqueId()}`,
-        deliver_subject: inbox,
-        deliver_policy: "new",
-        ack_policy: "none",
-        filter_subject: subjects.partitionType(partition, "closed"),
-        mem_storage: true,
-        inactive_threshold: 60_000_000_000,
-      } as unknown as Parameters<typeof bus.jsm.consumers.add>[1]);
-      this.#stops.push(async () => {
-        subscription.unsubscribe();
-        await bus.jsm.consumers.delete(stream, name);
-      });
-    }
+    await Promise.all(partitions.map((partition) => this.#watch(bus, partition)));
+    const off = bus.onConnectivity((up) => {
+      if (up) for (const partition of partitions) void this.#watch(bus, partition).catch(() => undefined);
+    });
+    this.#stops.push(() => Promise.resolve(off()));
+  }
+
+  async #watch(bus: Bus, partition: number): Promise<void> {
+    const inbox = `_INBOX.load.${uniqueId()}`;
+    const subscription = bus.nc.subscribe(inbox, {
+      callback: (error, message) => {
+        const address = error === null ? parseJournalSubject(message.subject) : null;
+        if (address === null) return;
+        const seq = parseAckSubject(message.reply ?? "")?.seq ?? 0;
+        this.#next.set(partition, Math.max(seq + 1, this.#next.get(partition) ?? 0));
+        this.#hear(address.runId, message.data);
+      },
+    });
+    this.#stops.push(() => Promise.resolve(subscription.unsubscribe()));
+    const from = this.#next.get(partition);
+    const settings = {
+      name: `load_${uniqueId()}`,
+      deliver_subject: inbox,
+      ...(from === undefined
+        ? { deliver_policy: "new" }
+        : { deliver_policy: "by_start_sequence", opt_start_seq: from }),
+      ack_policy: "none",
+      filter_subject: subjects.partitionType(partition, "closed"),
+      mem_storage: true,
+      inactive_threshold: 60_000_000_000,
+    };
+    const { consumers } = bus.jsm;
+    await consumers.add(journalStream(partition), settings as unknown as Parameters<typeof consumers.add>[1]);
   }
 
   /** Resolves when the run is over; null at the deadline. */
@@ -76,6 +93,8 @@ export class Completions {
     const { status, message } = (decode(data) as { body: { status: string; message: string } }).body;
     if (status !== "succeeded") this.failures.push(`${runId} ${status}: ${message}`);
     const done = { runId, atMs: performance.now() };
+    if (this.#heard.has(runId)) return;
+    this.#heard.add(runId);
     const waiter = this.#waiting.get(runId);
     if (waiter === undefined) this.#early.set(runId, done);
     else waiter(done);

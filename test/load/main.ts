@@ -11,6 +11,7 @@ import { measureBounds } from "./bounds.ts";
 import { Completions } from "./completions.ts";
 import { drive } from "./drive.ts";
 import { intentOf, throughGateway, throughJournal } from "./intake.ts";
+import { killEvery, recoveryOf } from "./killer.ts";
 import { FsyncCounter, ProcessMeter } from "./meters.ts";
 import { readOptions, type LoadOptions } from "./options.ts";
 import { startProcesses, type Processes } from "./processes.ts";
@@ -52,7 +53,11 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
       new Map([...processes.pids(), ["load client", process.pid]]);
     const meter = new ProcessMeter(pids);
     const fsyncs = new FsyncCounter(processes.pids().get("nats-server") ?? 0);
+    const stop = new AbortController();
+    const killing = options.killEvery === null ? [] : killEvery(options.killEvery, processes, stop.signal);
     const driven = await drive(start, completions, { runs, concurrency, rate, deadlineMs: DEADLINE_MS }, say);
+    stop.abort();
+    const kills = await killing;
     const costs = meter.costs();
     const counted = await fsyncs.stop();
     const after = await storedNow(bus);
@@ -66,6 +71,7 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
       stored: { messages: after.messages - before.messages, bytes: after.bytes - before.bytes },
       fsyncs: counted,
       bounds,
+      recovery: options.killEvery === null ? null : recoveryOf(kills, audited.times),
       failures: completions.failures,
     });
   } finally {

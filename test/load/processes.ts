@@ -22,7 +22,7 @@ export interface Processes {
   /** Name to pid: the server, and every service process as it is now. */
   pids(): ReadonlyMap<string, number>;
   connect(): Promise<Bus>;
-  /** `kill -9` of a service process, and a new one in its place. */
+  /** `kill -9` of a process, and a new one in its place. */
   replace(name: string): Promise<void>;
   /** The last lines a service has logged, for a failure's report. */
   said(name: string): string;
@@ -107,6 +107,10 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
       ]),
     connect: () => connect(nats.url),
     async replace(name) {
+      if (name === "nats-server") {
+        await nats.kill();
+        return nats.restart();
+      }
       await end(name, "SIGKILL");
       await launch(name);
     },

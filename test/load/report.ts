@@ -3,6 +3,7 @@ import { cpus } from "node:os";
 import type { Audit } from "./audit.ts";
 import type { Bounds } from "./bounds.ts";
 import type { Driven } from "./drive.ts";
+import type { Recovery } from "./killer.ts";
 import type { ProcessCost } from "./meters.ts";
 import type { LoadOptions } from "./options.ts";
 
@@ -15,6 +16,7 @@ export interface Measured {
   readonly stored: { readonly messages: number; readonly bytes: number };
   readonly fsyncs: number | string;
   readonly bounds: Bounds | null;
+  readonly recovery: Recovery | null;
   readonly failures: readonly string[];
 }
 
@@ -73,6 +75,14 @@ export function reportOf(measured: Measured) {
             boundPerRecord: runsPerS / (bounds.batchesConsumed / perRun.records),
           },
     again: audit.again,
+    recovery:
+      measured.recovery === null
+        ? null
+        : {
+            kills: measured.recovery.kills.length,
+            worst: measured.recovery.worst,
+            ...quantiles(measured.recovery.waitsMs),
+          },
     errors: {
       refused: driven.refused.length,
       unfinished: driven.unfinished.length,
@@ -92,8 +102,10 @@ export function reportOf(measured: Measured) {
 
 export type Report = ReturnType<typeof reportOf>;
 
-export function isSound({ errors }: Report): boolean {
-  return errors.refused + errors.unfinished + errors.lost + errors.doubled + errors.failed === 0;
+/** While processes are killed a request may be refused: nothing was promised then. */
+export function isSound({ errors, options }: Report): boolean {
+  const refused = options.killEvery === null ? errors.refused : 0;
+  return refused + errors.unfinished + errors.lost + errors.doubled + errors.failed === 0;
 }
 
 const n = (value: number, digits = 0): string =>
@@ -135,6 +147,14 @@ export function print(report: Report): void {
     );
     console.log(
       `  ${ratios.boundPerMessage.toFixed(2)} of the batch-publish and consume bound (${ratios.boundPerRecord.toFixed(2)} counting journal records only)`,
+    );
+  }
+  if (report.recovery !== null) {
+    const { kills, worst, n: affected } = report.recovery;
+    line(`${kills} kills, to progress`, report.recovery);
+    const each = Object.entries(worst).map(([kind, ms]) => `${kind} ${n(ms / 1000, 1)} s`);
+    console.log(
+      `  ${affected} times a run was open at a kill; longest by what was killed: ${each.join(", ")}`,
     );
   }
   console.log(

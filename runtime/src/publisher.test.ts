@@ -16,7 +16,8 @@ class HandDrivenPort implements LanePort {
   readonly limits: PublisherLimits;
 
   constructor(limits: Partial<PublisherLimits> = {}) {
-    this.limits = { ...publisherDefaults, ...limits };
+    const group = { ...publisherDefaults.group, batchFrom: 12, maxSingles: 12 };
+    this.limits = { ...publisherDefaults, group, ...limits };
   }
 
   send(

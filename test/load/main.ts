@@ -100,6 +100,7 @@ function progressOf(runs: number): (done: number) => void {
 }
 
 if (process.argv[1]?.endsWith("load/main.ts") === true) {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   const options = readOptions(process.argv.slice(2));
   const report = await load(options);
   if (options.json) console.log(JSON.stringify(report, null, 2));

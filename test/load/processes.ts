@@ -149,6 +149,9 @@ function spawnRole(args: readonly string[], where: { log: string; env: Record<st
     env: { ...process.env, ANTIPHON_LOG_LEVEL: "info", ...where.env },
   });
   closeSync(log);
+  const onExit = (): void => void child.kill("SIGKILL"); // A load that is interrupted leaves no process behind.
+  process.once("exit", onExit);
+  child.once("exit", () => process.off("exit", onExit));
   const ready = new Promise<void>((resolve, reject) => {
     child.once("message", () => resolve());
     child.once("exit", () =>

@@ -37,8 +37,8 @@ describe("group commit", () => {
   it("publishes singly while the queue is short, in batches once it is long", () => {
     const idle = { singlesInFlight: 0, batchesInFlight: 0 };
     expect(nextCommit({ queued: 1, ...idle }, limits)).toEqual({ kind: "singles", count: 1 });
-    expect(nextCommit({ queued: 11, ...idle }, limits)).toEqual({ kind: "singles", count: 11 });
-    expect(nextCommit({ queued: 12, ...idle }, limits)).toEqual({ kind: "batch", count: 12 });
+    expect(nextCommit({ queued: 31, ...idle }, limits)).toEqual({ kind: "singles", count: 31 });
+    expect(nextCommit({ queued: 32, ...idle }, limits)).toEqual({ kind: "batch", count: 32 });
     expect(nextCommit({ queued: 900, ...idle }, limits)).toEqual({ kind: "batch", count: 400 });
     expect(nextCommit({ queued: 900, singlesInFlight: 1, batchesInFlight: 0 }, limits)).toEqual({
       kind: "wait",

@@ -17,7 +17,7 @@
  *      order of the stream decides.
  */
 import type { StoredRecord } from "@antiphon/contracts";
-import { assign, createActor, initialTransition, setup, type SnapshotFrom } from "xstate";
+import { assign, createActor, setup, type SnapshotFrom } from "xstate";
 import { foldRun } from "./run-fold.ts";
 import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "./run-state.ts";
 
@@ -129,7 +129,7 @@ export const runMachine = setup({
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
 export function openRun(runId: string, policy: RunPolicy): RunSnapshot {
-  return initialTransition(runMachine, { runId, policy })[0];
+  return runMachine.getInitialSnapshot(inert, { runId, policy });
 }
 
 const nothing = (): void => undefined;

@@ -110,7 +110,8 @@ export class Director {
         );
         for (const result of settled) {
           if (result.status === "rejected") throw result.reason;
-          now = result.value.run;
+          const { lastSeq } = now.snapshot.context;
+          if (result.value.run.snapshot.context.lastSeq > lastSeq) now = result.value.run;
           if (result.value.record.seq > why.seq) why = result.value.record;
         }
         why = { seq: why.seq, digest: why.digest };

@@ -3,6 +3,7 @@
 // Plain Node without a dependency: it runs before node_modules exists. One file per thing in setup/.
 import { argv, exit, stdout } from "node:process";
 
+import { ensureBubblewrap } from "./setup/bubblewrap.mjs";
 import { ensureDockerEngine } from "./setup/docker-engine.mjs";
 import { ensureGit } from "./setup/git-program.mjs";
 import { ensureNatsServer } from "./setup/nats-server.mjs";
@@ -26,14 +27,23 @@ Makes what Antiphon needs on this machine; does nothing that is already done.
 options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
-  --for-tests      both of these and ssh-keygen: what npm test uses
+  --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
+  --for-tests      all of these and ssh-keygen: what npm test uses
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
 
 State is kept in .antiphon/ (ANTIPHON_STATE_DIR). Exit code 0 done, 1 a step failed, 2 usage.
 `;
-const OPTIONS = ["--only-image", "--with-nats-cli", "--with-kubectl", "--for-tests", "--json", "--help"];
+const OPTIONS = [
+  "--only-image",
+  "--with-nats-cli",
+  "--with-kubectl",
+  "--with-bubblewrap",
+  "--for-tests",
+  "--json",
+  "--help",
+];
 
 async function main() {
   const options = argv.slice(2);
@@ -67,6 +77,7 @@ async function setUp(report, has) {
     report.step("npm packages", ensureNpmPackages),
     natsPrograms(report, has),
     engineAndImage(report),
+    has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,
     has("--with-kubectl", "--for-tests") ? report.step("kubectl", ensureKubectl) : null,
   ]);
 }

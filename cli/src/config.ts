@@ -16,6 +16,10 @@ export interface CliConfig {
   readonly dockerHost: string;
   /** Source: ANTIPHON_SANDBOX_IMAGE; without it, what setup built. */
   readonly sandboxImage: string | null;
+  /** Where sandboxes come from. Default docker. Source: ANTIPHON_SANDBOX_PROVIDER. */
+  readonly sandboxProvider: string;
+  /** Source: E2B_API_KEY. Only whether there is one is looked at. */
+  readonly e2bApiKey: string | null;
   readonly path: string;
   /** Thumbprints of the Director keys to trust, comma separated; empty: those the gateway publishes. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
@@ -29,6 +33,8 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     natsServerBin: env.NATS_SERVER_BIN || null,
     dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
+    sandboxProvider: env.ANTIPHON_SANDBOX_PROVIDER || "docker",
+    e2bApiKey: env.E2B_API_KEY || null,
     path: env.PATH ?? "",
     directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")
       .split(",")

@@ -7,6 +7,7 @@ import { authorization } from "./config.ts";
 import type { CliConfig } from "./config.ts";
 import { greeting, isFree } from "./dev/loopback-port.ts";
 import { findNatsServer } from "./nats-binary.ts";
+import { providerStates } from "./sandbox-providers.ts";
 import { bytes } from "./table.ts";
 
 export interface Finding {
@@ -26,11 +27,22 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
     node(),
     await git(),
     nats(config),
-    docker,
-    await image(config, docker.state === "ok"),
+    ...(config.sandboxProvider === "docker"
+      ? [docker, await image(config, docker.state === "ok")]
+      : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
+    ...(await providers(config)),
     disk(root),
     ...(await gatewayAndPorts(config)),
   ];
+}
+
+/** What was chosen must work; what was not is told all the same. */
+async function providers(config: CliConfig): Promise<Finding[]> {
+  return (await providerStates(config)).map(({ name, missing, detail, remedy }) => {
+    if (missing === null) return ok(name, detail);
+    const said = `unavailable: ${missing}`;
+    return config.sandboxProvider === name ? problem(name, said, remedy) : off(name, said, remedy);
+  });
 }
 
 function ok(name: string, detail: string): Finding {

@@ -57,6 +57,7 @@ beforeAll(async () => {
   const config: SandboxConfig = {
     mode: "production",
     provider: "docker",
+    path: process.env["PATH"] ?? "",
     instance: test.instance,
     image: sandboxImage(),
     allow: [],

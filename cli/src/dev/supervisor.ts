@@ -27,6 +27,8 @@ export interface DevOptions {
   readonly natsPort: number;
   readonly port: number;
   readonly associates: number;
+  /** Where sandboxes come from; null: as configured. */
+  readonly sandbox: string | null;
   readonly readyWithinMs: number;
 }
 
@@ -123,6 +125,8 @@ export class Supervisor {
     const env = {
       ANTIPHON_NATS_URL: nats,
       ANTIPHON_STATE_DIR: this.#config.stateDir,
+      ANTIPHON_MODE: "development",
+      ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
       ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };

@@ -1,5 +1,7 @@
 // antiphon dev: everything on this machine, one command.
 import { join, resolve } from "node:path";
+import { Option } from "commander";
+import { PROVIDERS } from "../sandbox-providers.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -8,6 +10,7 @@ interface DevFlags {
   readonly port: string;
   readonly natsPort: string;
   readonly associates: string;
+  readonly sandbox?: string;
   readonly stateDir?: string;
   readonly json?: boolean;
 }
@@ -19,6 +22,11 @@ export const addDev: AddVerb = (program, context) => {
     .option("--port <n>", "port of the gateway; 0 picks a free one", "3001")
     .option("--nats-port <n>", "port of the nats-server; 0 picks a free one", "4222")
     .option("--associates <n>", "how many Associates", "1")
+    .addOption(
+      new Option("--sandbox <provider>", "where sandboxes come from (default docker)").choices([
+        ...PROVIDERS,
+      ]),
+    )
     .option("--state-dir <dir>", "where the store and the logs live (default .antiphon/dev of the checkout)")
     .option("--json", "one JSON object per line: child_started, child_exited, ready, draining, stopped")
     .addHelpText(
@@ -26,6 +34,7 @@ export const addDev: AddVerb = (program, context) => {
       examples([
         "antiphon dev",
         "antiphon dev --associates 4",
+        "antiphon dev --sandbox bubblewrap",
         "antiphon dev --port 0 --nats-port 0 --state-dir /tmp/trial",
       ]),
     )
@@ -43,6 +52,7 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
     port: number("--port", flags.port, 0, 65_535),
     natsPort: number("--nats-port", flags.natsPort, 0, 65_535),
     associates: number("--associates", flags.associates, 1, 64),
+    sandbox: flags.sandbox ?? null,
     readyWithinMs: 60_000,
   };
   const supervisor = new Supervisor(context.config, options, context.bundle, report);

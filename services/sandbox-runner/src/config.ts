@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { isDigestReference } from "./core/image-allowlist.ts";
-import { isProvider, PROVIDERS, type Mode, type ProviderName } from "./core/provider-rules.ts";
+import { HOST_IMAGE, isProvider, PROVIDERS, type Mode, type ProviderName } from "./core/provider-rules.ts";
 
 /** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
 export interface SandboxConfig {
@@ -25,6 +25,8 @@ export interface SandboxConfig {
   readonly warm: number;
   /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata (S6). */
   readonly runtime: string;
+  /** PATH: where the programs of a provider are looked for. */
+  readonly path: string;
   /** Where base trees are kept. */
   readonly treeDirectory: string;
   /** ANTIPHON_SANDBOX_TREE_BYTES: the bound of that directory. */
@@ -55,15 +57,22 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     mode,
     provider,
     instance,
-    image: text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json")),
+    image: imageOf(provider, env, stateDirectory),
     allow: allowedImages(env),
     allowlistFile: join(stateDirectory, "images.json"),
     slots: integer(env, "ANTIPHON_SANDBOX_SLOTS", 1, 256) ?? limits.sandboxSlots,
     warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? 2,
     runtime,
+    path: text(env, "PATH") ?? "/usr/local/bin:/usr/bin:/bin",
     treeDirectory: join(stateDirectory, "trees"),
     treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
   };
+}
+
+/** What the default image is called where sandboxes come from; bubblewrap has only this host's programs. */
+function imageOf(provider: ProviderName, env: Env, stateDirectory: string): string | null {
+  if (provider === "bubblewrap") return HOST_IMAGE;
+  return text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json"));
 }
 
 /** By digest only: a name alone could be pointed to something else. */

@@ -147,8 +147,6 @@ export interface SandboxProvider {
 /** A provider and all that must go on around it while a runner lives: its reaper, its watchdog, its connections. */
 export interface ProviderHost {
   readonly provider: SandboxProvider;
-  /** The image of a request that names none. */
-  readonly image: ImageFacts;
   /** Ends what goes on around it; sandboxes that are held are their holders' to destroy first. */
   close(): Promise<void>;
 }

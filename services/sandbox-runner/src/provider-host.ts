@@ -1,6 +1,7 @@
 /** Which provider a runner gets: the composition root's choice, and the one place where production refuses (Y1). */
 import { AntiphonError } from "@antiphon/contracts";
 import { uniqueId, type Logger } from "@antiphon/runtime";
+import { openBubblewrapHost } from "./adapters/bubblewrap-provider.ts";
 import { openDockerHost } from "./adapters/docker-host.ts";
 import type { SandboxConfig } from "./config.ts";
 import { containerName } from "./core/container-labels.ts";
@@ -26,6 +27,7 @@ export async function openProviderHost(
     case "docker":
       return openDockerHost({ instance, owner, image, newName, log });
     case "bubblewrap":
+      return openBubblewrapHost({ instance, path: config.path, newName });
     case "e2b":
     case "microsandbox":
       throw new AntiphonError("ANT_SANDBOX_PROVIDER", `${config.provider} is not in this build`);

@@ -144,10 +144,7 @@ export class SessionService {
       const { container, keepBytes } = bounded.limits;
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
-      lease = await ports.lease(
-        { imageId: image.id, limits: container },
-        { ...request, purpose: "attempt" },
-      );
+      lease = await ports.lease({ imageId: image.id, limits: container }, { ...request, purpose: "attempt" });
       await fillWorkspace(lease.sandbox, plan);
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {

@@ -39,14 +39,14 @@ export interface Stack {
 }
 
 export async function startStack(
-  options: { associates?: number; env?: Record<string, string> } = {},
+  options: { associates?: number; env?: Record<string, string>; args?: readonly string[] } = {},
 ): Promise<Stack> {
   const stateDir = mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
   const args = ["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", stateDir];
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
   const child = start(
     process.execPath,
-    [ANTIPHON, ...args, ...many],
+    [ANTIPHON, ...args, ...many, ...(options.args ?? [])],
     options.env === undefined ? {} : { env: options.env },
   );
   const events: Record<string, unknown>[] = [];

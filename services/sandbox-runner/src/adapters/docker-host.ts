@@ -56,7 +56,6 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
   void watchMemory(provider, instance, stop.signal, log);
   return {
     provider,
-    image,
     close: async () => {
       stop.abort();
       await watchdog?.farewell();

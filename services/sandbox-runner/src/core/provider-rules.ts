@@ -9,6 +9,9 @@ import type { SandboxOutcome } from "@antiphon/contracts";
 
 export type ProviderName = SandboxOutcome["meta"]["provider"];
 
+/** The one image of bubblewrap: this host's own programs. */
+export const HOST_IMAGE = "host";
+
 export type Mode = "production" | "development";
 
 interface ProviderRule {

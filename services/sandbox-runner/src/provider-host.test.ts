@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { readSandboxConfig } from "./config.ts";
+import { refuseProvider } from "./provider-host.ts";
+
+const config = (env: Record<string, string>) => readSandboxConfig({ ANTIPHON_STATE_DIR: "/nowhere", ...env });
+
+describe("the provider of a runner", () => {
+  it("Y1: is Docker, in production, unless somebody says otherwise", () => {
+    expect(config({})).toMatchObject({ mode: "production", provider: "docker" });
+    refuseProvider(config({}));
+  });
+
+  it("Y1: is never bubblewrap in production", () => {
+    expect(() => refuseProvider(config({ ANTIPHON_SANDBOX_PROVIDER: "bubblewrap" }))).toThrow(
+      /development only/,
+    );
+    const chosen = config({ ANTIPHON_SANDBOX_PROVIDER: "bubblewrap", ANTIPHON_MODE: "development" });
+    refuseProvider(chosen);
+    expect(chosen.image).toBe("host");
+  });
+
+  it.each(["host", "exec", "local", "none", "Docker", "toString"])(
+    "Y1: is never the host itself: %s",
+    (name) => {
+      for (const mode of ["production", "development"])
+        expect(() => config({ ANTIPHON_SANDBOX_PROVIDER: name, ANTIPHON_MODE: mode })).toThrow(
+          /not one of docker/,
+        );
+    },
+  );
+
+  it("Y1: is not guessed from a mode that is none", () => {
+    expect(() => config({ ANTIPHON_MODE: "dev" })).toThrow(/production or development/);
+  });
+});

@@ -20,6 +20,8 @@ export interface CliConfig {
   readonly sandboxProvider: string;
   /** Source: E2B_API_KEY. Only whether there is one is looked at. */
   readonly e2bApiKey: string | null;
+  /** The runtime sandboxes are to run with, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
+  readonly sandboxRuntime: string;
   readonly path: string;
   /** Thumbprints of the Director keys to trust, comma separated; empty: those the gateway publishes. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
@@ -35,6 +37,7 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     sandboxProvider: env.ANTIPHON_SANDBOX_PROVIDER || "docker",
     e2bApiKey: env.E2B_API_KEY || null,
+    sandboxRuntime: env.ANTIPHON_SANDBOX_RUNTIME || "runc",
     path: env.PATH ?? "",
     directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")
       .split(",")

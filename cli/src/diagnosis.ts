@@ -8,6 +8,7 @@ import type { CliConfig } from "./config.ts";
 import { greeting, isFree } from "./dev/loopback-port.ts";
 import { findNatsServer } from "./nats-binary.ts";
 import { providerStates } from "./sandbox-providers.ts";
+import { runtimeFindings } from "./runtime-findings.ts";
 import { bytes } from "./table.ts";
 
 export interface Finding {
@@ -31,6 +32,9 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
       ? [docker, await image(config, docker.state === "ok")]
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
+    docker,
+    await image(config, docker.state === "ok"),
+    ...(await runtimes(config)),
     disk(root),
     ...(await gatewayAndPorts(config)),
   ];
@@ -106,6 +110,15 @@ async function image(config: CliConfig, engineAnswers: boolean): Promise<Finding
   if (answer.status !== 200) return problem("image", `${ref} is not in the engine`, SETUP);
   const { Id, Size } = JSON.parse(answer.body) as { Id: string; Size: number };
   return ok("image", `${ref} (${Id.slice(0, 19)}, ${bytes(Size)})`);
+}
+
+async function runtimes(config: CliConfig): Promise<Finding[]> {
+  const { status, body } = await dockerGet(config, "/info");
+  return runtimeFindings(
+    status === 200 ? JSON.parse(body) : null,
+    { PATH: config.path },
+    config.sandboxRuntime,
+  );
 }
 
 function readImageRef(stateDir: string): string | null {

@@ -1,0 +1,66 @@
+// Which container runtimes sandboxes can be run with here (S6): what the engine has, and why it has not the others.
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { Finding } from "./diagnosis.ts";
+
+/** What the engine calls them, and the programs behind them. */
+const RUNTIMES = [
+  { name: "runc", programs: ["runc"], how: "it comes with the engine" },
+  {
+    name: "runsc",
+    programs: ["runsc"],
+    how: "apt-get install runsc, and add it to the engine's daemon.json with runtimeArgs --network=none",
+  },
+  {
+    name: "kata",
+    programs: ["kata-runtime", "containerd-shim-kata-v2"],
+    how: "install Kata Containers and add it to the engine's daemon.json as kata",
+  },
+] as const;
+
+/** `info`: what the engine answers to GET /info; null: no engine answers. */
+export function runtimeFindings(info: unknown, env: { readonly PATH: string }, chosen: string): Finding[] {
+  const known = Object.keys((info as { Runtimes?: Record<string, unknown> } | null)?.Runtimes ?? {});
+  return RUNTIMES.map(({ name, programs, how }) => {
+    const label = `runtime ${name}`;
+    if (known.includes(name)) {
+      return {
+        name: label,
+        state: "ok",
+        detail: name === chosen ? "available, chosen" : "available",
+        remedy: null,
+      };
+    }
+    const state = name === chosen ? "problem" : "off";
+    return { name: label, state, detail: `unavailable: ${whyNot(name, programs, info, env)}`, remedy: how };
+  });
+}
+
+function whyNot(
+  name: string,
+  programs: readonly string[],
+  info: unknown,
+  env: { readonly PATH: string },
+): string {
+  if (info === null) return "no engine answers";
+  const found = programs.map((program) => onPath(program, env)).find((path) => path !== null);
+  if (name === "kata" && !opens("/dev/kvm")) return "this machine has no /dev/kvm that can be opened";
+  if (found === undefined) return `no ${programs.join(" or ")} on this machine, and the engine knows none`;
+  return `${found} is there, but the engine does not know it`;
+}
+
+function onPath(program: string, env: { readonly PATH: string }): string | null {
+  const paths = env.PATH.split(delimiter).map((directory) => join(directory, program));
+  return paths.find((path) => allows(path, constants.X_OK)) ?? null;
+}
+
+const opens = (path: string): boolean => allows(path, constants.R_OK | constants.W_OK);
+
+function allows(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false; // absent, or not ours to use: the same to whoever asks
+  }
+}

@@ -36,6 +36,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: "simulation",
+          sequence: { groupOrder: 3 },
+          include: ["test/simulation/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
           name: "e2e",
           sequence: { groupOrder: 2 },
           include: ["test/e2e/**/*.test.ts"],

@@ -9,6 +9,7 @@
 import { createHash } from "node:crypto";
 import { Decoder, Encoder } from "@msgpack/msgpack";
 import { AntiphonError } from "./errors.ts";
+import { KeyCache } from "./key-cache.ts";
 import { limits } from "./limits.ts";
 
 const encoder = new Encoder({ sortKeys: true, ignoreUndefined: true, maxDepth: limits.messageDepth + 4 });
@@ -18,6 +19,7 @@ const decoder = new Decoder({
   maxArrayLength: limits.messageNodes,
   maxMapLength: limits.messageNodes,
   maxExtLength: 0,
+  keyDecoder: new KeyCache(),
 });
 
 /** MessagePack, keys sorted, `undefined` left out (C1). Throws ANT_CONTRACT_INVALID on what it cannot say. */

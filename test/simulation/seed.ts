@@ -1,6 +1,7 @@
 /** One seed: its world, judged. */
 import { createHash } from "node:crypto";
 import { check } from "../chaos/checker/check.ts";
+import { primeInboxNames } from "./world/services.ts";
 import { runWorld, type WorldReport } from "./world/world.ts";
 
 export interface SeedResult {
@@ -56,7 +57,10 @@ function judged(seed: number, report: WorldReport): SeedResult {
   return { seed, hash, runs, records, steps, virtualMs, faults: plan.faults.length, findings };
 }
 
-function inMacrotask<T>(work: () => T): Promise<T> {
+const primed = primeInboxNames();
+
+async function inMacrotask<T>(work: () => T): Promise<T> {
+  await primed;
   return new Promise((resolve, reject) => {
     setImmediate(() => {
       try {

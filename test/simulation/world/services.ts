@@ -13,10 +13,11 @@ import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend
 import type { SessionStore } from "../../../services/gateway/src/command-sessions.ts";
 import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
 import { startRouter } from "../../../services/router/src/service.ts";
-import type { Chance } from "../chance.ts";
-import type { SimNode } from "../node.ts";
+import { Chance } from "../chance.ts";
+import { SimNode } from "../node.ts";
 import { SimConnection } from "../server/connection.ts";
-import type { Broker } from "../server/broker.ts";
+import { Broker } from "../server/broker.ts";
+import { Timeline } from "../timeline.ts";
 import { attemptPorts } from "./attempt-ports.ts";
 import { SimBlobs, type Objects } from "./sim-blobs.ts";
 import { SimRepository, type SimGit } from "./sim-repository.ts";
@@ -110,4 +111,16 @@ const QUICK_KEY: SigningKey = {
 
 function blobsOf(node: SimNode, { broker, files }: Surroundings): SimBlobs {
   return new SimBlobs(BUCKETS.evidenceFiles, files, node, () => broker.up);
+}
+
+/**
+ * The client library names its inboxes from a generator that draws from the platform's chance once a process. It does
+ * so here, before any world begins: else the first world of a process would be another one than the next.
+ */
+export async function primeInboxNames(): Promise<void> {
+  const timeline = new Timeline();
+  const chance = new Chance(0);
+  const broker = new Broker(timeline, chance);
+  const node = new SimNode("prime", "client", timeline, chance);
+  await busOver(new SimConnection(broker, node).asClient(), "confirmed", { servers: "", name: "prime" });
 }

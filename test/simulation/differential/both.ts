@@ -32,6 +32,9 @@ const ACK_WAIT_MS = 30_000;
 const NANOS = 1_000_000;
 const subjectsOf = (shape: StreamShape): string[] => [`${shape.name.toLowerCase()}.>`];
 
+/** The server does not let a stream with schedules refuse what is new. */
+const discardOf = (shape: StreamShape): "new" | "old" => (shape.schedules === true ? "old" : "new");
+
 /** Makes the stream on a real server and lets the program ask it. */
 export async function onServer(bus: Bus, shape: StreamShape, program: Program): Promise<string[]> {
   const { name } = shape;
@@ -40,7 +43,7 @@ export async function onServer(bus: Bus, shape: StreamShape, program: Program): 
     subjects: subjectsOf(shape),
     storage: "file",
     retention: "limits",
-    discard: "new",
+    discard: discardOf(shape),
     allow_direct: true,
     allow_atomic: shape.atomic !== false,
     max_bytes: shape.maxBytes ?? -1,
@@ -87,7 +90,7 @@ function simulate(shape: StreamShape, program: Program): string[] {
     maxBytes: shape.maxBytes ?? -1,
     maxMessageBytes: shape.maxMessageBytes ?? -1,
     maxPerSubject: shape.perSubject ?? -1,
-    discard: "new",
+    discard: discardOf(shape),
     allowAtomic: shape.atomic !== false,
     allowSchedules: shape.schedules === true,
     duplicateWindowMs: 120_000,
@@ -116,7 +119,9 @@ function simulate(shape: StreamShape, program: Program): string[] {
   } finally {
     remove();
   }
-  const { error } = (ending ?? { error: new Error(`the program hangs after: ${probe.said.at(-1)}`) }) as { error: unknown };
+  const { error } = (ending ?? { error: new Error(`the program hangs after: ${probe.said.at(-1)}`) }) as {
+    error: unknown;
+  };
   if (error !== null) throw error instanceof Error ? error : new Error(String(error));
   return probe.said;
 }

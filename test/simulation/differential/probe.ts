@@ -17,10 +17,18 @@ export interface Delivered {
 
 export const EXPECT = "Nats-Expected-Last-Subject-Sequence";
 const SECOND = 1_000_000_000;
-const KEPT = ["Nats-Subject", "Nats-Sequence", "Nats-Num-Pending", "Nats-Last-Sequence", "Nats-UpTo-Sequence"];
+const KEPT = [
+  "Nats-Subject",
+  "Nats-Sequence",
+  "Nats-Num-Pending",
+  "Nats-Last-Sequence",
+  "Nats-UpTo-Sequence",
+];
 
 export class Probe {
   readonly said: string[] = [];
+  /** How many are left for a consumer is an estimate of the server where records were removed. */
+  showsPending = true;
   private readonly nc: Connection;
   private inboxes = 0;
 
@@ -33,10 +41,17 @@ export class Probe {
   }
 
   /** A JSON answer without what differs by nature. */
-  async ask(subject: string, payload = "", headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+  async ask(
+    subject: string,
+    payload = "",
+    headers: Record<string, string> = {},
+  ): Promise<Record<string, unknown>> {
     const message = await this.nc.request(subject, payload, { timeout: 5000, headers: wireHeaders(headers) });
     const text = Buffer.from(message.data).toString("utf8");
-    const answer = (text === "" ? { status: message.headers?.code ?? 0 } : JSON.parse(text)) as Record<string, unknown>;
+    const answer = (text === "" ? { status: message.headers?.code ?? 0 } : JSON.parse(text)) as Record<
+      string,
+      unknown
+    >;
     this.note(`${subject} ${JSON.stringify(headers)} -> ${JSON.stringify(kept(answer))}`);
     return answer;
   }
@@ -77,7 +92,10 @@ export class Probe {
     const request = noWait ? { batch, no_wait: true } : { batch, expires: expiresS * SECOND };
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
     const answers = await this.collect(subject, JSON.stringify(request), batch, isStatus);
-    const delivered = answers.map((one) => ({ shown: shownDelivery(one), ack: one.reply ?? "" }));
+    const delivered = answers.map((one) => ({
+      shown: shownDelivery(one, this.showsPending),
+      ack: one.reply ?? "",
+    }));
     this.note(`pull ${batch} -> ${delivered.map(({ shown }) => shown).join(" | ")}`);
     return delivered.filter(({ ack }) => ack !== "");
   }
@@ -89,10 +107,14 @@ export class Probe {
   }
 
   async state(stream: string): Promise<void> {
-    const message = await this.nc.request(`$JS.API.STREAM.INFO.${stream}`, '{"subjects_filter":">"}', { timeout: 5000 });
+    const message = await this.nc.request(`$JS.API.STREAM.INFO.${stream}`, '{"subjects_filter":">"}', {
+      timeout: 5000,
+    });
     const { state } = message.json<{ state: Record<string, unknown> }>();
     const { messages, bytes, first_seq, last_seq, num_subjects = 0, subjects = {} } = state;
-    this.note(JSON.stringify({ messages, bytes, first_seq, last_seq, num_subjects, subjects: sorted(subjects) }));
+    this.note(
+      JSON.stringify({ messages, bytes, first_seq, last_seq, num_subjects, subjects: sorted(subjects) }),
+    );
   }
 
   private collect(
@@ -134,10 +156,10 @@ function shownStored(message: Message): string {
   return `${headers?.code ?? 0} ${headers?.description ?? ""} ${fields.join(" ")} ${text(message)}`.trim();
 }
 
-function shownDelivery(message: Message): string {
+function shownDelivery(message: Message, pending: boolean): string {
   if (isStatus(message)) return `${message.headers?.code} ${message.headers?.description}`;
   const info = parseAckSubject(message.reply ?? "");
-  return `${message.subject} ${text(message)} seq ${info?.seq} delivery ${info?.deliveries} pending ${info?.pending}`;
+  return `${message.subject} ${text(message)} seq ${info?.seq} delivery ${info?.deliveries}${pending ? ` pending ${info?.pending}` : ""}`;
 }
 
 function kept(answer: Record<string, unknown>): Record<string, unknown> {

@@ -4,7 +4,7 @@
  * A staged batch lives in the server's memory only: a restart, or ten seconds without a member, ends it.
  */
 import type { ApiError, StreamModel } from "./stream-model.ts";
-import { EXPECTED, storedBytes } from "./stream-model.ts";
+import { storedBytes } from "./stream-model.ts";
 import type { Frame } from "./wire.ts";
 
 const ABANDON_MS = 10_000;
@@ -76,7 +76,7 @@ export class BatchModel {
       if (error !== null) return { kind: "refused", error };
       seq += 1;
       bytes += storedBytes(frame);
-      if (frame.headers.has(EXPECTED)) staged.set(frame.subject, seq);
+      staged.set(frame.subject, seq);
     }
     for (const frame of frames) this.stream.store(frame, nowMs);
     return { kind: "committed", lastSeq: this.stream.lastSeq, count: frames.length };

@@ -116,7 +116,9 @@ export class ConsumerModel {
     this.pulls.push(pull);
     this.watch(pull, (request.idle_heartbeat ?? 0) / 1e6);
     this.pump();
-    if (request.no_wait === true && pull.left > 0) this.expire(pull);
+    if (request.no_wait !== true || pull.left <= 0) return;
+    this.drop(pull);
+    this.host.send(inbox, status(inbox, 404, "No Messages"));
   }
 
   /** What a client said on the acknowledgement subject of a delivery. */

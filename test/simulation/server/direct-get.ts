@@ -48,6 +48,7 @@ function one(stream: StreamModel, message: StoredMessage | null): Answer[] {
 function multiLast(stream: StreamModel, query: Query): Answer[] {
   const all = stream.lastOfEach(query.multi_last ?? [], query.up_to_seq);
   if (all.length > MAX_RESULTS) return [status(413, "Too Many Results")];
+  if (all.length === 0) return [status(404, "No Results")];
   const wanted = all.filter((message) => message.seq >= (query.seq ?? 0));
   return series(stream, wanted, wanted.length, Math.min(stream.lastSeq, query.up_to_seq ?? stream.lastSeq));
 }
@@ -65,7 +66,7 @@ function series(
   upTo: number | null,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Answer[] {
-  if (all.length === 0) return [status(404, upTo === null ? "Message Not Found" : "No Results")];
+  if (all.length === 0 && upTo === null) return [status(404, "Message Not Found")];
   const answers: Answer[] = [];
   let bytes = 0;
   let before = 0;

@@ -8,7 +8,7 @@ import { directGet } from "./direct-get.ts";
 import { ScheduleModel } from "./schedule-model.ts";
 import type { StoredMessage, StreamSettings } from "./stream-model.ts";
 import { StreamModel } from "./stream-model.ts";
-import { noHeaders, type Frame } from "./wire.ts";
+import { headerBytes, noHeaders, type Frame } from "./wire.ts";
 
 interface KeptStream {
   model: StreamModel;
@@ -103,7 +103,7 @@ export class JetStreamModel {
     const batch = frame.headers.get("Nats-Batch-Id");
     if (batch !== "") {
       const before = model.lastSeq;
-      const step = batches.take(frame, batch, this.host.nowMs());
+      const step = batches.take(frame, batch, this.host.wallMs());
       if (step.kind === "refused") return this.answer(frame, { error: step.error, stream, seq: 0 });
       if (step.kind === "staged") return this.answerRaw(frame, "");
       for (let seq = before + 1; seq <= step.lastSeq; seq += 1) this.stored(kept, model.messages.get(seq));
@@ -129,7 +129,11 @@ export class JetStreamModel {
     if (message === undefined) return;
     this.onStored(kept.model.settings.name, message);
     kept.schedules.onStored(message);
-    for (const consumer of kept.consumers.values()) consumer.onStored(message);
+    const { maxPerSubject } = kept.model.settings;
+    for (const consumer of kept.consumers.values()) {
+      if (maxPerSubject > 0) consumer.onRemoved();
+      consumer.onStored(message);
+    }
   }
 
   private acknowledge(frame: Frame): void {
@@ -186,7 +190,7 @@ export class JetStreamModel {
       "",
     ];
     const hdrs =
-      message.headers.keys().length === 0 ? {} : { hdrs: Buffer.from(text.join("\r\n")).toString("base64") };
+      headerBytes(message.headers) === 0 ? {} : { hdrs: Buffer.from(text.join("\r\n")).toString("base64") };
     const { subject, data, atMs } = message;
     const time = new Date(atMs).toISOString();
     this.answer(frame, {
@@ -215,7 +219,7 @@ export class JetStreamModel {
       state: {
         messages: model.messages.size,
         bytes: model.bytes,
-        first_seq: model.messages.size === 0 ? model.lastSeq + 1 : model.firstSeq,
+        first_seq: model.lastSeq === 0 ? 0 : model.messages.size === 0 ? model.lastSeq + 1 : model.firstSeq,
         last_seq: model.lastSeq,
         num_subjects: model.subjectCount,
         ...(filter === undefined ? {} : { subjects: model.subjectCounts(filter) }),

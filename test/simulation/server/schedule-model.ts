@@ -72,7 +72,8 @@ export class ScheduleModel {
   }
 
   private arm(planned: Planned): void {
-    this.host.after(Math.max(0, planned.atMs - this.host.wallMs()), () => {
+    // What is due already still waits for the server's next look.
+    this.host.after(Math.max(100, planned.atMs - this.host.wallMs()), () => {
       if (this.planned.get(planned.subject) !== planned) return;
       this.planned.delete(planned.subject);
       this.discard(planned.seq);

@@ -68,7 +68,10 @@ export class StreamModel {
     return this.first;
   }
 
+  /** An expectation that does not hold is refused even where the id is known: that is looked at first. */
   offer(frame: Frame, nowMs: number): Offered {
+    const wrong = this.wrongSequence(frame, null);
+    if (wrong !== null) return { kind: "refused", error: wrong };
     const id = frame.headers.get(MESSAGE_ID);
     if (id !== "") {
       const known = this.ids.get(id);
@@ -101,7 +104,7 @@ export class StreamModel {
       return { code: 400, err_code: 10054, description: "message size exceeds maximum allowed" };
     }
     if (discard === "new" && maxBytes > 0 && this.bytes + stagedBytes + storedBytes(frame) > maxBytes) {
-      return { code: 400, err_code: 10077, description: "maximum bytes exceeded" };
+      return { code: 503, err_code: 10077, description: "maximum bytes exceeded" };
     }
     return null;
   }
@@ -113,7 +116,9 @@ export class StreamModel {
     const expected = headers.get(EXPECTED);
     if (expected === "") return null;
     const filter = headers.get(EXPECTED_FILTER);
-    const actual = staged?.get(subject) ?? this.lastSeqOf(filter === "" ? subject : filter);
+    if (staged?.has(subject) === true)
+      return { code: 400, err_code: 10164, description: "wrong last sequence" };
+    const actual = this.lastSeqOf(filter === "" ? subject : filter);
     return actual === Number(expected) ? null : wrongSequence(actual);
   }
 

@@ -4,6 +4,8 @@
 export class HeaderBlock {
   readonly code: number;
   readonly description: string;
+  /** As it came off the wire; 0: it did not. */
+  wireBytes = 0;
   private readonly fields: ReadonlyMap<string, string>;
   private readonly under: HeaderBlock | null;
 
@@ -55,11 +57,14 @@ export function readHeaders(bytes: Uint8Array): HeaderBlock {
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
   }
   const [, code = "", description = ""] = /^NATS\/1\.0 (\d+)\s*(.*)$/.exec(lines[0] ?? "") ?? [];
-  return new HeaderBlock(fields, code === "" ? 0 : Number(code), description);
+  const block = new HeaderBlock(fields, code === "" ? 0 : Number(code), description);
+  block.wireBytes = bytes.length;
+  return block;
 }
 
 /** Bytes of a block on the wire, which count toward a stream's size. */
 export function headerBytes(block: HeaderBlock): number {
+  if (block.wireBytes > 0) return block.wireBytes;
   const keys = block.keys();
   if (keys.length === 0) return 0;
   return keys.reduce((sum, key) => sum + key.length + Buffer.byteLength(block.get(key)) + 4, 12);

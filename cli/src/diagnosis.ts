@@ -32,9 +32,7 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
       ? [docker, await image(config, docker.state === "ok")]
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
-    docker,
-    await image(config, docker.state === "ok"),
-    ...(await runtimes(config)),
+    ...(config.sandboxProvider === "docker" ? await runtimes(config) : []),
     disk(root),
     ...(await gatewayAndPorts(config)),
   ];

@@ -1,0 +1,57 @@
+/** A run that asks for a way out, from the command line to the evidence of its attempt. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NAMES, startUpstreams, type Upstreams } from "../support/egress-upstreams.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+let stack: Stack;
+let project: Project;
+let upstreams: Upstreams;
+let directory: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-egress-"));
+  upstreams = await startUpstreams(directory);
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(directory, name), text, { mode: 0o600 });
+    return join(directory, name);
+  };
+  const config = {
+    upstream_ca_file: file("ca.pem", upstreams.authority),
+    overrides: { [`${NAMES.echo}:443`]: `127.0.0.1:${upstreams.port}` },
+    credentials: [{ host: NAMES.echo, file: file("key", "e2e-canary-8d1f2c") }],
+  };
+  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file("egress.json", JSON.stringify(config)) } });
+  project = makeProject(BROKEN_CALCULATOR);
+});
+afterAll(async () => {
+  project.remove();
+  await stack.stop();
+  await upstreams.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test("X1 a run with --allow-host reaches that host with its credential, no other, and shows both in its evidence", async () => {
+  const ask = (url: string): string =>
+    `python3 -c "import urllib.request as u; print(u.urlopen('${url}').read())" || true`;
+  const { document } = await stack.json<{ runId: string; status: string }>([
+    ...["run", "Fix the broken add", "--repo", project.path, "--allow-host", NAMES.echo, "--check", CHECK],
+    ...["--command", `${FIX}; ${ask(`https://${NAMES.echo}/hello`)}; ${ask(`https://${NAMES.other}/`)}`],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  expect(upstreams.heard.map(({ headers }) => headers.authorization)).toEqual(["Bearer e2e-canary-8d1f2c"]);
+  const log = await stack.antiphon([
+    "evidence",
+    "get",
+    document.runId,
+    "T-001",
+    "1",
+    "egress/requests.jsonl",
+  ]);
+  expect(log.stdout).toContain(`"host":"${NAMES.echo}"`);
+  expect(log.stdout).toContain("ANT_EGRESS_HOST");
+  expect(log.stdout).not.toContain("e2e-canary");
+});

@@ -76,6 +76,13 @@ const TABLE = {
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
   claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],
+  dispatchAhead: [
+    8,
+    "attempts",
+    "held ones are let through while fewer lie ready than this, or than are being worked on",
+    "batch runs and named tenants wait for their turn",
+  ],
+  dispatchTurnMs: [1000, "milliseconds", "however long the queue, one held attempt passes", "n/a"],
   claimGraceS: [
     90,
     "seconds",

@@ -24,7 +24,8 @@ export { provision } from "./provision.ts";
 export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc.ts";
 export { sandboxClient } from "./sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
-export { countOpenRuns } from "./open-runs.ts";
+export { associatesBacklog, countOpenRuns } from "./open-runs.ts";
+export type { Backlog } from "./open-runs.ts";
 export { requeueing } from "./requeue.ts";
 export { sandboxSessions } from "./sandbox-sessions.ts";
 export type {

@@ -28,13 +28,6 @@ export const DispatchBody = closed(
     grants: Type.Array(Type.String({ minLength: 1 }), {
       description: "Globs of protected paths it may change.",
     }),
-    lane: Type.Optional(
-      Type.String({
-        pattern: "^[ib][0-9]{1,2}$",
-        description:
-          "Last token of the subject: i(nteractive) or b(atch), and the tenant's lane. Absent: interactive, default tenant.",
-      }),
-    ),
     model_budget: Type.Optional(ModelBudget),
   },
   { description: "An attempt, handed out. Written by the Director; `verify_profile.commands` is resolved." },
@@ -50,7 +43,6 @@ export type DispatchBody = {
   image: string | null;
   scope: string[];
   grants: string[];
-  lane?: string;
   /** Of the whole run; absent: no model call leaves. */
   model_budget?: ModelBudget;
 };

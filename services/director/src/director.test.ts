@@ -13,6 +13,7 @@ import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const turnstile = { passes: () => true };
 const times = { note: () => undefined, drop: () => undefined, overdue: () => Promise.resolve() };
 const log = createLogger("test", { level: "silent" });
 
@@ -38,7 +39,15 @@ async function begin(body: (effect: Effect) => Promise<void>) {
   const records = await journal.read(fixture.runId);
   const runs = new RunCache(journal, POLICY);
   const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
-  const director = new Director({ journal, runs, performer: performs(body), projector, times, log });
+  const director = new Director({
+    journal,
+    runs,
+    performer: performs(body),
+    projector,
+    times,
+    turnstile,
+    log,
+  });
   const deliver = (deliveries = 1) =>
     director.handle({ record: records[1]!, deliveries, signal: new AbortController().signal });
   const dispatches = async () =>
@@ -153,7 +162,7 @@ describe("a Director that goes on by itself", () => {
     };
     const runs = new RunCache(journal, POLICY);
     const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
-    const director = new Director({ journal, runs, performer, projector, times, log });
+    const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
     const deliver = (record: StoredRecord) =>
       director.handle({ record, deliveries: 1, signal: new AbortController().signal });
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };

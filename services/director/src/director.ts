@@ -25,6 +25,7 @@ import type { Projector } from "./projector.ts";
 import type { RunState } from "./core/run-state.ts";
 import { isChain, type CachedRun, type RunCache } from "./run-cache.ts";
 import type { Timekeeper } from "./timekeeper.ts";
+import type { Turnstile } from "./turnstile.ts";
 
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
@@ -42,6 +43,7 @@ export interface DirectorParts {
   projector: Projector;
   /** Keeps the times the runs wait for. */
   times: Pick<Timekeeper, "note" | "drop">;
+  turnstile: Pick<Turnstile, "passes">;
   log: Logger;
 }
 
@@ -124,7 +126,8 @@ export class Director {
   #owed({ snapshot }: CachedRun, done: ReadonlySet<string>): Effect[] {
     return outstanding(snapshot).filter((effect) => {
       const key = effectKey(snapshot.context.runId, effect);
-      return !done.has(key) && !this.#underWay.has(key); // D9
+      if (done.has(key) || this.#underWay.has(key)) return false; // D9
+      return effect.kind !== "dispatch" || this.#parts.turnstile.passes(snapshot.context, key);
     });
   }
 

@@ -1,6 +1,7 @@
 /** Wires the Director's parts over the bus. */
 import { BUCKETS, subjects, type RepoInspectRequest } from "@antiphon/contracts";
 import {
+  associatesBacklog,
   consume,
   consumeTimers,
   openBlobs,
@@ -31,6 +32,7 @@ import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
 import { Timekeeper } from "./timekeeper.ts";
+import { Turnstile } from "./turnstile.ts";
 import type { VerificationPorts } from "./verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -77,7 +79,16 @@ export function directOver(
     },
     config.timers,
   );
-  const director = new Director({ journal, runs, performer, projector, times, log });
+  const turnstile = new Turnstile({
+    backlog: () => associatesBacklog(bus),
+    now: () => performance.now(),
+    async goOn(runId) {
+      const run = await runs.load(runId);
+      const last = run.records.at(-1);
+      if (last !== undefined) await director.advance(run, { seq: last.seq, digest: last.digest }, signal);
+    },
+  });
+  const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
 
   serveRpc(
     bus,
@@ -102,7 +113,9 @@ export function directOver(
   });
 
   const stop = new AbortController();
-  const arming = armForever(times, config.timers.armAfterMs / 4, log, stop.signal);
+  const every = { log, signal: stop.signal };
+  const arming = repeat(() => times.arm(), config.timers.armAfterMs / 4, "timers not set", every);
+  const turning = repeat(() => turnstile.turn(), TURN_MS, "nobody let through", every);
   const sweeps = sweepForever(
     {
       journal,
@@ -119,20 +132,23 @@ export function directOver(
   return {
     async drain() {
       stop.abort();
-      await Promise.all([sweeps, arming, work.drain()]);
+      await Promise.all([sweeps, arming, turning, work.drain()]);
       await projector.drain();
     },
   };
 }
 
-async function armForever(
-  times: Timekeeper,
+/** How often it is looked whether there is room for held attempts; nothing is asked while none is held. */
+const TURN_MS = 50;
+
+async function repeat(
+  step: () => Promise<void>,
   everyMs: number,
-  log: Logger,
-  signal: AbortSignal,
+  failure: string,
+  { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
     await systemClock.sleep(everyMs, signal);
-    await times.arm().catch((error: unknown) => log.warn({ err: error }, "timers not set; tried again"));
+    await step().catch((error: unknown) => log.warn({ err: error }, `${failure}; tried again`));
   }
 }

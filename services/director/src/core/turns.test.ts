@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { nextTurn, noTurns, queue, type Turns, type Waiting } from "./turns.ts";
+
+const items = fc
+  .array(fc.record({ tenant: fc.constantFrom("a", "b", "c", "d"), batch: fc.boolean() }), { maxLength: 60 })
+  .map((list): Waiting[] => list.map((item, i) => ({ ...item, key: `k${i}` })));
+
+function order(list: readonly Waiting[]): Waiting[] {
+  let turns: Turns = list.reduce(queue, noTurns);
+  const taken: Waiting[] = [];
+  for (let next = nextTurn(turns); next !== null; next = nextTurn(turns)) {
+    taken.push(next.item);
+    turns = next.turns;
+  }
+  return taken;
+}
+
+describe("turns", () => {
+  test("O3 everything that waits has exactly one turn, and being queued twice is being queued once", () => {
+    fc.assert(
+      fc.property(items, (list) => {
+        expect(
+          order([...list, ...list])
+            .map(({ key }) => key)
+            .sort(),
+        ).toEqual(list.map(({ key }) => key).sort());
+      }),
+    );
+  });
+
+  test("O1 of any eight turns one is a batch's while a batch waits, and the others are interactive while those wait", () => {
+    fc.assert(
+      fc.property(items, (list) => {
+        const taken = order(list);
+        const lastBatch = taken.findLastIndex(({ batch }) => batch);
+        const lastInteractive = taken.findLastIndex(({ batch }) => !batch);
+        for (let i = 0; i + 8 <= lastBatch + 1; i += 1)
+          expect(taken.slice(i, i + 8).some(({ batch }) => batch)).toBe(true);
+        for (let i = 0; i + 2 <= lastInteractive + 1; i += 1)
+          expect(taken.slice(i, i + 2).some(({ batch }) => !batch)).toBe(true);
+      }),
+    );
+  });
+
+  test("O2 between two turns of one tenant every other tenant of the class that waits has one, and each keeps its order", () => {
+    fc.assert(
+      fc.property(items, (list) => {
+        for (const batch of [false, true]) {
+          const taken = order(list).filter((item) => item.batch === batch);
+          taken.forEach((item, i) => {
+            const again = taken.findIndex((other, j) => j > i && other.tenant === item.tenant);
+            if (again === -1) return;
+            const between = new Set(taken.slice(i, again).map(({ tenant }) => tenant));
+            for (const later of taken.slice(again)) expect(between.has(later.tenant)).toBe(true);
+            expect(list.indexOf(taken[again]!)).toBeGreaterThan(list.indexOf(item));
+          });
+        }
+      }),
+    );
+  });
+});

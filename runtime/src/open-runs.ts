@@ -20,7 +20,7 @@ export interface Backlog {
 
 /** What lies before the Associates, as the server counts it. */
 export async function associatesBacklog(bus: Bus): Promise<Backlog> {
-  const specs = topology.consumers.filter((spec) => spec.name === "associate");
+  const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === "associate");
   const infos = await Promise.all(specs.map(({ stream, name }) => bus.jsm.consumers.info(stream, name)));
   const sum = (of: "num_pending" | "num_ack_pending"): number =>
     infos.reduce((total, info) => total + info[of], 0);

@@ -128,7 +128,7 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
   const runs = new RunCache(journal, POLICY);
   await runs.load(run.runId);
   const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
-  const director = new Director({ journal, runs, performer, projector, times, log });
+  const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
   if (record === undefined) throw new Error("not stored");

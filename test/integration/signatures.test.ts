@@ -126,7 +126,7 @@ describe("a signed record", () => {
       ...landing(2),
       type: "claim",
       body: { associate: "as_0a1b2c3d4e", incarnation: "i-1" },
-    } as NewRecord);
+    });
     await openJournal(bus).append(landing(3));
     const records = await openJournal(bus).read("run_s");
     expect(records.map(({ type, epoch, signature }) => [type, epoch, signature !== undefined])).toEqual([

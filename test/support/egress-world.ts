@@ -125,7 +125,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
         startSandboxRunner(context, () => ({
           mode: "production",
           provider: "docker",
-    path: process.env["PATH"] ?? "",
+          path: process.env["PATH"] ?? "",
           instance: engine.instance,
           image: sandboxImage(),
           allow: [],

@@ -1,4 +1,10 @@
-import { AntiphonError, digestOf, type ClosedBody, type NewRecord, type StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  digestOf,
+  type ClosedBody,
+  type NewRecord,
+  type StoredRecord,
+} from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";

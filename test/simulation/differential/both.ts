@@ -50,7 +50,7 @@ export async function onServer(bus: Bus, shape: StreamShape, program: Program): 
     max_msg_size: shape.maxMessageBytes ?? -1,
     max_msgs_per_subject: shape.perSubject ?? -1,
     ...(shape.schedules === true ? { allow_msg_schedules: true } : {}),
-  } as Parameters<typeof bus.jsm.streams.add>[0]);
+  });
   for (const consumer of shape.consumers ?? []) {
     await bus.jsm.consumers.add(name, {
       durable_name: consumer.name,
@@ -59,7 +59,7 @@ export async function onServer(bus: Bus, shape: StreamShape, program: Program): 
       ack_wait: (consumer.ackWaitMs ?? ACK_WAIT_MS) * NANOS,
       max_ack_pending: consumer.maxAckPending ?? -1,
       max_deliver: consumer.maxDeliver ?? -1,
-    } as Parameters<typeof bus.jsm.consumers.add>[1]);
+    });
   }
   const probe = new Probe(bus.nc);
   await program(probe);
@@ -122,6 +122,6 @@ function simulate(shape: StreamShape, program: Program): string[] {
   const { error } = (ending ?? { error: new Error(`the program hangs after: ${probe.said.at(-1)}`) }) as {
     error: unknown;
   };
-  if (error !== null) throw error instanceof Error ? error : new Error(String(error));
+  if (error !== null) throw error instanceof Error ? error : new Error("the program threw no error", { cause: error });
   return probe.said;
 }

@@ -130,9 +130,9 @@ export class Probe {
       const subscription = this.nc.subscribe(reply, {
         callback: (_, message) => {
           if (message.headers?.code === 100) return;
-          messages.push(message as Message);
+          messages.push(message);
           const full = subject.includes("MSG.NEXT") && messages.length >= count;
-          if (!full && !ends(message as Message)) return;
+          if (!full && !ends(message)) return;
           subscription.unsubscribe();
           resolve(messages);
         },

@@ -122,6 +122,7 @@ function simulate(shape: StreamShape, program: Program): string[] {
   const { error } = (ending ?? { error: new Error(`the program hangs after: ${probe.said.at(-1)}`) }) as {
     error: unknown;
   };
-  if (error !== null) throw error instanceof Error ? error : new Error("the program threw no error", { cause: error });
+  if (error !== null)
+    throw error instanceof Error ? error : new Error("the program threw no error", { cause: error });
   return probe.said;
 }

@@ -12,7 +12,7 @@ import { ensureKubectl, ensureNatsCli } from "./setup/operator-tools.mjs";
 import { createReport } from "./setup/report.mjs";
 import { ensureSandboxImage } from "./setup/sandbox-image.mjs";
 import { takeLock } from "./setup/setup-lock.mjs";
-import { ensureSshKeygen } from "./setup/ssh-keygen.mjs";
+import { ensureTestPrograms } from "./setup/test-programs.mjs";
 
 const HELP = `usage: npm run setup [-- <options>]
 
@@ -28,7 +28,7 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these and ssh-keygen: what npm test uses
+  --for-tests      all of these, ssh-keygen and ip: what npm test uses
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
@@ -72,7 +72,7 @@ async function main() {
 /** Git first, since npm may need it; then the rest side by side, the image after its engine. */
 async function setUp(report, has) {
   await report.step("git", ensureGit);
-  if (has("--for-tests")) await report.step("ssh-keygen", ensureSshKeygen);
+  if (has("--for-tests")) await report.step("test programs", ensureTestPrograms);
   await Promise.all([
     report.step("npm packages", ensureNpmPackages),
     natsPrograms(report, has),

@@ -18,8 +18,6 @@ export interface CliConfig {
   readonly sandboxImage: string | null;
   /** Where sandboxes come from. Default docker. Source: ANTIPHON_SANDBOX_PROVIDER. */
   readonly sandboxProvider: string;
-  /** Source: E2B_API_KEY. Only whether there is one is looked at. */
-  readonly e2bApiKey: string | null;
   /** The runtime sandboxes are to run with, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
   readonly sandboxRuntime: string;
   readonly path: string;
@@ -36,7 +34,6 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     sandboxProvider: env.ANTIPHON_SANDBOX_PROVIDER || "docker",
-    e2bApiKey: env.E2B_API_KEY || null,
     sandboxRuntime: env.ANTIPHON_SANDBOX_RUNTIME || "runc",
     path: env.PATH ?? "",
     directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")

@@ -1,14 +1,15 @@
 // Which providers of sandboxes work here, for the doctor. Each is asked itself; what is missing is `off`, not a fault,
 // unless it is the provider that was chosen.
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliConfig } from "./config.ts";
 
-export const PROVIDERS = ["docker", "bubblewrap", "e2b", "microsandbox"] as const;
+/** Those that can be chosen. */
+export const PROVIDERS = ["docker", "bubblewrap"] as const;
 
 export interface ProviderState {
-  readonly name: (typeof PROVIDERS)[number];
+  readonly name: (typeof PROVIDERS)[number] | "e2b" | "microsandbox";
   /** Null: it works. */
   readonly missing: string | null;
   readonly detail: string;
@@ -32,7 +33,7 @@ const TRIAL = [
 ];
 
 export async function providerStates(config: CliConfig): Promise<ProviderState[]> {
-  return [await bubblewrap(config), e2b(config), await microsandbox(config)];
+  return [await bubblewrap(config), notInThisBuild("e2b", "npm package e2b"), microsandbox()];
 }
 
 async function bubblewrap(config: CliConfig): Promise<ProviderState> {
@@ -48,34 +49,18 @@ async function bubblewrap(config: CliConfig): Promise<ProviderState> {
   return state(null, `${said} at ${program}; development only`);
 }
 
-function e2b(config: CliConfig): ProviderState {
-  const remedy = "install the SDK beside Antiphon (npm install --no-save e2b), and set E2B_API_KEY";
-  const place = ["node_modules", join(config.stateDir, "tools/e2b/node_modules")].find((one) =>
-    existsSync(join(one, "e2b/package.json")),
-  );
-  const missing =
-    place === undefined
-      ? "the SDK is not installed"
-      : config.e2bApiKey === null
-        ? "E2B_API_KEY is not set"
-        : null;
-  return { name: "e2b", missing, detail: place ?? "npm package e2b", remedy };
+/** Named by the contracts, without an adapter here yet: choosing one is refused, and the doctor says so. */
+function notInThisBuild(name: "e2b" | "microsandbox", detail: string): ProviderState {
+  return { name, missing: "this build has no adapter for it", detail, remedy: "use docker" };
 }
 
-async function microsandbox(config: CliConfig): Promise<ProviderState> {
-  const remedy = "needs KVM on this host (msb doctor says more), Node 22, and the npm package microsandbox";
-  const state = (missing: string | null, detail: string): ProviderState => ({
-    ...{ name: "microsandbox", missing, detail, remedy },
-  });
-  const flags = /\b(vmx|svm)\b/.exec(readOr("/proc/cpuinfo"));
-  if (process.platform === "linux" && process.arch === "x64" && flags === null)
-    return state("no virtual machine can boot here: the CPU shows neither vmx nor svm", "/proc/cpuinfo");
-  if (process.platform === "linux" && !canUse("/dev/kvm"))
-    return state("no virtual machine can boot here: /dev/kvm is missing or not ours", "/dev/kvm");
-  const program = find("msb", config.path);
-  if (program === null) return state("msb is not installed", "npm package microsandbox");
-  const doctor = await run(program, ["doctor"]);
-  return doctor.failed ? state(`msb doctor: ${doctor.said}`, program) : state(null, program);
+function microsandbox(): ProviderState {
+  const virtual = process.arch !== "x64" || /\b(vmx|svm)\b/.test(readOr("/proc/cpuinfo"));
+  const boots = virtual && canUse("/dev/kvm");
+  return notInThisBuild(
+    "microsandbox",
+    boots ? "a virtual machine could boot here" : "no virtual machine can boot here",
+  );
 }
 
 function find(name: string, path: string): string | null {

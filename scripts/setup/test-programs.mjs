@@ -1,0 +1,34 @@
+/** Programs that only the tests call: ssh-keygen checks a commit's signature for git, ip makes network partitions. */
+import { run } from "./command.mjs";
+import { canInstall, installHostPackages } from "./host-packages.mjs";
+import { StepFailure } from "./step-failure.mjs";
+
+/** Each prints its usage, and ends, when it is called in this way. */
+const PROGRAMS = [
+  { program: "ssh-keygen", args: ["-?"], says: "usage: ssh-keygen", package: "openssh-client" },
+  { program: "ip", args: ["-V"], says: "iproute2", package: "iproute2" },
+];
+
+/**
+ * @param {{note: (text: string) => void}} input
+ * @returns {Promise<{outcome: "present" | "made", detail: string}>}
+ */
+export async function ensureTestPrograms({ note }) {
+  const there = await Promise.all(PROGRAMS.map(isThere));
+  const missing = PROGRAMS.filter((_, index) => !there[index]);
+  const detail = PROGRAMS.map(({ program }) => program).join(", ");
+  if (missing.length === 0) return { outcome: "present", detail };
+  const packages = missing.map((one) => one.package);
+  if (!(await canInstall()))
+    throw new StepFailure(
+      `${missing.map(({ program }) => program).join(" and ")} not installed`,
+      `install the packages ${packages.join(" and ")}`,
+    );
+  await installHostPackages(packages, note);
+  return { outcome: "made", detail };
+}
+
+async function isThere({ program, args, says }) {
+  const result = await run(program, args);
+  return `${result.stdout}${result.stderr}`.includes(says);
+}

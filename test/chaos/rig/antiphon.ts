@@ -5,9 +5,11 @@ import { subjects, topology } from "@antiphon/contracts";
 import { type Bus } from "@antiphon/runtime";
 import { sandboxImage } from "../../support/docker.ts";
 import { singleBroker } from "./broker.ts";
+import { clusterBroker } from "./cluster-broker.ts";
 import { containersLeft, removeContainers, watchEngine } from "./engine-witness.ts";
 import { freePort } from "./free-port.ts";
 import { readEvidence, readGit, readJournal } from "./journal-witness.ts";
+import { seeded } from "./random.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 import type { System, SystemOptions } from "./system.ts";
 import { namespaceFor, Victim } from "./victim.ts";
@@ -19,7 +21,10 @@ const READY_MS = 120_000;
 export async function startAntiphon(options: SystemOptions): Promise<System> {
   const bundle = await bundleDir();
   const disk = options.diskMebibytes === null ? null : mountSmallDisk(options.diskMebibytes);
-  const broker = await singleBroker(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
+  const broker =
+    options.servers > 1
+      ? await clusterBroker(options.servers, seeded(options.seed + 3))
+      : await singleBroker(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
   const bus = await broker.connect({ name: "chaos" });
   const instance = `chaos-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   const engine = watchEngine(instance);
@@ -32,6 +37,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       if (role === "gateway") urls.push(`http://${listen}`);
       const env = {
         ANTIPHON_NATS_URL: broker.url,
+        ANTIPHON_REPLICAS: String(broker.replicas),
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
         ANTIPHON_STATE_DIR: join(options.dir, name),

@@ -70,10 +70,11 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
   });
   const partitionable = (options.counts.partition ?? 0) > 0 ? PARTITIONABLE : [];
   const system = await options.start({
+    seed: options.seed,
     dir,
     sizes: options.sizes,
     partitionable,
-    diskMebibytes: (options.counts.disk ?? 0) > 0 ? DISK_MIB : null,
+    diskMebibytes: (options.counts.disk ?? 0) > 0 && options.servers === 1 ? DISK_MIB : null,
     servers: options.servers,
     poison: options.poison ? POISON : "",
     repos,

@@ -29,6 +29,7 @@ export type Collected = Pick<History, "records" | "refs" | "commits" | "patched"
 };
 
 export interface SystemOptions {
+  readonly seed: number;
   readonly dir: string;
   /** How many of each role. */
   readonly sizes: Readonly<Record<string, number>>;

@@ -1,0 +1,36 @@
+/** A cluster of nats-servers under torture: its leader, any one of them, or so many that no majority is left. */
+import { journalStream } from "@antiphon/contracts";
+import { startNatsCluster, type NatsMember } from "../../support/nats-cluster.ts";
+import type { Broker, Strike } from "./broker.ts";
+import type { Random } from "./random.ts";
+
+const HEALTHY_MS = 60_000;
+
+export async function clusterBroker(size: number, random: Random): Promise<Broker> {
+  const cluster = await startNatsCluster({ size });
+  const { members } = cluster;
+  const struckBy = async (strike: Strike): Promise<readonly NatsMember[]> => {
+    const anyone = random.pick(members);
+    if (strike === "random") return [anyone];
+    const leader = (await cluster.leader(journalStream(0))) ?? anyone;
+    if (strike === "leader") return [leader];
+    const others = members.filter((member) => member !== leader);
+    return [leader, ...others.slice(0, Math.floor(size / 2))];
+  };
+  return {
+    url: cluster.url,
+    ports: members.map(({ port }) => port),
+    dirs: members.map(({ storeDir }) => storeDir),
+    replicas: size,
+    pids: () => members.map((member) => member.pid()),
+    connect: (options) => cluster.connect(options),
+    async strike(strike, forMs) {
+      const struck = await struckBy(strike);
+      await Promise.all(struck.map((member) => member.kill()));
+      await new Promise((resolve) => setTimeout(resolve, forMs));
+      await Promise.all(struck.map((member) => member.restart()));
+      await cluster.healthy(HEALTHY_MS); // The next strike finds a cluster that can stand it.
+    },
+    close: () => cluster.close(),
+  };
+}

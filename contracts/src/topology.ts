@@ -190,7 +190,7 @@ const sideStreams: readonly StreamSpec[] = [
     denyDelete: false,
     denyPurge: false,
     maxAgeMs: limits.sessionKeepS * 1000,
-    maxBytes: 256 * 1024 * 1024,
+    maxBytes: 32 * 1024 * 1024,
     maxMessageBytes: 2 * limits.messageBytes,
   },
   {

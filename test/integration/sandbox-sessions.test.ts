@@ -291,7 +291,9 @@ describe("what is not a session", () => {
     await expect(session.write([{ path: "../x", content: "" }])).rejects.toMatchObject({
       code: "ANT_SANDBOX_REFUSED",
     });
-    await expect(open({ image: "debian:latest" })).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
+    await expect(open({ image: "debian:latest" })).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+    });
     await expect(open({ limits: { pids: 2 ** 30 } })).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
     await session.close();
     await expect(session.exec(sh("true"))).rejects.toMatchObject({ code: "ANT_SANDBOX_SESSION_OVER" });

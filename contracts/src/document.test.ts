@@ -120,7 +120,7 @@ describe("hostile files", () => {
       const error = first(check(text, text.startsWith("{") ? "x.json" : "x.yaml", "Intent"));
       expect(error?.message).toMatch(message);
       expect(error?.line).toBeGreaterThan(0);
-      expect(performance.now() - started).toBeLessThan(1500);
+      expect(performance.now() - started).toBeLessThan(5000);
     });
   }
 });

@@ -46,7 +46,7 @@ export const AssociateId = Type.String({
 });
 
 export const ErrorCode = Type.String({
-  pattern: "^ANT_[A-Z0-9]+(_[A-Z0-9]+)+$",
+  pattern: "^ANT(_[A-Z0-9]+)+$",
   maxLength: 64,
   description: "An entry of the error table: `ANT_<AREA>_<CONDITION>`.",
 });

@@ -115,7 +115,7 @@ describe("antiphon dev", () => {
       "nats-server",
     ]);
     const answer = await fetch(`${String(ready?.gateway)}/services`);
-    expect(((await answer.json()) as { services: unknown[] }).services).toHaveLength(6);
+    expect(((await answer.json()) as { services: unknown[] }).services).toHaveLength(7);
   });
 
   it("D2 D3 stops in order, with nothing left behind", async () => {
@@ -125,7 +125,7 @@ describe("antiphon dev", () => {
     expect(await program.ended()).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);
     expect(program.events.slice(-2).map((event) => event.event)).toEqual(["draining", "stopped"]);
-    expect(readdirSync(program.dir).sort()).toEqual(["logs", "nats"]);
+    expect(readdirSync(program.dir).sort()).toEqual(["director-key.pem", "logs", "nats"]);
   });
 
   it("D3 takes its children along when it is killed itself", async () => {
@@ -146,7 +146,7 @@ describe("antiphon dev", () => {
     const url = `${String(program.event("ready")?.gateway)}/services`;
     await eventually("all are there again", async () => {
       const answer = await fetch(url);
-      return answer.ok && ((await answer.json()) as { services: unknown[] }).services.length === 5;
+      return answer.ok && ((await answer.json()) as { services: unknown[] }).services.length === 6;
     });
   });
 

@@ -12,7 +12,7 @@ export function dispatchOf(over: Partial<DispatchBody> = {}): DispatchBody {
       acceptance_criteria: ["sh check.sh passes"],
       base_ref: "refs/heads/main",
       allowed_tools: ["bash"],
-      egress_profile: { mode: "git+pkg", allowlist: [] },
+      egress_profile: { mode: "none", allowlist: [] },
       verify_profile: { mode: "smoke", commands: ["sh check.sh"] },
       commands: [],
       time_budget_s: 60,

@@ -1,13 +1,14 @@
 /**
  * Docker with what goes on around it in a runner: the reaper (S4), the watchdog, and an ear for the engine's OOM events.
  *
- * Lifecycle: opened (what a former runner left is removed) -> closed (nothing of this runner is watched any more).
+ * Lifecycle: opened (what a former runner left is removed) -> closed (nothing of this runner is left or watched any more).
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import type { ProviderHost } from "../ports.ts";
 import { reapUntil, sweep, type ReaperOptions } from "../reaper.ts";
-import { dockerEngine } from "./docker-engine.ts";
+import { LABELS } from "../core/reap-plan.ts";
+import { dockerEngine, type Engine } from "./docker-engine.ts";
 import { DockerProvider } from "./docker-provider.ts";
 import { startWatchdog } from "./watchdog.ts";
 
@@ -58,9 +59,19 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
     provider,
     close: async () => {
       stop.abort();
+      await removeOwn(engine, instance, owner).catch(reaper.onFailure);
       await watchdog?.farewell();
     },
   };
+}
+
+/**
+ * A runner that leaves takes with it what it made and lost sight of: a container whose creation was answered to a
+ * connection that was gone. Nobody else would for as long as no other runner of the instance is started.
+ */
+async function removeOwn(engine: Engine, instance: string, owner: string): Promise<void> {
+  const own = (await engine.list(instance)).filter(({ labels }) => labels[LABELS.owner] === owner);
+  await Promise.all(own.map(({ id }) => engine.remove(id)));
 }
 
 /** Follows the engine's OOM events; begins again when the engine was away. */

@@ -24,6 +24,11 @@ describe("the reaper's plan", () => {
     ["R3: our own, not held, still starting", suspect("me", { createdMs: NOW - 1000 }), null],
     ["R3: our own, not held, and old", suspect("me"), "not-held"],
     [
+      "R3: our own, not held, so old that a minute is over at the next sweep",
+      suspect("me", { createdMs: NOW - 29_000 }),
+      "not-held",
+    ],
+    [
       "R7: never started, of an owner that cannot be asked",
       suspect("elsewhere", { isRunning: false }),
       "not-running",

@@ -38,7 +38,8 @@ export interface ReapFacts {
 
 export type ReapReason = "deadline" | "owner-gone" | "not-held" | "not-running" | "no-labels";
 
-const START_GRACE_MS = 60_000;
+/** With the pause between two sweeps it makes less than a minute. */
+const START_GRACE_MS = 25_000;
 const UNLABELLED_MAX_AGE_MS = 3_600_000;
 
 /** Why this container goes, or null. */

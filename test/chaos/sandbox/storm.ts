@@ -174,6 +174,7 @@ class RunnerProcess {
   async kill(): Promise<1 | 0> {
     const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return 0;
+    this.#child = null; // Who else wants to kill it now finds nobody: one death, one start.
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;

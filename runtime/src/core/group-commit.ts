@@ -31,7 +31,8 @@ export type NextCommit =
 /**
  * An atomic batch costs the server some milliseconds whatever it holds (it is staged in files of its own before it is
  * committed), as much as a few dozen pipelined single publishes. From 12 on, 20 writers got 0.3 to 0.7 of what they
- * get with singles; from 32 on they get the same, and 200 or more writers lose nothing (docs/benchmarks/load.md).
+ * get with singles; from 32 on they get more than with 12; with hundreds of writers the
+ * thresholds lie within each other's spread (docs/benchmarks/load.md, measured on a busy machine).
  */
 export const groupCommitDefaults: GroupCommitLimits = {
   batchFrom: 32,

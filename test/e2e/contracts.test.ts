@@ -56,7 +56,14 @@ function problemsOf(name: SchemaName, value: unknown, where: string): string[] {
 
 /** A record as it was written, without what reading added. */
 function written(record: StoredRecord): unknown {
-  const { seq: _seq, digest: _digest, at: _at, subject: _subject, signature: _signature, ...envelope } = record;
+  const {
+    seq: _seq,
+    digest: _digest,
+    at: _at,
+    subject: _subject,
+    signature: _signature,
+    ...envelope
+  } = record;
   return envelope;
 }
 

@@ -274,6 +274,7 @@ describe("pause and resume", () => {
     const runId = await begin();
     await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
     await eventually("closed", async () => (await types(runId)).includes("closed"));
+    await settled(); // A plan the Router was at while the run was canceled may still come in.
     const before = await types(runId);
     for (const verb of ["pause", "resume"]) {
       const late = await say(runId, verb);

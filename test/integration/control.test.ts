@@ -208,12 +208,12 @@ describe("admission", () => {
 
       await small.nats.kill();
       await small.nats.restart();
-      await eventually("it answers again", async () => [202, 429].includes((await start()).status));
+      await eventually("it answers again", async () => [202, 429].includes((await start()).status), 20_000);
       expect(await runs()).toHaveLength(3);
 
       const over = String(taken[0]!.body.runId);
       await small.call("POST", `/runs/${over}/events`, { body: { event: "cancel" } });
-      await eventually("room again", async () => (await start()).status === 202);
+      await eventually("room again", async () => (await start()).status === 202, 20_000);
       expect(await runs()).toHaveLength(4);
     } finally {
       await small.close();

@@ -209,6 +209,7 @@ describe("admission", () => {
       await small.nats.kill();
       await small.nats.restart();
       await eventually("it answers again", async () => [202, 429].includes((await start()).status), 20_000);
+      await eventually("the test is connected again too", () => small.bus.connected);
       expect(await runs()).toHaveLength(3);
 
       const over = String(taken[0]!.body.runId);

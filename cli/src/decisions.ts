@@ -4,9 +4,9 @@
 //   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
 //       error, not a line on the screen.
 //   Y6  With ANTIPHON_DIRECTOR_KEYS set, only those keys are trusted and an unsigned decision is an error too.
-import { createHash, createPublicKey, verify } from "node:crypto";
+import { createPublicKey, verify } from "node:crypto";
 import { digestOf, encode } from "@antiphon/contracts/codec";
-import { parseSignature, signedBytes, SIGNED_TYPES } from "@antiphon/contracts/signature";
+import { parseSignature, signedBytes, SIGNED_TYPES, thumbprintOf } from "@antiphon/contracts/signature";
 import type { DirectorKey } from "@antiphon/contracts";
 import { Failure } from "./failure.ts";
 import type { GatewayClient, RunRecord } from "./gateway-client.ts";
@@ -28,7 +28,8 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
     if (trusted.length > 0 && !trusted.includes(kid)) return undefined; // Y6
     if (!published.has(kid)) {
       const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
-      for (const key of keys) if (thumbprint(key) === key.kid) published.set(key.kid, key);
+      // A key published under another one's name is nobody's.
+      for (const key of keys) if (thumbprintOf(key.x) === key.kid) published.set(key.kid, key);
     }
     return published.get(kid);
   }
@@ -64,11 +65,6 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
 function verifies({ kty, crv, x }: DirectorKey, digest: string, signature: string): boolean {
   const key = createPublicKey({ key: { kty, crv, x }, format: "jwk" });
   return verify(null, signedBytes(digest), key, Buffer.from(signature, "base64url"));
-}
-
-/** RFC 7638. A key published under another one's name is nobody's. */
-function thumbprint({ x }: DirectorKey): string {
-  return createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
 }
 
 /** The digest of what the journal holds, from what came over HTTP. */

@@ -7,6 +7,7 @@
  *  Y1 A signature is bound to its purpose: bytes signed as a record can pass for nothing else.
  *  Y2 What cannot be parsed is no signature, never half of one.
  */
+import { createHash } from "node:crypto";
 import { Type, type Static } from "typebox";
 import type { JournalType } from "./journal/record.ts";
 import { closed } from "./shape.ts";
@@ -27,6 +28,10 @@ export const DirectorKey = closed(
 export type DirectorKey = Static<typeof DirectorKey>;
 
 export type RecordSignature = { kid: string; value: string };
+
+/** RFC 7638: SHA-256 over the required members in lexical order, without white space; base64url. */
+export const thumbprintOf = (x: string): string =>
+  createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
 
 /** The bytes that are signed for a record of this digest (Y1). */
 export const signedBytes = (digest: string): Uint8Array =>

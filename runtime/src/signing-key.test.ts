@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseSignature, signedBytes } from "@antiphon/contracts";
+import { parseSignature, signedBytes, thumbprintOf } from "@antiphon/contracts";
 import { openSigningKey, signRecord } from "./signing-key.ts";
 
 let dir = "";
@@ -40,6 +40,11 @@ describe("a signing key", () => {
     expect(second.jwk).toEqual(first.jwk);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(dir, "deeper"))).toEqual(["key.pem"]);
+  });
+
+  test("its id is the thumbprint of RFC 8037's example for that example's key", () => {
+    const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    expect(thumbprintOf(x)).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
   });
 
   test("without a file each process has a key of its own", () => {

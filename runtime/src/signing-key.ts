@@ -1,9 +1,9 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DirectorKey } from "@antiphon/contracts";
-import { AntiphonError, signatureText, signedBytes } from "@antiphon/contracts";
+import { AntiphonError, signatureText, signedBytes, thumbprintOf } from "@antiphon/contracts";
 import { uniqueId } from "./ids.ts";
 
 /**
@@ -35,10 +35,8 @@ export function openSigningKey(file: string | null): SigningKey {
 
 function signingKey(privateKey: KeyObject): SigningKey {
   const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  // RFC 7638: the required members in lexical order, without white space.
-  const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
   return {
-    jwk: { kty: "OKP", crv: "Ed25519", x, kid, use: "sig" },
+    jwk: { kty: "OKP", crv: "Ed25519", x, kid: thumbprintOf(x), use: "sig" },
     sign: (bytes) => sign(null, bytes, privateKey),
   };
 }

@@ -8,6 +8,7 @@ import { openJournal, openSigningKey, provision } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { buildCommit, replayCommits, treeOf } from "@antiphon/runtime/git/index";
 import type { CommitSigner } from "@antiphon/runtime/git/index";
+import { allowedSigner } from "../../cli/src/allowed-signer.ts";
 import { startNats } from "../support/nats.ts";
 import type { NatsServer } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../support/repo.ts";
@@ -19,18 +20,9 @@ const signer: CommitSigner = {
 };
 const AT = new Date("2026-02-03T04:05:06Z");
 
-/** One line of an allowed-signers file: what `antiphon keys --allowed-signers` prints. */
-function allowedSigners(publicKey: Uint8Array): string {
-  const type = Buffer.from("ssh-ed25519");
-  const blob = Buffer.concat(
-    [type, publicKey].flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]),
-  );
-  return `antiphon@localhost namespaces="git" ssh-ed25519 ${blob.toString("base64")}\n`;
-}
-
-function verifyCommit(repo: TestRepo, commit: string, publicKey = signer.publicKey) {
+function verifyCommit(repo: TestRepo, commit: string, { jwk } = key) {
   const file = join(tempDir(), "signers");
-  writeFileSync(file, allowedSigners(publicKey));
+  writeFileSync(file, `${allowedSigner(jwk)}\n`);
   const args = ["-C", repo.path, "-c", `gpg.ssh.allowedSignersFile=${file}`, "verify-commit", commit];
   return spawnSync("git", args, { encoding: "utf8" });
 }
@@ -66,8 +58,7 @@ describe("a signed commit", () => {
   test("is not verified with another key, nor with another message under the same signature", async () => {
     const repo = makeRepo();
     const commit = await signedCommit(repo, repo.head);
-    const other = Buffer.from(openSigningKey(null).jwk.x, "base64url");
-    expect(verifyCommit(repo, commit, other).status).not.toBe(0);
+    expect(verifyCommit(repo, commit, openSigningKey(null)).status).not.toBe(0);
     const text = repo.git("cat-file", "commit", commit).replace("Change it", "Break it!");
     const input = Buffer.from(text);
     const args = ["-C", repo.path, "hash-object", "-t", "commit", "-w", "--stdin"];

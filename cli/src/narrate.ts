@@ -55,6 +55,8 @@ export function narrate(record: RunRecord): Line[] {
         ? say("step", "rested long enough after lost attempts")
         : say("bad", "nobody answered in time");
     case "closed":
+    case "archived":
+    case "restored":
       return []; // The summary says it.
   }
 }
@@ -155,6 +157,8 @@ export function doing(record: RunRecord): string {
     case "due":
       return "waiting for the Director";
     case "closed":
+    case "archived":
+    case "restored":
       return "";
   }
 }

@@ -9,6 +9,7 @@ export const HEADERS = {
   digest: "Antiphon-Digest",
   signature: "Antiphon-Signature",
   traceparent: "traceparent",
+  restored: "Antiphon-Restored",
 } as const;
 
 export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } = {
@@ -21,6 +22,8 @@ export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } =
   digest: "`sha256-<base64url>` of the payload bytes.",
   signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on what it decides.",
   traceparent: "W3C trace context, when there is one.",
+  restored:
+    "`<seq>:<time>` a record had in the journal before it was archived; on records that were put back.",
 };
 
 export const MSGPACK = "application/msgpack";

@@ -1,4 +1,5 @@
 /** Everything that crosses a process boundary: shapes, names, bounds, errors. No IO. */
+export * from "./archive-pack.ts";
 export * from "./codec.ts";
 export { DeadLetter } from "./dead-letter.ts";
 export { validateDocument, type DocumentCheck, type DocumentProblem } from "./document.ts";
@@ -9,6 +10,7 @@ export { contractList, explain, findContract } from "./explain.ts";
 export * from "./headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./ids.ts";
 export { intake } from "./intake.ts";
+export * from "./journal/archived.ts";
 export * from "./journal/check-outcome.ts";
 export * from "./journal/claim.ts";
 export * from "./journal/closed.ts";

@@ -57,6 +57,8 @@ function apply(view: View, record: JournalRecord): void {
     case "intent":
     case "cancel":
     case "requeue":
+    case "archived":
+    case "restored":
       return;
     case "due":
       return due(view, record);

@@ -66,7 +66,7 @@ export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalTyp
 };
 
 /** Types nobody is woken by: read back, shown, or terminal. */
-export const LEAF_TYPES: readonly JournalType[] = ["verdict", "landing", "closed"];
+export const LEAF_TYPES: readonly JournalType[] = ["verdict", "landing", "closed", "archived", "restored"];
 
 const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number, number] } = {
   router: ["Intents to route.", limits.routerAckWaitMs, 1000],
@@ -144,6 +144,7 @@ export const BUCKETS = {
   repos: "ANT_REPOS",
   recordings: "ANT_RECORDINGS",
   budgets: "ANT_BUDGETS",
+  archive: "ANT_ARCHIVE",
 } as const;
 
 export type Topology = {
@@ -277,6 +278,13 @@ const buckets: readonly BucketSpec[] = [
     kind: "kv",
     purpose: "What the model calls of a run were charged; written by compare-and-set only.",
     keys: "<runId>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.archive,
+    kind: "object",
+    purpose: "Packs: the records of finished runs, out of the journal.",
+    keys: "sha256-<base64url>",
     history: 1,
   },
 ];

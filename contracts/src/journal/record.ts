@@ -3,6 +3,7 @@
  * Director writes is a function of what it read. `cause` names the record that led to this one (J9).
  */
 import { Type, type Static, type TSchema } from "typebox";
+import { ArchivedBody, RestoredBody } from "./archived.ts";
 import { ClaimBody } from "./claim.ts";
 import { ClosedBody } from "./closed.ts";
 import { ControlBody, DueBody, RequeueBody } from "./control.ts";
@@ -30,8 +31,13 @@ export const JOURNAL_TYPES = [
   "requeue",
   "due",
   "closed",
+  "archived",
+  "restored",
 ] as const;
 export type JournalType = (typeof JOURNAL_TYPES)[number];
+
+/** Types that say where a finished run's records are, not what became of the run. */
+export const STORAGE_TYPES: readonly JournalType[] = ["archived", "restored"];
 
 /** Types whose records name the record that led to them. `intent` is the first of a run; nothing leads to it. */
 const LED_TO: readonly JournalType[] = [
@@ -43,6 +49,8 @@ const LED_TO: readonly JournalType[] = [
   "verdict",
   "landing",
   "closed",
+  "archived",
+  "restored",
 ];
 
 /** Types that people, other programs and timers write into a run at any time: no cause announces them. */
@@ -64,6 +72,8 @@ export type JournalBodies = {
   requeue: RequeueBody;
   due: DueBody;
   closed: ClosedBody;
+  archived: ArchivedBody;
+  restored: RestoredBody;
 };
 
 export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
@@ -80,6 +90,8 @@ export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
   requeue: RequeueBody,
   due: DueBody,
   closed: ClosedBody,
+  archived: ArchivedBody,
+  restored: RestoredBody,
 };
 
 export const Cause = closed({

@@ -3,7 +3,7 @@
  * run and each sees a prefix of it, so a word can come too late to count (the run was stopped meanwhile); it may
  * never come too early, from nowhere, or twice.
  */
-import { limits, type StoredRecord } from "@antiphon/contracts";
+import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
 import { next, UNBORN, wordOf, type Bounds, type TaskLife } from "./transition-table.ts";
 
 export interface Illegal {
@@ -19,6 +19,8 @@ type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number
 const MAX_INTEGRATIONS = 3;
 /** What people and timers say at any time; it wakes somebody or holds back what is new, and moves no task by itself. */
 const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue"]);
+/** Where the records of a run are; legal once it is over. */
+const STORAGE: ReadonlySet<StoredRecord["type"]> = new Set(STORAGE_TYPES);
 /** Words that do no harm when they come after the run was stopped. */
 const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "dispatch",
@@ -50,6 +52,11 @@ export class LegalRun {
   take(record: StoredRecord): void {
     if (this.#mode === "unborn" && record.type !== "intent") {
       this.#refuse(record, "before-intent", `a ${record.type} came before the intent`);
+      return;
+    }
+    if (STORAGE.has(record.type)) {
+      if (this.#mode !== "over")
+        this.#refuse(record, "archived-early", `${record.type}, and the run is not over`);
       return;
     }
     if (FREE.has(record.type)) return;

@@ -1,0 +1,34 @@
+/**
+ * `archived` and `restored`: where the records of a finished run are. They say nothing about the run itself, so a
+ * reader of its history is not shown them.
+ */
+import { Type, type Static } from "typebox";
+import { Digest } from "../ids.ts";
+import { BlobRef } from "../refs.ts";
+import { closed } from "../shape.ts";
+
+export const ArchivedBody = closed(
+  {
+    pack: BlobRef,
+    records: Type.Integer({ minimum: 1, description: "Records of the run in the pack." }),
+    digest: Digest,
+    last: closed(
+      { seq: Type.Integer({ minimum: 1 }), digest: Digest },
+      { description: "The run's last record in the pack." },
+    ),
+  },
+  {
+    description:
+      "The run's records are in the pack, which was read back and found right; `digest` is that of the run's entry in it. The epoch counts: 1, 2, ... Whatever else the journal holds of the run came later, or is about to be purged. Written by the Director.",
+  },
+);
+export type ArchivedBody = Static<typeof ArchivedBody>;
+
+export const RestoredBody = closed(
+  { by: Type.String({ minLength: 1, maxLength: 256, description: "Who asked." }) },
+  {
+    description:
+      "The records of the `archived` of the same epoch are put back into the journal. Written by the gateway, before the first of them.",
+  },
+);
+export type RestoredBody = Static<typeof RestoredBody>;

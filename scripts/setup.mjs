@@ -6,9 +6,11 @@ import { argv, exit, stdout } from "node:process";
 import { ensureBubblewrap } from "./setup/bubblewrap.mjs";
 import { ensureDockerEngine } from "./setup/docker-engine.mjs";
 import { ensureGit } from "./setup/git-program.mjs";
+import { removeOwnCompiler } from "./setup/go-program.mjs";
 import { ensureNatsServer } from "./setup/nats-server.mjs";
 import { ensureNpmPackages } from "./setup/npm-packages.mjs";
 import { ensureKubectl, ensureNatsCli } from "./setup/operator-tools.mjs";
+import { ensurePowerDisk } from "./setup/power-disk.mjs";
 import { createReport } from "./setup/report.mjs";
 import { ensureSandboxImage } from "./setup/sandbox-image.mjs";
 import { takeLock } from "./setup/setup-lock.mjs";
@@ -28,7 +30,7 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen and ip: what npm test uses
+  --for-tests      all of these, ssh-keygen, ip and power-disk: what npm test uses
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
@@ -75,16 +77,20 @@ async function setUp(report, has) {
   if (has("--for-tests")) await report.step("test programs", ensureTestPrograms);
   await Promise.all([
     report.step("npm packages", ensureNpmPackages),
-    natsPrograms(report, has),
+    natsAndGoPrograms(report, has),
     engineAndImage(report),
     has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,
     has("--with-kubectl", "--for-tests") ? report.step("kubectl", ensureKubectl) : null,
   ]);
 }
 
-async function natsPrograms(report, has) {
-  await report.step("nats-server", ensureNatsServer);
-  if (has("--with-nats-cli", "--for-tests")) await report.step("nats command line", ensureNatsCli);
+/** One after the other: what is built from Go source shares a compiler, which goes when all are built. */
+async function natsAndGoPrograms(report, has) {
+  const steps = [await report.step("nats-server", ensureNatsServer)];
+  if (has("--with-nats-cli", "--for-tests"))
+    steps.push(await report.step("nats command line", ensureNatsCli));
+  if (has("--for-tests")) steps.push(await report.step("power-disk", ensurePowerDisk));
+  if (steps.every(({ ok }) => ok)) await removeOwnCompiler();
 }
 
 async function engineAndImage(report) {

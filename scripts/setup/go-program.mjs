@@ -1,6 +1,6 @@
 /**
- * Programs built from Go source at the versions of go-tools/go.mod, every module checked against
- * go-tools/go.sum. The Go compiler is the one on PATH if it is new enough; else, on Debian and Ubuntu,
+ * Programs built from Go source at the versions of a go.mod (go-tools/go.mod if none is named), every module checked
+ * against the go.sum beside it. The Go compiler is the one on PATH if it is new enough; else, on Debian and Ubuntu,
  * one unpacked from the archive into the cache, which is not installed and can be deleted again.
  */
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { reasonOf, run } from "./command.mjs";
 import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
-const MODULE = path.join(ROOT, "scripts/setup/go-tools");
+const GO_TOOLS = path.join(ROOT, "scripts/setup/go-tools");
 const OWN_COMPILER = ["go", "go-build", "go-modules"];
 const REMOVE = { recursive: true, force: true };
 const BUILD_TIMEOUT_MS = 15 * 60_000;
@@ -19,27 +19,30 @@ const BUILD_TIMEOUT_MS = 15 * 60_000;
 /**
  * Builds one package into the tools directory; answers why not when it cannot.
  *
- * @param {{packagePath: string, name: string, version: string, note: (text: string) => void}} program
+ * @param {{packagePath: string, name: string, version: string, note: (text: string) => void, module?: string}} program
  * @returns {Promise<{ok: true} | {ok: false, reason: string}>}
  */
-export async function buildGoProgram({ packagePath, name, version, note }) {
-  const compiler = await findCompiler(note).catch((/** @type {unknown} */ error) => {
+export async function buildGoProgram({ packagePath, name, version, note, module = GO_TOOLS }) {
+  const compiler = await findCompiler(module, note).catch((/** @type {unknown} */ error) => {
     if (error instanceof StepFailure) return error;
     throw error;
   });
   if (compiler === null) return { ok: false, reason: "no Go compiler" };
   if (compiler instanceof StepFailure) return { ok: false, reason: compiler.message };
-  note(`building ${name} ${version} with Go (about a minute)`);
+  note(`building ${name} ${version} with Go${module === GO_TOOLS ? " (about a minute)" : ""}`);
   await mkdir(TOOLS_DIR, { recursive: true });
   const flags = ["-mod=readonly", "-modcacherw", "-trimpath", "-ldflags", `-s -w -X main.version=${version}`];
   const result = await run(compiler.go, ["build", ...flags, "-o", path.join(TOOLS_DIR, name), packagePath], {
-    cwd: MODULE,
+    cwd: module,
     timeoutMs: BUILD_TIMEOUT_MS,
     env: { ...goEnvironment(), ...compiler.env, CGO_ENABLED: "0" },
   });
-  // A compiler of our own and its caches are a gigabyte that the next set-up will not need.
-  if (result.code === 0) for (const name of OWN_COMPILER) await rm(path.join(CACHE_DIR, name), REMOVE);
   return result.code === 0 ? { ok: true } : { ok: false, reason: reasonOf(result) };
+}
+
+/** A compiler of our own and its caches are a gigabyte that the next set-up will not need. */
+export async function removeOwnCompiler() {
+  for (const name of OWN_COMPILER) await rm(path.join(CACHE_DIR, name), REMOVE);
 }
 
 /** The caller's own flags and workspaces would change what is built; GOPROXY and the caches stay. */
@@ -48,11 +51,12 @@ function goEnvironment() {
 }
 
 /**
+ * @param {string} module
  * @param {(text: string) => void} note
  * @returns {Promise<{go: string, env: Record<string, string>} | null>}
  */
-async function findCompiler(note) {
-  const needed = /^go (\d+)\.(\d+)/m.exec(await readFile(path.join(MODULE, "go.mod"), "utf8"));
+async function findCompiler(module, note) {
+  const needed = /^go (\d+)\.(\d+)/m.exec(await readFile(path.join(module, "go.mod"), "utf8"));
   const [, major = "1", minor = "0"] = needed ?? [];
   const installed = await run("go", ["env", "GOVERSION"], { env: goEnvironment() });
   const found = /^go(\d+)\.(\d+)/.exec(installed.stdout);

@@ -42,6 +42,8 @@ export interface NatsServerOptions {
   maxFileStore?: string;
   /** Where its directory is made. Default: the system's place for temporary files. */
   parent?: string;
+  /** Where the store is, if not in its directory. */
+  storeDir?: string;
 }
 
 export function natsServerBinary(): string {
@@ -116,7 +118,7 @@ listen: "127.0.0.1:${port}"
 http: "127.0.0.1:${monitorPort}"
 server_name: test
 max_payload: 8MB
-jetstream { store_dir: "${dir}/store", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }
+jetstream { store_dir: "${options.storeDir ?? join(dir, "store")}", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }
 ${accountsConfig(options.tellsDurability !== false)}`;
 }
 

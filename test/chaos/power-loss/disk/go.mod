@@ -1,0 +1,8 @@
+// The disk whose power can be cut, for tests.
+module antiphon.invalid/power-disk
+
+go 1.23.0
+
+require github.com/hanwen/go-fuse/v2 v2.12.1
+
+require golang.org/x/sys v0.28.0 // indirect

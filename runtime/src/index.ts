@@ -26,6 +26,8 @@ export { sandboxClient } from "./sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
 export { associatesBacklog, countOpenRuns } from "./open-runs.ts";
 export type { Backlog } from "./open-runs.ts";
+export { progressOf } from "./progress.ts";
+export type { Progress, ProgressOf } from "./progress.ts";
 export { requeueing } from "./requeue.ts";
 export { sandboxSessions } from "./sandbox-sessions.ts";
 export type {

@@ -3,12 +3,21 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { golden } from "../../contracts/conformance/proof.ts";
-import type { ResultBody, StoredRecord } from "@antiphon/contracts";
-import { consume, createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";
+import { journalStream, partitionOf } from "@antiphon/contracts";
+import type { ResultBody, StoredRecord, TimerAddress } from "@antiphon/contracts";
+import {
+  consume,
+  consumeTimers,
+  createLogger,
+  openTimers,
+  provision,
+  readRuntimeConfig,
+  startService,
+} from "@antiphon/runtime";
 import type { RunningService } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRouter } from "../../services/router/src/service.ts";
-import { eventually } from "../support/nats.ts";
+import { endOf, eventually, startNats } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import type { TestRepo } from "../support/repo.ts";
 import { intentFor, openWorld } from "./gateway-world.ts";
@@ -72,6 +81,18 @@ const closedOf = (on: World, runId: string) => found(on, "closed", runId, ({ typ
 const dispatchAt = (runId: string, epoch: number) =>
   found(world, `dispatch ${epoch}`, runId, (record) => record.type === "dispatch" && record.epoch === epoch);
 const attempt = (runId: string, epoch: number) => ({ runId, taskId: "T-001", epoch, cause: null });
+
+const SCRIPT = fileURLToPath(new URL("../support/director-process.ts", import.meta.url));
+
+/** A Director as a process of its own. */
+function direct({ nats }: World): ChildProcess {
+  const env = { ...process.env, ANTIPHON_NATS_URL: nats.url };
+  return spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" });
+}
+
+const endAll = async (children: readonly ChildProcess[]): Promise<void> => {
+  await Promise.all(children.map((child) => endOf(child, "SIGKILL")));
+};
 
 describe("a run waits by the server's clock", () => {
   test("D15 an Associate that hangs but still heartbeats loses its claim when budget and grace are over, and its late word", async () => {
@@ -153,41 +174,98 @@ describe("a run waits by the server's clock", () => {
   });
 });
 
+test("D22 a Director that is killed right after an attempt was lost leaves no run resting for ever", async () => {
+  const fresh = await openWorld();
+  const directors: ChildProcess[] = [];
+  const fail = async (runId: string, epoch: number): Promise<StoredRecord> => {
+    await found(fresh, `dispatch ${epoch}`, runId, (one) => one.type === "dispatch" && one.epoch === epoch);
+    const body = { kind: "lapsed" as const, observer: "as_test", holder: "as_gone" };
+    await fresh.journal.append({ type: "result", ...attempt(runId, epoch), body });
+    return found(fresh, `result ${epoch}`, runId, (one) => one.type === "result" && one.epoch === epoch);
+  };
+  const router = await startRouterOn(fresh.nats.url);
+  try {
+    const runId = await begin(fresh, {});
+    await fresh.stopDirector();
+    directors.push(direct(fresh));
+    await fail(runId, 1);
+    const lost = await fail(runId, 2); // From here it rests.
+    const stream = journalStream(partitionOf(runId));
+    await eventually("the loss is acknowledged", async () => {
+      const { ack_floor } = await fresh.bus.jsm.consumers.info(stream, "director");
+      return ack_floor.stream_seq >= lost.seq;
+    });
+    await endAll(directors); // Long before `timerArmMs` is over.
+    directors.push(direct(fresh));
+    const next = await found(fresh, "dispatch 3", runId, (one) => one.type === "dispatch" && one.epoch === 3);
+    expect(next.at.getTime() - lost.at.getTime()).toBeGreaterThanOrEqual(1_000);
+  } finally {
+    await router.stop();
+    await endAll(directors);
+    await fresh.close();
+  }
+});
+
+test("C3 C4 every timer that was stored comes due, at whatever moment the server is killed", async () => {
+  const nats = await startNats();
+  const stop = new AbortController();
+  try {
+    const bus = await nats.connect();
+    await provision(bus);
+    const due = new Set<string>();
+    const handle = async ({ address }: { address: TimerAddress }) => {
+      due.add(address.runId);
+      return "done" as const;
+    };
+    consumeTimers(bus, { slots: 16, log, signal: stop.signal, handle });
+    const timers = openTimers(bus);
+    const stored: string[] = [];
+    // Killed before a timer fires, while others do, after they did; and down for as long as some take.
+    for (const downMs of [0, 700, 0]) {
+      const from = Date.now();
+      for (let i = 0; i < 60; i += 1) {
+        const runId = `run_${downMs}_${from}_${i}`;
+        const address = { kind: "rest" as const, runId, taskId: "T-001", epoch: 3 };
+        if (await timers.set(address, new Date(from + 300 + i * 20))) stored.push(runId);
+      }
+      const before = due.size;
+      await eventually("some came due", () => due.size > before);
+      await nats.kill();
+      const downUntil = Date.now() + downMs;
+      await eventually("it was down for that long", () => Date.now() >= downUntil);
+      await nats.restart();
+    }
+    expect(stored).toHaveLength(180);
+    await eventually("all came due", () => stored.every((runId) => due.has(runId)));
+  } finally {
+    stop.abort();
+    await nats.close({ checkLeaks: false });
+  }
+});
+
 test("D16 timers survive kill -9 of the server and of every Director: what came due meanwhile is done when they are back", async () => {
   const fresh = await openWorld();
-  const script = fileURLToPath(new URL("../support/director-process.ts", import.meta.url));
-  const direct = (): ChildProcess =>
-    spawn(process.execPath, ["--import", "tsx", script], {
-      env: { ...process.env, ANTIPHON_NATS_URL: fresh.nats.url },
-      stdio: "ignore",
-    });
-  const ended = (child: ChildProcess): Promise<void> =>
-    child.exitCode !== null || child.signalCode !== null
-      ? Promise.resolve()
-      : new Promise((resolve) => child.once("exit", () => resolve()));
   const directors: ChildProcess[] = [];
   try {
     const runId = await begin(fresh, { run_time_budget_s: 5 });
     await fresh.stopDirector(); // From here on the Directors are processes.
-    directors.push(direct());
+    directors.push(direct(fresh));
     const router = await startRouterOn(fresh.nats.url);
     await eventually("the timer is on the server", async () => {
       const { state } = await fresh.bus.jsm.streams.info("ANT_TIMERS", { subjects_filter: ">" });
       return Object.keys(state.subjects ?? {}).some((subject) => subject.includes(`set.budget.${runId}`));
     });
-    directors[0]!.kill("SIGKILL");
-    await ended(directors[0]!);
+    await endAll(directors);
     await router.stop();
     const opened = await fresh.journal.find("intent", runId, null, 0);
     await fresh.nats.kill();
     await eventually("the budget is spent", () => Date.now() > opened!.at.getTime() + 5_200);
     await fresh.nats.restart();
-    directors.push(direct());
+    directors.push(direct(fresh));
     const closed = await closedOf(fresh, runId);
     expect(closed.body).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
   } finally {
-    for (const child of directors) child.kill("SIGKILL");
-    await Promise.all(directors.map(ended));
+    await endAll(directors);
     await fresh.close();
   }
 });

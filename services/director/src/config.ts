@@ -22,7 +22,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
-    sweep: { everyMs: 30_000, quietMs: 120_000 },
+    sweep: { everyMs: 20_000, quietMs: 20_000, patienceMs: 120_000 },
     timers: {
       armAfterMs: limits.timerArmMs,
       graceMs: limits.claimGraceS * 1000,

@@ -9,7 +9,7 @@ import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { closedRecord, intentRecord } from "@antiphon/runtime/testing/records";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Effect } from "./core/outstanding.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
@@ -20,7 +20,12 @@ import { sweepForever } from "./sweeper.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
 const turnstile = { passes: () => true };
-const times = { note: () => undefined, drop: () => undefined, overdue: () => Promise.resolve() };
+const times = {
+  note: () => undefined,
+  drop: () => undefined,
+  hold: () => Promise.resolve(),
+  overdue: () => Promise.resolve(),
+};
 const log = createLogger("test", { level: "silent" });
 
 /** Performs a dispatch by a body of its own; anything else is not asked for in these tests. */
@@ -217,24 +222,54 @@ describe("a Director that goes on by itself", () => {
 });
 
 describe("sweep", () => {
-  const sweepOnce = async (quietMs: number) => {
+  const ALL = Number.MAX_SAFE_INTEGER;
+  const inAMinute = (upTo: number) => async () => () => ({ at: new Date(Date.now() + 60_000), upTo });
+
+  const sweepOnce = async (timing: { quietMs: number; patienceMs?: number }, upTo = ALL) => {
     const parts = await begin(async () => undefined);
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times, log, now: () => Date.now() + 60_000, sleep },
-      { everyMs: 1, quietMs },
+      { ...parts, times, log, progress: inAMinute(upTo), sleep },
+      { everyMs: 1, patienceMs: 1_000_000, ...timing },
       stop.signal,
     );
     return parts.dispatches();
   };
 
   test("J10 finds a run that no delivery will move any more, and moves it", async () => {
-    expect(await sweepOnce(30_000)).toBe(1);
+    expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
   });
 
   test("D10 leaves a run alone whose last record is young", async () => {
-    expect(await sweepOnce(90_000)).toBe(0);
+    expect(await sweepOnce({ quietMs: 90_000 })).toBe(0);
+  });
+
+  test("D10 leaves the work of a run alone that may be under way, for as long as its patience", async () => {
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 1)).toBe(0);
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 50_000 }, 1)).toBe(1);
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 2)).toBe(1);
+  });
+
+  test("D23 a Director whose own clock is a day behind, or ahead, sweeps by the server's", async () => {
+    for (const days of [-1, 1]) {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+      try {
+        const parts = await begin(async () => undefined);
+        const serverNow = Date.now() + 60_000;
+        vi.setSystemTime(Date.now() + days * 86_400_000);
+        const stop = new AbortController();
+        const progress = async () => () => ({ at: new Date(serverNow), upTo: ALL });
+        await sweepForever(
+          { ...parts, times, log, progress, sleep: async () => stop.abort() },
+          { everyMs: 1, quietMs: 30_000, patienceMs: 90_000 },
+          stop.signal,
+        );
+        expect(await parts.dispatches()).toBe(1);
+      } finally {
+        vi.useRealTimers();
+      }
+    }
   });
 
   test("D20 D21 reads open runs only, and one that cannot be read does not keep the others from being swept", async () => {
@@ -252,8 +287,8 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times, log, now: () => Date.now() + 60_000, sleep },
-      { everyMs: 1, quietMs: 30_000 },
+      { ...parts, times, log, progress: inAMinute(ALL), sleep },
+      { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
       stop.signal,
     );
     expect(reads).toContain("run_broken");

@@ -42,7 +42,7 @@ export interface DirectorParts {
   performer: Performs;
   projector: Projector;
   /** Keeps the times the runs wait for. */
-  times: Pick<Timekeeper, "note" | "drop">;
+  times: Pick<Timekeeper, "note" | "drop" | "hold">;
   turnstile: Pick<Turnstile, "passes">;
   log: Logger;
 }
@@ -105,7 +105,7 @@ export class Director {
           now = await this.#parts.runs.confirm(now); // D13
           effects = this.#owed(now, done);
         }
-        if (effects.length === 0) return; // D12
+        if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
         const settled = await Promise.allSettled(
           effects.map((effect) => this.#once(now, effect, why, signal)),

@@ -67,6 +67,14 @@ export class RunCache {
     return types === undefined ? this.#merge(context.runId, found) : this.load(context.runId);
   }
 
+  /** The run as the server has just told it: the times of all its records are the server's then (M4). */
+  retold(runId: string, records: readonly StoredRecord[]): CachedRun {
+    const last = records.at(-1)?.seq ?? 0;
+    const later = this.#runs.get(runId)?.records.filter(({ seq }) => seq > last) ?? [];
+    this.#runs.delete(runId);
+    return this.#merge(runId, [...records, ...later]);
+  }
+
   forget(runId: string): void {
     this.#runs.delete(runId);
   }

@@ -4,12 +4,15 @@
  *
  * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time.
  *
- *   D10 A sweep leaves a run alone while its last record is young: somebody is at work on it.
+ *   D10 A sweep leaves a run alone while its last record is young, and does its work only when the server says that
+ *       no delivery of it is open: somebody is at work on it, or will be. Where others keep the server from knowing,
+ *       it waits for longer.
  *   D20 What a sweep reads is in proportion to the open runs, not to all of them: which are open is told by names.
+ *   D23 Ages are told on one clock, the server's: a sweeper whose own clock is wrong sweeps like any other.
  *   D21 A run that cannot be read (a corrupt record) is named in the log and left; the others are swept.
  */
-import { AntiphonError } from "@antiphon/contracts";
-import type { Journal, Logger } from "@antiphon/runtime";
+import { AntiphonError, CONSUMER_TYPES } from "@antiphon/contracts";
+import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";
 import { outstanding } from "./core/outstanding.ts";
 import type { Director } from "./director.ts";
 import type { RunCache } from "./run-cache.ts";
@@ -21,13 +24,16 @@ export interface SweeperParts {
   director: Director;
   times: Pick<Timekeeper, "note" | "overdue">;
   log: Logger;
-  now(): number;
+  progress(): Promise<ProgressOf>;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface SweepTiming {
   everyMs: number;
+  /** How long nothing was recorded of a run that is looked at. */
   quietMs: number;
+  /** The same for a run that may be under way: the server cannot tell its delivery from an older one that is. */
+  patienceMs: number;
 }
 
 /** Runs read at the same time: enough to hide the round trips, few enough to leave the deliveries room. */
@@ -49,10 +55,13 @@ export async function sweepForever(
 }
 
 async function sweep(parts: SweeperParts, timing: SweepTiming, signal: AbortSignal): Promise<void> {
+  const progress = await parts.progress();
   const open = await parts.journal.openRunIds(); // D20
   for (let from = 0; from < open.length && !signal.aborted; from += AT_ONCE) {
     await Promise.all(
-      open.slice(from, from + AT_ONCE).map((runId) => sweepRunAlone(parts, timing, runId, signal)),
+      open
+        .slice(from, from + AT_ONCE)
+        .map((runId) => sweepRunAlone(parts, timing, progress(runId), runId, signal)),
     );
   }
 }
@@ -61,11 +70,12 @@ async function sweep(parts: SweeperParts, timing: SweepTiming, signal: AbortSign
 async function sweepRunAlone(
   parts: SweeperParts,
   timing: SweepTiming,
+  progress: Progress,
   runId: string,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await sweepRun(parts, timing, runId, signal);
+    await sweepRun(parts, timing, progress, runId, signal);
   } catch (error) {
     const { code, detail } = AntiphonError.from(error);
     parts.log.warn({ run: runId, code, detail }, "run not swept; the next sweep tries again");
@@ -75,15 +85,21 @@ async function sweepRunAlone(
 async function sweepRun(
   parts: SweeperParts,
   timing: SweepTiming,
+  { at, upTo }: Progress,
   runId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const run = await parts.runs.load(runId);
-  const last = run.records.at(-1);
-  if (run.snapshot.status !== "active" || last === undefined) return;
-  if (parts.now() - last.at.getTime() < timing.quietMs) return; // D10
+  const records = await parts.journal.read(runId);
+  const last = records.at(-1);
+  if (last === undefined) return;
+  const ageMs = at.getTime() - last.at.getTime(); // D23
+  if (ageMs < timing.quietMs) return; // D10
+  const run = parts.runs.retold(runId, records);
+  if (run.snapshot.status !== "active") return;
   parts.times.note(runId); // D16
-  await parts.times.overdue(run, new Date(parts.now() - timing.quietMs));
+  await parts.times.overdue(run, new Date(at.getTime() - timing.quietMs));
+  const heard = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
+  if (heard > upTo && ageMs < timing.patienceMs) return; // D10
   if (outstanding(run.snapshot).length === 0) return;
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);

@@ -3,12 +3,22 @@
  *
  * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts are
  * over by then and cost no timer. What a crash leaves unset the sweep notes again (J10), and what is overdue although no
- * timer came the sweep brings up itself.
+ * timer came the sweep brings up itself. An attempt is somebody's delivery meanwhile; a rest and a question are
+ * nobody's, so their timers do not wait.
  *
  * Invariants:
  *   D16 A run that stays open has its timers on the server; nothing here is the only place where a time is kept.
+ *   D22 The delivery that began a rest or a question is done only when its timer is on the server: whoever dies before
+ *       that is followed by somebody who sets it.
  */
-import { AntiphonError, type NewRecord, type StoredRecord, type TimerAddress } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  TIMER_KINDS,
+  type NewRecord,
+  type StoredRecord,
+  type TimerAddress,
+  type TimerKind,
+} from "@antiphon/contracts";
 import type { Journal, Logger, Timers } from "@antiphon/runtime";
 import { dueStep, timersOf, type DueStep, type TimerBounds } from "./core/timers.ts";
 import type { CachedRun, RunCache } from "./run-cache.ts";
@@ -31,13 +41,15 @@ export interface TimerSettings extends TimerBounds {
 /** What the Director calls itself in records: any Director writes the same. */
 const DIRECTOR = "director";
 /** Registers known to be set, the oldest forgotten first; setting one again is harmless. */
-const MAX_SET = 50_000;
+const MAX_KNOWN = 50_000;
+/** What a run waits for while no delivery of it is under way. */
+const WITHOUT_HOLDER: readonly TimerKind[] = ["rest", "question"];
 
 export class Timekeeper {
   readonly #parts: TimekeeperParts;
   readonly #settings: TimerSettings;
   readonly #noted = new Map<string, number>();
-  readonly #set = new Set<string>();
+  readonly #known = new Set<string>();
 
   constructor(parts: TimekeeperParts, settings: TimerSettings) {
     this.#parts = parts;
@@ -61,7 +73,7 @@ export class Timekeeper {
     for (const runId of old) {
       this.#noted.delete(runId);
       try {
-        await this.#armRun(await this.#parts.runs.load(runId));
+        await this.#set(await this.#parts.runs.load(runId), TIMER_KINDS);
       } catch (error) {
         this.note(runId);
         throw error;
@@ -69,14 +81,20 @@ export class Timekeeper {
     }
   }
 
-  async #armRun({ snapshot }: CachedRun): Promise<void> {
+  /** Sets now what nothing but its timer would bring up again. Throws when that is not known to be stored. */
+  async hold(run: CachedRun): Promise<void> {
+    await this.#set(run, WITHOUT_HOLDER); // D22
+  }
+
+  async #set({ snapshot }: CachedRun, kinds: readonly TimerKind[]): Promise<void> {
     for (const { at, ...address } of timersOf(snapshot, this.#settings)) {
+      if (!kinds.includes(address.kind)) continue;
       const key = `${keyOf(address)} ${at.getTime()}`;
-      if (this.#set.has(key)) continue;
+      if (this.#known.has(key)) continue;
       await this.#parts.timers.set(address, at); // D16
-      this.#set.add(key);
-      const [oldest] = this.#set;
-      if (this.#set.size > MAX_SET && oldest !== undefined) this.#set.delete(oldest);
+      this.#known.add(key);
+      const [oldest] = this.#known;
+      if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     }
   }
 

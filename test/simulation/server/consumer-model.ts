@@ -57,6 +57,7 @@ export class ConsumerModel {
   private again: number[] = [];
   private pulls: Pull[] = [];
   private dseq = 0;
+  private handedOut = 0;
   private stopTimer: (() => void) | null = null;
   private timerAtMs = Number.POSITIVE_INFINITY;
   private recentAcks: { seq: number; atMs: number; dseq: number }[] = [];
@@ -76,6 +77,11 @@ export class ConsumerModel {
 
   get numAckPending(): number {
     return this.pending.size;
+  }
+
+  /** Every record up to it was handed out and acknowledged. */
+  get ackFloor(): number {
+    return this.pending.size === 0 ? this.handedOut : Math.min(...this.pending.keys()) - 1;
   }
 
   get waiting(): number {
@@ -226,6 +232,7 @@ export class ConsumerModel {
     const { seq, subject, headers, data, atMs } = message;
     const now = this.host.nowMs();
     this.dseq += 1;
+    this.handedOut = Math.max(this.handedOut, seq);
     const known = this.pending.get(seq);
     if (known === undefined) this.pending.set(seq, { dseq: this.dseq, heardAtMs: now });
     else known.heardAtMs = now;

@@ -232,8 +232,14 @@ export class JetStreamModel {
     if (consumer === undefined) {
       return this.answer(frame, { error: { code: 404, err_code: 10014, description: "consumer not found" } });
     }
-    const { numPending, numAckPending, waiting } = consumer;
-    this.answer(frame, { num_pending: numPending, num_ack_pending: numAckPending, num_waiting: waiting });
+    const { numPending, numAckPending, waiting, ackFloor } = consumer;
+    this.answer(frame, {
+      num_pending: numPending,
+      num_ack_pending: numAckPending,
+      num_waiting: waiting,
+      ack_floor: { stream_seq: ackFloor },
+      ts: new Date(this.host.wallMs()).toISOString(),
+    });
   }
 
   private answer(frame: Frame, body: object): void {

@@ -7,6 +7,7 @@ import type { Bus, Logger, SigningKey } from "../../../runtime/src/index.ts";
 import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
 import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
+import type { DirectorConfig } from "../../../services/director/src/config.ts";
 import { directOver } from "../../../services/director/src/service.ts";
 import { associateOver } from "../../../services/associate/src/service.ts";
 import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
@@ -40,7 +41,7 @@ export interface Surroundings {
   /** The gateways that are up, for the client. */
   gateways: Map<SimNode, Gateway>;
   /** A sweep is due more often than in production, so that a run's end is not an hour of virtual time away. */
-  sweep: { everyMs: number; quietMs: number };
+  sweep: DirectorConfig["sweep"];
 }
 
 /** Starts what `node` is. Runs as that node. */

@@ -42,7 +42,7 @@ export interface WorldReport {
 const AFTERMATH_MS = 25_000;
 /** I1 gives 120 s from heal; nobody waits longer. */
 const PATIENCE_MS = 125_000;
-const SWEEP = { everyMs: 10_000, quietMs: 30_000 };
+const SWEEP = { everyMs: 10_000, quietMs: 15_000, patienceMs: 60_000 };
 
 export function drawPlan(chance: Chance): WorldPlan {
   const spreadMs = chance.between(1_000, 20_000);

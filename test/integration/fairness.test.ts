@@ -3,6 +3,7 @@ import { limits } from "@antiphon/contracts";
 import type { IntentBody, RunOptions } from "@antiphon/contracts";
 import { consume, createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";
 import type { RunningService } from "@antiphon/runtime";
+import { runOptions } from "@antiphon/runtime/testing/records";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRouter } from "../../services/router/src/service.ts";
 import { eventually } from "../support/nats.ts";
@@ -44,19 +45,7 @@ async function ask(runId: string, options: Partial<RunOptions>): Promise<void> {
   const body: IntentBody = {
     intentId: "it_1",
     intent: { goal: "Do it", inputs: {}, constraints: {} },
-    options: {
-      repo: at,
-      agent: SCRIPTED as RunOptions["agent"],
-      checks: [],
-      max_attempts: 3,
-      time_budget_s: 300,
-      grants: [],
-      scope: [],
-      allow_unverified: false,
-      allow_unproven: false,
-      allow_dirty: false,
-      ...options,
-    },
+    options: runOptions({ repo: at, agent: SCRIPTED as RunOptions["agent"], ...options }),
     base: { repo: at, ref: "refs/heads/main", commit: repo.head },
     principal: "test",
   };

@@ -2,6 +2,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RunOptions } from "@antiphon/contracts";
 import { createLogger, openJournal, readRuntimeConfig, startService } from "@antiphon/runtime";
 import type { Bus, Journal, RunningService } from "@antiphon/runtime";
+import { runOptions } from "@antiphon/runtime/testing/records";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startRouter } from "../../services/router/src/service.ts";
 import { eventually, startNats } from "../support/nats.ts";
@@ -48,19 +49,7 @@ async function ask(goal: string, options: Partial<RunOptions> = {}): Promise<str
   const body: IntentBody = {
     intentId: "it_1",
     intent: { goal, inputs: {}, constraints: {} },
-    options: {
-      repo,
-      agent: { kind: "scripted", commands: ["true"] },
-      checks: [],
-      max_attempts: 3,
-      time_budget_s: 300,
-      grants: [],
-      scope: [],
-      allow_unverified: false,
-      allow_unproven: false,
-      allow_dirty: false,
-      ...options,
-    },
+    options: runOptions({ repo, agent: { kind: "scripted", commands: ["true"] }, ...options }),
     base: { repo, ref: "refs/heads/main", commit: "a".repeat(40) },
     principal: "test",
   };

@@ -5,29 +5,37 @@
  * They are here, in the load tool, and nowhere else: production wiring has no way to them.
  */
 import { createHash } from "node:crypto";
-import type { LandingBody, SandboxOutcome, SandboxRequest, TreeRef } from "@antiphon/contracts";
+import type {
+  LandingBody,
+  RepoInspectReply,
+  SandboxOutcome,
+  SandboxRequest,
+  TreeRef,
+} from "@antiphon/contracts";
 import type { BaseTrees, Sandbox } from "../../services/associate/src/ports.ts";
 import type { CleanRoomPort, RepositoryPort } from "../../services/director/src/ports.ts";
 
 export const REPO = { name: "load", path: "/load" } as const;
-export const BASE = "1".repeat(40);
+const BASE = "1".repeat(40);
 const TREE = "2".repeat(40);
 const PATCH = "--- a/stale.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-stale\n";
 
 const base: TreeRef = { commit: BASE, tree: TREE, object: `tree-${TREE}.tar`, bytes: 1024, files: 1 };
 
+/** The repository's answer to the gateway's question. */
+export const INSPECTED = {
+  ok: true as const,
+  base: { repo: REPO, ref: "refs/heads/main", commit: BASE },
+  branch: "main",
+  dirty: false,
+  files: 1,
+  image: null,
+} satisfies RepoInspectReply;
+
 export function inProcessRepository(): RepositoryPort {
   const refs = new Map<string, string>();
   return {
-    inspect: () =>
-      Promise.resolve({
-        ok: true,
-        base: { repo: REPO, ref: "refs/heads/main", commit: BASE },
-        branch: "main",
-        dirty: false,
-        files: 1,
-        image: null,
-      }),
+    inspect: () => Promise.resolve(INSPECTED),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
     discoverChecks: () => Promise.resolve([]),
     candidate: (_repo, head) =>

@@ -4,7 +4,7 @@ import { uniqueId } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
 import { intentIntake } from "../../services/gateway/src/intent-intake.ts";
-import { BASE, REPO } from "./in-process-ports.ts";
+import { INSPECTED, REPO } from "./in-process-ports.ts";
 import type { LoadOptions } from "./options.ts";
 
 /** Starts one run; resolves with its id when it is accepted (J5). */
@@ -46,15 +46,7 @@ export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Pr
       connected: true,
       createIntent: (intentId, document) => Promise.resolve(kept.set(intentId, document) === kept),
       intent: (intentId) => Promise.resolve(kept.get(intentId) ?? null),
-      inspect: () =>
-        Promise.resolve({
-          ok: true,
-          base: { repo: REPO, ref: "refs/heads/main", commit: BASE },
-          branch: "main",
-          dirty: false,
-          files: 1,
-          image: null,
-        }),
+      inspect: () => Promise.resolve(INSPECTED),
     },
     () => `run_${uniqueId()}`,
   );

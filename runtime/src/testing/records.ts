@@ -1,9 +1,26 @@
-import type { BlobRef, ClaimBody, NewRecord, ResultBody } from "@antiphon/contracts";
+import type { BlobRef, ClaimBody, NewRecord, ResultBody, RunOptions } from "@antiphon/contracts";
 import { digestOf } from "@antiphon/contracts";
 
 /** Records for tests of what carries bodies and does not look into them: the least that is valid. */
 const commit = "0123456789abcdef0123456789abcdef01234567";
 const repo = { name: "app", path: "/app" };
+
+/** What a run is asked for when its caller asks for nothing in particular. */
+export function runOptions(asked: Partial<RunOptions> = {}): RunOptions {
+  return {
+    repo,
+    agent: { kind: "scripted" },
+    checks: [],
+    max_attempts: 3,
+    time_budget_s: 300,
+    grants: [],
+    scope: [],
+    allow_unverified: false,
+    allow_unproven: false,
+    allow_dirty: false,
+    ...asked,
+  };
+}
 
 function record(type: string, runId: string, taskId: string | null, epoch: number, body: unknown): NewRecord {
   return { type, runId, taskId, epoch, cause: null, body } as NewRecord;
@@ -13,18 +30,7 @@ export function intentRecord(runId: string, goal = "do it"): NewRecord {
   return record("intent", runId, null, 0, {
     intentId: "it_0",
     intent: { goal, inputs: {}, constraints: {} },
-    options: {
-      repo,
-      agent: { kind: "scripted" },
-      checks: [],
-      max_attempts: 3,
-      time_budget_s: 300,
-      grants: [],
-      scope: [],
-      allow_unverified: false,
-      allow_unproven: false,
-      allow_dirty: false,
-    },
+    options: runOptions(),
     base: { repo, ref: "refs/heads/main", commit },
     principal: "local",
   });

@@ -1,5 +1,6 @@
 import { limits, validate } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
+import { runOptions } from "@antiphon/runtime/testing/records";
 import { describe, expect, test } from "vitest";
 import { planTasks } from "./plan.ts";
 import { route } from "./route.ts";
@@ -8,19 +9,12 @@ function intentOf(goal: string, options: Partial<RunOptions> = {}): IntentBody {
   return {
     intentId: "it_1",
     intent: { goal, inputs: {}, constraints: {} },
-    options: {
+    options: runOptions({
       repo: { name: "app", path: "/srv/app" },
       agent: { kind: "scripted", commands: ["echo hello > hello.txt"] },
       checks: ["npm test"],
-      max_attempts: 3,
-      time_budget_s: 300,
-      grants: [],
-      scope: [],
-      allow_unverified: false,
-      allow_unproven: false,
-      allow_dirty: false,
       ...options,
-    },
+    }),
     base: { repo: { name: "app", path: "/srv/app" }, ref: "refs/heads/main", commit: "a".repeat(40) },
     principal: "local",
   };

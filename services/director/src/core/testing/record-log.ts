@@ -13,6 +13,7 @@ import {
   type StoredRecord,
   type VerdictBody,
 } from "@antiphon/contracts";
+import { runOptions } from "@antiphon/runtime/testing/records";
 import type { Static } from "typebox";
 
 const EPOCH_MS = Date.UTC(2026, 0, 1);
@@ -51,7 +52,7 @@ export class RecordLog {
     this.add("intent", null, 0, {
       intentId: "it_0",
       intent: { goal: "do it", inputs: {}, constraints: {} },
-      options: { ...defaults, ...options, repo },
+      options: runOptions({ ...options, repo }),
       base: { repo, ref: "refs/heads/main", commit: BASE },
       principal: "local",
     });
@@ -179,17 +180,4 @@ const pass: VerdictBody = {
   commit: commitOf(1),
   tree: BASE,
   evidence: null,
-};
-
-const defaults: RunOptions = {
-  repo: { name: "app", path: "/repo" },
-  agent: { kind: "scripted" },
-  checks: [],
-  max_attempts: 3,
-  time_budget_s: 300,
-  grants: [],
-  scope: [],
-  allow_unverified: false,
-  allow_unproven: false,
-  allow_dirty: false,
 };

@@ -6,7 +6,7 @@
  *  C1 encode(a) = encode(b) exactly when a and b are the same JSON value; key order plays no part.
  *  C2 decode reads bounded input only, and never makes an object with a foreign prototype.
  */
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { Decoder, Encoder } from "@msgpack/msgpack";
 import { AntiphonError } from "./errors.ts";
 import { KeyCache } from "./key-cache.ts";
@@ -69,12 +69,12 @@ function canonical(value: unknown, depth: number): string {
 }
 
 export function sha256Hex(data: Uint8Array | string): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
 
 /** `sha256-<base64url>`: the name of bytes in records, headers and content-addressed buckets. */
 export function digestOf(bytes: Uint8Array | string): string {
-  return `sha256-${createHash("sha256").update(bytes).digest("base64url")}`;
+  return `sha256-${hash("sha256", bytes, "base64url")}`;
 }
 
 /** Digest of a JSON value's canonical form. */

@@ -61,4 +61,22 @@ describe("reading a stored record", () => {
     for (let i = 0; i < 50_000; i += 1) reader.remember(`sha256-${i}`);
     expect(reader.read(message(intentRecord("run_a"))).type).toBe("intent");
   });
+
+  it("Y4 who reads a record once more gets the same body, and cannot change it for the others", () => {
+    const reader = new RecordReader();
+    const stored = message(claimRecord("run_a", "T-1", 1, "as_one"));
+    const [first, again] = [reader.read(stored), reader.read({ ...stored, seq: 8 })];
+    expect([first.seq, again.seq]).toEqual([7, 8]);
+    expect(again.body).toBe(first.body);
+    expect(() => Object.assign(again.body as object, { associate: "as_two" })).toThrow(TypeError);
+    expect(reader.read(stored)).toEqual(first);
+  });
+
+  it("Y1 a record that is remembered is held to its subject all the same", () => {
+    const reader = new RecordReader();
+    const stored = message(claimRecord("run_a", "T-1", 1, "as_one"));
+    reader.read(stored);
+    const moved = { ...stored, subject: stored.subject.replace("run_a", "run_b") };
+    expect(() => reader.read(moved)).toThrow(/does not match its subject/);
+  });
 });

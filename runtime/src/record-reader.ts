@@ -15,20 +15,26 @@ import type { StoredMessage } from "./direct-reader.ts";
  * Checked, in this order: the payload against its digest header, the subject, the encoding, the envelope
  * against the subject, the shape against the contract of its type. The contract is read tolerantly: a field
  * that a newer writer added passes. A shape that was found right once is remembered by its digest, and so is
- * what this process wrote itself, so a run that is read at each of its records is not checked each time.
+ * what this process wrote itself; what was decoded of late is remembered too. So a run that is read at each of its
+ * records is not decoded and checked each time: the digest, which always is computed, says that it is the same.
  *
  * Invariants:
  *   Y1 What comes out has the digest it was stored under, fits its subject and has the shape of its type.
  *   Y2 What does not is ANT_JOURNAL_CORRUPT with the subject and the stream sequence; nothing else is thrown.
  *   Y3 The memory of what is right is bounded.
+ *   Y4 Two readers of one record share its body, so it is frozen: nobody changes what another one reads.
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 
 /** Digests remembered; one is some 100 bytes. */
 const rememberedDigests = 20_000;
+/** Records kept decoded, none of more than so many bytes: a few megabytes in all. */
+const keptRecords = 2_000;
+const keptBytes = 8 * 1024;
 
 export class RecordReader {
   private readonly right = new Set<string>();
+  private readonly decoded = new Map<string, StoredRecord>();
 
   read(message: RecordMessage): StoredRecord {
     const { subject, seq, at, data } = message;
@@ -37,12 +43,8 @@ export class RecordReader {
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // Y1
     const address = parseJournalSubject(subject);
     if (address === null) throw corrupt(message, "not a journal subject");
-    let record: StoredRecord;
-    try {
-      record = decode(data) as StoredRecord;
-    } catch (error) {
-      throw corrupt(message, `payload cannot be decoded: ${String(error)}`);
-    }
+    const known = this.decoded.get(digest);
+    const record = known ?? decoded(message);
     if (record === null || typeof record !== "object" || !fits(record, address)) {
       throw corrupt(message, "envelope does not match its subject"); // Y1
     }
@@ -50,6 +52,7 @@ export class RecordReader {
       this.checkShape(message, record, address);
       this.remember(digest);
     }
+    if (known === undefined && data.length <= keptBytes) this.keep(digest, record);
     const signature = message.header(HEADERS.signature);
     return { ...record, seq, digest, at, subject, ...(signature === "" ? {} : { signature }) };
   }
@@ -63,12 +66,35 @@ export class RecordReader {
     this.right.add(digest);
   }
 
+  private keep(digest: string, record: StoredRecord): void {
+    if (this.decoded.size >= keptRecords) {
+      const oldest = this.decoded.keys().next();
+      if (oldest.done !== true) this.decoded.delete(oldest.value); // Y3
+    }
+    this.decoded.set(digest, frozen(record)); // Y4
+  }
+
   private checkShape(message: RecordMessage, record: StoredRecord, { type }: JournalAddress): void {
     const outcome = validateShape(`journal.${type}`, record, "tolerant");
     if (outcome.ok) return;
     const [problem] = outcome.errors;
     throw corrupt(message, `not a ${type} record: ${problem?.path ?? ""} ${problem?.message ?? "invalid"}`); // Y2
   }
+}
+
+function decoded(message: RecordMessage): StoredRecord {
+  try {
+    return decode(message.data) as StoredRecord;
+  } catch (error) {
+    throw corrupt(message, `payload cannot be decoded: ${String(error)}`);
+  }
+}
+
+/** The value itself, with all that is in it closed to writes. Bytes cannot be frozen. */
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
 }
 
 function fits(record: StoredRecord, address: JournalAddress): boolean {

@@ -16,7 +16,6 @@ import {
   serveRpc,
   systemClock,
   tell,
-  type Logger,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -30,6 +29,7 @@ import type { DirectorConfig } from "./config.ts";
 import { Director } from "./director.ts";
 import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
+import { Rounds } from "./rounds.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
 import { Timekeeper } from "./timekeeper.ts";
@@ -77,6 +77,7 @@ export function directOver(
       log,
       hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
       now: () => performance.now(),
+      onNoted: () => arming.needed(),
     },
     config.timers,
   );
@@ -88,6 +89,20 @@ export function directOver(
       const last = run.records.at(-1);
       if (last !== undefined) await director.advance(run, { seq: last.seq, digest: last.digest }, signal);
     },
+    onWaiting: () => turning.needed(),
+  });
+  const rounds = { log, sleep: (ms: number, until: AbortSignal) => systemClock.sleep(ms, until) };
+  const arming = new Rounds({
+    ...rounds,
+    step: () => times.arm(),
+    everyMs: config.timers.armAfterMs / 4,
+    failure: "timers not set",
+  });
+  const turning = new Rounds({
+    ...rounds,
+    step: () => turnstile.turn(),
+    everyMs: TURN_MS,
+    failure: "nobody let through",
   });
   const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
 
@@ -114,9 +129,7 @@ export function directOver(
   });
 
   const stop = new AbortController();
-  const every = { log, signal: stop.signal };
-  const arming = repeat(() => times.arm(), config.timers.armAfterMs / 4, "timers not set", every);
-  const turning = repeat(() => turnstile.turn(), TURN_MS, "nobody let through", every);
+  const going = [arming.run(stop.signal), turning.run(stop.signal)];
   const sweeps = sweepForever(
     {
       journal,
@@ -133,23 +146,11 @@ export function directOver(
   return {
     async drain() {
       stop.abort();
-      await Promise.all([sweeps, arming, turning, work.drain()]);
+      await Promise.all([sweeps, ...going, work.drain()]);
       await projector.drain();
     },
   };
 }
 
-/** How often it is looked whether there is room for held attempts; nothing is asked while none is held. */
+/** How often it is looked whether there is room for held attempts, while some are. */
 const TURN_MS = 50;
-
-async function repeat(
-  step: () => Promise<void>,
-  everyMs: number,
-  failure: string,
-  { log, signal }: { log: Logger; signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    await systemClock.sleep(everyMs, signal);
-    await step().catch((error: unknown) => log.warn({ err: error }, `${failure}; tried again`));
-  }
-}

@@ -32,6 +32,8 @@ export interface TimekeeperParts {
   hintCancel(runId: string): void;
   /** Milliseconds; only differences count. */
   now(): number;
+  /** A run was noted: `arm` is needed. */
+  onNoted(): void;
 }
 
 export interface TimerSettings extends TimerBounds {
@@ -58,7 +60,9 @@ export class Timekeeper {
 
   /** The run moved: its timers are looked at soon. */
   note(runId: string): void {
-    if (!this.#noted.has(runId)) this.#noted.set(runId, this.#parts.now());
+    if (this.#noted.has(runId)) return;
+    this.#noted.set(runId, this.#parts.now());
+    this.#parts.onNoted();
   }
 
   /** The run is over: nothing is waited for. */
@@ -66,8 +70,8 @@ export class Timekeeper {
     this.#noted.delete(runId);
   }
 
-  /** Sets the timers of the runs that have been open long enough. Called now and then. */
-  async arm(): Promise<void> {
+  /** Sets the timers of the runs that have been open long enough. "more": others are noted that have not. */
+  async arm(): Promise<"more" | "nothing"> {
     const until = this.#parts.now() - this.#settings.armAfterMs;
     const old = [...this.#noted].filter(([, since]) => since <= until).map(([runId]) => runId);
     for (const runId of old) {
@@ -79,6 +83,7 @@ export class Timekeeper {
         throw error;
       }
     }
+    return this.#noted.size > 0 ? "more" : "nothing";
   }
 
   /** Sets now what nothing but its timer would bring up again. Throws when that is not known to be stored. */

@@ -21,6 +21,8 @@ export interface TurnstileParts {
   now(): number;
   /** The run may go on: its dispatch passes now. */
   goOn(runId: string): Promise<void>;
+  /** Somebody waits: a turn is needed. */
+  onWaiting(): void;
 }
 
 export class Turnstile {
@@ -39,18 +41,19 @@ export class Turnstile {
     if (priority === "interactive" && tenant === "default") return true;
     if (this.#through.has(key)) return true;
     this.#turns = queue(this.#turns, { key: `${runId}\n${key}`, tenant, batch: priority === "batch" });
+    this.#parts.onWaiting();
     return false;
   }
 
-  /** Lets through whose turn it is, as far as there is room. Called now and then; costs nothing while nobody waits. */
-  async turn(): Promise<void> {
-    if (this.#turns.waiting.length === 0) return;
+  /** Lets through whose turn it is, as far as there is room. "more": somebody still waits. */
+  async turn(): Promise<"more" | "nothing"> {
+    if (this.#turns.waiting.length === 0) return "nothing";
     const { ready, atWork } = await this.#parts.backlog();
     const room = Math.max(limits.dispatchAhead, atWork) - ready; // O4
     const overdue = this.#parts.now() - this.#lastAt >= limits.dispatchTurnMs ? 1 : 0; // O5
     for (let left = Math.max(room, overdue); left > 0; left -= 1) {
       const next = nextTurn(this.#turns);
-      if (next === null) return;
+      if (next === null) break;
       this.#turns = next.turns;
       this.#lastAt = this.#parts.now();
       const [runId = "", key = ""] = next.item.key.split("\n");
@@ -64,5 +67,6 @@ export class Turnstile {
         this.#through.delete(key);
       }
     }
+    return this.#turns.waiting.length > 0 ? "more" : "nothing";
   }
 }

@@ -134,11 +134,16 @@ export class PullLoop {
     });
   }
 
-  private pull(): void {
-    if (this.stopped || !this.bus.connected || this.retryTimer !== null) return;
+  /** How many messages may be asked for now (W1). */
+  private get wanted(): number {
+    if (this.stopped || !this.bus.connected || this.retryTimer !== null) return 0;
     let covered = this.busy;
     for (const pull of this.pulls) if (pull.live) covered += pull.wanted;
-    const wanted = Math.min(this.options.slots - covered, this.gate.free); // W1
+    return Math.min(this.options.slots - covered, this.gate.free);
+  }
+
+  private pull(): void {
+    const { wanted } = this;
     if (wanted <= 0) return;
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
@@ -211,7 +216,7 @@ export class PullLoop {
       if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
       if (!pull.live && silent > expiresMs + 2 * heartbeatMs) this.end(pull);
     }
-    this.schedule(); // W2: also the net under everything above
+    if (this.wanted > 0) this.schedule(); // W2: also the net under everything above
   }
 
   private end(pull: Pull): void {

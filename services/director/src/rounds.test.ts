@@ -8,24 +8,24 @@ function begin(step: () => Promise<"more" | "nothing">) {
   const pauses: (() => void)[] = [];
   const rounds = new Rounds({
     step,
-    sleep: () => new Promise((resolve) => pauses.push(resolve)),
     everyMs: 50,
     failure: "not done",
     log: createLogger("test", { level: "silent" }),
+    clock: { sleep: () => new Promise((resolve) => pauses.push(resolve)) },
   });
   const ended = rounds.run(stop.signal);
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     rounds,
     /** Whether a pause was under way; it is over now. */
-    async pass(): Promise<boolean> {
+    pass: async (): Promise<boolean> => {
       await settled();
       const end = pauses.shift();
       end?.();
       await settled();
       return end !== undefined;
     },
-    async stop() {
+    stop: async (): Promise<void> => {
       stop.abort();
       for (const end of pauses) end();
       await ended;

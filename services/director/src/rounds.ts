@@ -7,16 +7,16 @@
  *
  *   D22 Whoever makes something to do says so, and a step that left something, or failed, is followed by another.
  */
-import type { Logger } from "@antiphon/runtime";
+import { systemClock, type Clock, type Logger } from "@antiphon/runtime";
 
 export interface RoundsParts {
   /** "more": something is left to do. */
-  step(): Promise<"more" | "nothing">;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  step: () => Promise<"more" | "nothing">;
   everyMs: number;
   /** What it means for a step to fail, for the log. */
   failure: string;
   log: Logger;
+  clock?: Pick<Clock, "sleep">;
 }
 
 export class Rounds {
@@ -35,7 +35,7 @@ export class Rounds {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { step, sleep, everyMs, failure, log } = this.#parts;
+    const { step, everyMs, failure, log, clock = systemClock } = this.#parts;
     const onAbort = (): void => this.#wake();
     signal.addEventListener("abort", onAbort, { once: true });
     while (!signal.aborted) {
@@ -43,7 +43,7 @@ export class Rounds {
         await new Promise<void>((resolve) => (this.#wake = resolve));
         continue;
       }
-      await sleep(everyMs, signal);
+      await clock.sleep(everyMs, signal);
       if (signal.aborted) return;
       this.#isNeeded = false; // D22: before the step, so that what comes up meanwhile is not missed
       try {

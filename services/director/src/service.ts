@@ -91,19 +91,10 @@ export function directOver(
     },
     onWaiting: () => turning.needed(),
   });
-  const rounds = { log, sleep: (ms: number, until: AbortSignal) => systemClock.sleep(ms, until) };
-  const arming = new Rounds({
-    ...rounds,
-    step: () => times.arm(),
-    everyMs: config.timers.armAfterMs / 4,
-    failure: "timers not set",
-  });
-  const turning = new Rounds({
-    ...rounds,
-    step: () => turnstile.turn(),
-    everyMs: TURN_MS,
-    failure: "nobody let through",
-  });
+  const armEveryMs = config.timers.armAfterMs / 4;
+  const arming = new Rounds({ step: () => times.arm(), everyMs: armEveryMs, failure: "timers not set", log });
+  const turn = { step: () => turnstile.turn(), everyMs: TURN_MS, failure: "nobody let through" };
+  const turning = new Rounds({ ...turn, log });
   const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
 
   serveRpc(

@@ -25,6 +25,8 @@ export interface ServerHost extends ConsumerHost {
 export class JetStreamModel {
   private readonly host: ServerHost;
   private readonly streams = new Map<string, KeptStream>();
+  /** Which stream takes a subject, once it was asked. */
+  private readonly takers = new Map<string, KeptStream | null>();
   /** Told of each stored message, for traces and histories. */
   onStored: (stream: string, message: StoredMessage) => void = () => undefined;
 
@@ -45,6 +47,7 @@ export class JetStreamModel {
       consumers: new Map(),
     };
     this.streams.set(settings.name, kept);
+    this.takers.clear();
   }
 
   addConsumer(stream: string, settings: ConsumerSettings): void {
@@ -64,16 +67,24 @@ export class JetStreamModel {
 
   /** Whether anything of JetStream listens on a subject. */
   serves(subject: string): boolean {
-    if (subject.startsWith("$JS.")) return true;
-    for (const { model } of this.streams.values()) if (model.takes(subject)) return true;
-    return false;
+    if (subject.startsWith("_INBOX.")) return false;
+    return subject.startsWith("$JS.") || this.taker(subject) !== null;
+  }
+
+  private taker(subject: string): KeptStream | null {
+    const known = this.takers.get(subject);
+    if (known !== undefined) return known;
+    const found = [...this.streams.values()].find(({ model }) => model.takes(subject)) ?? null;
+    this.takers.set(subject, found);
+    return found;
   }
 
   handle(frame: Frame): void {
     const { subject } = frame;
     if (subject.startsWith("$JS.ACK.")) return this.acknowledge(frame);
     if (subject.startsWith("$JS.API.")) return this.api(frame);
-    for (const kept of this.streams.values()) if (kept.model.takes(subject)) return this.publish(kept, frame);
+    const taker = this.taker(subject);
+    if (taker !== null) this.publish(taker, frame);
   }
 
   /** What a server that ends without notice forgets. `forgets`: is an acknowledgement of the last moment among it? */

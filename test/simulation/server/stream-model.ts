@@ -5,6 +5,7 @@
  * Every answer here was asked of the real server first; the differential suite keeps it so.
  */
 import { isWild, matcher, type Matches } from "./subject-filter.ts";
+import { SubjectIndex } from "./subject-index.ts";
 import { headerBytes, type Frame, type HeaderBlock } from "./wire.ts";
 
 export interface StreamSettings {
@@ -50,6 +51,7 @@ export class StreamModel {
   bytes = 0;
   private first = 1;
   private readonly bySubject = new Map<string, number[]>();
+  private readonly index = new SubjectIndex();
   private readonly ids = new Map<string, { seq: number; atMs: number }>();
   private readonly accepts: readonly Matches[];
 
@@ -131,8 +133,10 @@ export class StreamModel {
     const id = headers.get(MESSAGE_ID);
     if (id !== "") this.ids.set(id, { seq: message.seq, atMs: nowMs });
     const seqs = this.bySubject.get(subject);
-    if (seqs === undefined) this.bySubject.set(subject, [message.seq]);
-    else seqs.push(message.seq);
+    if (seqs === undefined) {
+      this.bySubject.set(subject, [message.seq]);
+      this.index.add(subject);
+    } else seqs.push(message.seq);
     const { maxPerSubject, discard, maxBytes } = this.settings;
     if (maxPerSubject > 0 && seqs !== undefined && seqs.length > maxPerSubject) this.remove(seqs[0] ?? 0);
     if (discard === "old" && maxBytes > 0) while (this.bytes > maxBytes) this.remove(this.firstSeq);
@@ -147,7 +151,10 @@ export class StreamModel {
     const seqs = this.bySubject.get(message.subject);
     if (seqs !== undefined) {
       seqs.splice(seqs.indexOf(seq), 1);
-      if (seqs.length === 0) this.bySubject.delete(message.subject);
+      if (seqs.length === 0) {
+        this.bySubject.delete(message.subject);
+        this.index.delete(message.subject);
+      }
     }
     return true;
   }
@@ -169,21 +176,17 @@ export class StreamModel {
 
   lastSeqOf(filter: string): number {
     if (!isWild(filter)) return this.bySubject.get(filter)?.at(-1) ?? 0;
-    const matches = matcher(filter);
     let last = 0;
-    for (const [subject, seqs] of this.bySubject) {
-      if (matches(subject)) last = Math.max(last, seqs.at(-1) ?? 0);
-    }
+    for (const subject of this.matching(filter))
+      last = Math.max(last, this.bySubject.get(subject)?.at(-1) ?? 0);
     return last;
   }
 
   /** Last message of each subject that matches one of the filters, in stream order. */
   lastOfEach(filters: readonly string[], upToSeq = Number.POSITIVE_INFINITY): StoredMessage[] {
-    const wanted = filters.map(matcher);
     const found: StoredMessage[] = [];
-    for (const [subject, seqs] of this.bySubject) {
-      if (!wanted.some((matches) => matches(subject))) continue;
-      const seq = seqs.findLast((one) => one <= upToSeq);
+    for (const subject of new Set(filters.flatMap((filter) => this.matching(filter)))) {
+      const seq = this.bySubject.get(subject)?.findLast((one) => one <= upToSeq);
       const message = seq === undefined ? undefined : this.messages.get(seq);
       if (message !== undefined) found.push(message);
     }
@@ -192,10 +195,16 @@ export class StreamModel {
 
   /** Messages per subject that matches. */
   subjectCounts(filter: string): Record<string, number> {
-    const matches = matcher(filter);
     const counts: Record<string, number> = {};
-    for (const [subject, seqs] of this.bySubject) if (matches(subject)) counts[subject] = seqs.length;
+    for (const subject of this.matching(filter)) counts[subject] = this.bySubject.get(subject)?.length ?? 0;
     return counts;
+  }
+
+  /** Subjects with a record that match, in the order they came. */
+  private matching(filter: string): string[] {
+    if (!isWild(filter)) return this.bySubject.has(filter) ? [filter] : [];
+    const matches = matcher(filter);
+    return [...this.index.candidates(filter)].filter(matches);
   }
 
   get subjectCount(): number {

@@ -72,9 +72,12 @@ export class Journalist {
   }
 }
 
+/** What it knows it knows by digest, so one serves all worlds. */
+const reader = new RecordReader();
+
 function recordOf(message: StoredMessage, atMs: number): StoredRecord {
   const { subject, seq, data, headers } = message;
-  return new RecordReader().read({
+  return reader.read({
     subject,
     seq,
     data,

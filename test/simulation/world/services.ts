@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { BUCKETS } from "@antiphon/contracts";
 import { busOver } from "../../../runtime/src/bus.ts";
+import { RecordReader } from "../../../runtime/src/record-reader.ts";
 import { openKv, sandboxClient, uniqueId } from "../../../runtime/src/index.ts";
 import type { Bus, Logger, SigningKey } from "../../../runtime/src/index.ts";
 import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
@@ -44,6 +45,12 @@ export interface Surroundings {
   sweep: DirectorConfig["sweep"];
 }
 
+/**
+ * Reads the records of all processes of all worlds: what it remembers, it remembers by digest, so it says what a
+ * reader of each process would, and decodes a record once instead of once a process.
+ */
+const READER = new RecordReader();
+
 /** Starts what `node` is. Runs as that node. */
 export async function boot(node: SimNode, world: Surroundings): Promise<void> {
   const connection = new SimConnection(world.broker, node);
@@ -52,6 +59,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
     name: node.name,
     log: world.log,
   });
+  Object.assign(bus, { records: READER });
   const { log } = world;
   const { signal } = new AbortController();
   switch (node.kind) {

@@ -121,6 +121,12 @@ const TABLE = {
     "a run open for longer has its timers on the server; shorter ones cost none",
     "n/a",
   ],
+  refLockMs: [
+    60_000,
+    "milliseconds",
+    "an older lock of a run's branch was left by a power cut or a kill, and is removed",
+    "ANT_LANDING_REF_LOCKED until then",
+  ],
   routerAckWaitMs: [5_000, "milliseconds", "a silent Router's record is delivered again", "redelivery"],
   directorAckWaitMs: [6_000, "milliseconds", "a silent Director's record is delivered again", "redelivery"],
   associateAckWaitMs: [

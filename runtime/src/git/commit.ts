@@ -4,6 +4,7 @@
  * what makes a retried landing land once (J8).
  */
 import { AntiphonError } from "@antiphon/contracts";
+import { DURABLE, flushObjects } from "./durable.ts";
 import { gitObject, formatOf, type GitObject } from "./git-object.ts";
 import type { GitSettings } from "./git-environment.ts";
 import { git, runGit } from "./git-process.ts";
@@ -33,12 +34,6 @@ const IDENTITY = "Antiphon <antiphon@localhost>";
 const MAX_MESSAGE = 16 * 1024;
 /** As git's own transfer.unpackLimit: below it loose objects, from it a pack. */
 const UNPACK_LIMIT = 100;
-
-/** Landed work must survive a power cut: objects and the ref are flushed before the ref moves. */
-export const DURABLE = [
-  ["core.fsync", "loose-object,pack,pack-metadata,reference"],
-  ["core.fsyncMethod", "fsync"],
-] as const;
 
 /** The commit as an object. Pure. */
 export function commitObject(plan: CommitPlan): GitObject {
@@ -83,8 +78,8 @@ function plainMessage(message: string): string {
 }
 
 /**
- * Puts the commit and its new objects into the repository's object store, and moves no ref: a crash after it
- * leaves unreachable objects, which a retry finds and git's own gc removes. Two processes (three for a
+ * Puts the commit and its new objects into the repository's object store, safe from a power cut, and moves no ref: a
+ * crash after it leaves unreachable objects, which a retry finds and git's own gc removes. Two processes (three for a
  * repository given as a path).
  *
  * `--strict` makes git check every new object, and that every object they refer to is there.
@@ -105,6 +100,10 @@ export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<st
       settings: [...DURABLE, ...shared],
     });
   });
+  await flushObjects(
+    opened,
+    objects.map(({ id }) => id),
+  );
   return made.id;
 }
 

@@ -4,13 +4,15 @@
  * Invariants:
  *   J8a  A ref moves from `old` to `new` or not at all; `new` builds on `old`, so nothing is ever taken away.
  *   J8b  Asked again, the answer is `already`, also when others have built on it since.
+ *   J8c  What was answered `landed` or `already` is so after a power cut too.
  */
 import { AntiphonError } from "@antiphon/contracts";
-import { DURABLE } from "./commit.ts";
+import { DURABLE, flushRef } from "./durable.ts";
 import { isObjectId, zeroId } from "./git-object.ts";
 import { firstLine, git, runGit } from "./git-process.ts";
 import { isRefName, openRepo, tipOf, type Repo, type RepoLike } from "./repo.ts";
 import { requireId } from "./scratch.ts";
+import { removeStaleLock } from "./stale-lock.ts";
 
 export type LandingOutcome =
   | { kind: "landed"; actual: string }
@@ -30,6 +32,13 @@ export async function landRef(
   old: string | null,
 ): Promise<LandingOutcome> {
   const opened = await openRepo(repo);
+  const outcome = await moveRef(opened, ref, next, old);
+  // J8c; `already`: whoever moved it may have died before it was safe.
+  if (outcome.kind !== "moved") await flushRef(opened, ref);
+  return outcome;
+}
+
+async function moveRef(opened: Repo, ref: string, next: string, old: string | null): Promise<LandingOutcome> {
   requireId(next);
   if (!ref.startsWith("refs/heads/") || !isRefName(ref)) {
     throw new AntiphonError("ANT_REPO_REF_INVALID", `${JSON.stringify(ref.slice(0, 100))} is not a branch`);
@@ -39,11 +48,13 @@ export async function landRef(
     if (await isAncestor(opened, next, old)) return settled(opened, ref, next, old, "");
     throw new AntiphonError("ANT_LANDING_REWIND", `${next} does not build on ${old}`);
   }
-  const result = await runGit({
+  const update = {
     gitDir: opened.commonDir,
     args: ["update-ref", "-m", "antiphon: land", ref, next, old ?? zeroId(opened.format)],
     settings: DURABLE,
-  });
+  };
+  let result = await runGit(update);
+  if (result.exitCode !== 0 && (await removeStaleLock(opened, ref))) result = await runGit(update);
   if (result.exitCode === 0 && old !== next) return { kind: "landed", actual: next };
   return settled(opened, ref, next, old, result.stderr);
 }

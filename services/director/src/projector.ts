@@ -3,7 +3,7 @@
  * are projections, rebuilt from the journal at will, so a lost or late write loses nothing.
  *
  * Lifecycle: idle -> writing -> resting -> idle. A run that changes while something is written waits for the next
- * round and is then written once, as it stands. A rest is a few times as long as the round before it, so that
+ * round and is then written once, as it stands. A rest is several times as long as the round before it, so that
  * projections take a bounded share of a busy server, and next to no time when little happens.
  *
  * Invariants:
@@ -11,7 +11,7 @@
  *   N2 What is shown last is what the run came to: the rounds of a run are one after the other, each with its
  *      newest state.
  */
-import { canonicalJson, keys, runView } from "@antiphon/contracts";
+import { keys, runView } from "@antiphon/contracts";
 import { systemClock, type Clock, type Kv, type Logger } from "@antiphon/runtime";
 import { routerContract, taskContract } from "./core/projection.ts";
 import type { CachedRun } from "./run-cache.ts";
@@ -20,9 +20,9 @@ import type { CachedRun } from "./run-cache.ts";
 const MAX_WAITING = 5_000;
 /** Runs of one round. */
 const ROUND = 256;
-/** A rest is this many times as long as the round before it. */
-const REST = 4;
-const MAX_REST_MS = 500;
+/** A rest is this many times as long as the round before it: a tenth of a busy Director's time is for views. */
+const REST = 9;
+const MAX_REST_MS = 2_000;
 
 /** Runs whose documents are remembered; of a forgotten one the next write costs a read. */
 const MAX_SHOWN = 10_000;
@@ -113,7 +113,7 @@ export class Projector {
 }
 
 async function putChanged({ documents }: Shown, bucket: Kv, key: string, doc: object): Promise<void> {
-  const text = canonicalJson(doc);
+  const text = JSON.stringify(doc); // Made by one function, so its members have one order.
   const before = documents.get(key);
   if (before?.text === text) return;
   const own = await bucket.update(key, doc, before?.revision ?? 0);

@@ -85,15 +85,8 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
   const { dispatch } = order;
   const meta = ran.outcome?.meta ?? null;
   return {
-    environment: {
-      associate: order.associate,
-      agent: dispatch.agent.kind,
-      run: order.runId,
-      task: dispatch.task.task_id,
-      epoch: order.epoch,
-      ended_at: new Date(ports.clock.now()).toISOString(),
-      sandbox: meta,
-    },
+    // Who, for what and when is in the manifest and its record; what is the same for many attempts is stored once.
+    environment: { agent: dispatch.agent.kind, sandbox: meta },
     tools: meta === null ? [] : (ports.tools.get(dispatch.image ?? "") ?? []),
     git: {
       base_commit: dispatch.base.commit,

@@ -21,6 +21,8 @@ export interface StoredMessage {
   at: Date;
   data: Uint8Array;
   header(name: string): string;
+  /** All headers it was stored with, without those that the answer adds. */
+  headers(): Record<string, string>;
 }
 
 export interface Batch {
@@ -222,5 +224,22 @@ function stored(message: Msg): StoredMessage {
     at: new Date(header("Nats-Time-Stamp")),
     data: message.data,
     header,
+    headers: () => storedHeaders(message),
   };
+}
+
+/** What a direct get says beside the message (ADR-31). */
+const ADDED: ReadonlySet<string> = new Set([
+  "Nats-Stream",
+  "Nats-Subject",
+  "Nats-Sequence",
+  "Nats-Time-Stamp",
+  "Nats-Num-Pending",
+  "Nats-Last-Sequence",
+  "Nats-UpTo-Sequence",
+]);
+
+function storedHeaders({ headers }: Msg): Record<string, string> {
+  const names = (headers?.keys() ?? []).filter((name) => !ADDED.has(name));
+  return Object.fromEntries(names.map((name) => [name, headers?.get(name) ?? ""]));
 }

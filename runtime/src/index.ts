@@ -29,6 +29,10 @@ export type { Backlog } from "./open-runs.ts";
 export { progressOf } from "./progress.ts";
 export type { Progress, ProgressOf } from "./progress.ts";
 export { requeueing } from "./requeue.ts";
+export { openRunArchive } from "./run-archive.ts";
+export type { RunArchive } from "./run-archive.ts";
+export { openRunRestore } from "./run-restore.ts";
+export type { RestoredRun } from "./run-restore.ts";
 export { sandboxSessions } from "./sandbox-sessions.ts";
 export type {
   SandboxCommand,

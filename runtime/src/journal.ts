@@ -14,10 +14,10 @@ import {
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
-import type { StoredMessage } from "./direct-reader.ts";
 import { TooManyResults } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
+import { RunHistory } from "./run-history.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { signRecord } from "./signing-key.ts";
 
@@ -31,7 +31,8 @@ import { signRecord } from "./signing-key.ts";
  * Invariants (ids as in ARCHITECTURE.md):
  *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
  *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
- *      whose first records were purged. That conflict names the run's last word, `closed`.
+ *      that was archived. What refuses it then is read from the archive. Where there is none, the conflict names the
+ *      run's last word, `closed`.
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
@@ -54,13 +55,15 @@ export interface TailOptions {
 export interface Journal {
   /** `at` of an appended record is this process's clock; read it back for JetStream's. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
-  /** All records of a run, or those of some types, in stream order; one request for up to 1,024 of them. */
+  /** All records of a run, archived or not, or those of some types, in stream order; one request for up to 1,024 of them. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
-  /** Ids of all runs the journal holds, also those whose first records were purged; in no particular order. */
+  /** Ids of the runs whose records the journal holds, also those whose first ones were purged; in no particular order. */
   runIds(): Promise<string[]>;
+  /** Ids of archived runs, those archived last first. */
+  archivedRunIds(limit: number): Promise<string[]>;
   /** Ids of the runs without a `closed` record. Costs names, not records. */
   openRunIds(): Promise<string[]>;
 }
@@ -86,12 +89,14 @@ class JetStreamJournal implements Journal {
   private readonly log: Logger | null;
   private readonly clock: Clock;
   private readonly key: SigningKey | null;
+  private readonly history: RunHistory;
 
   constructor(bus: Bus, { log, clock, key }: JournalOptions) {
     this.bus = bus;
     this.log = log ?? null;
     this.clock = clock ?? systemClock;
     this.key = key ?? null;
+    this.history = new RunHistory(bus);
   }
 
   async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
@@ -128,7 +133,9 @@ class JetStreamJournal implements Journal {
       }
       if (result.kind === "unknown") throw notKnown(subject, result.reason);
       if (result.refusal !== "expectation") throw rejected(subject, result);
-      const existing = await this.readRefuser(stream, subject, signal);
+      const existing =
+        (await this.readRefuser(stream, subject, signal)) ??
+        (record.type === "intent" ? await this.history.archivedRegister(record.runId, subject) : null);
       if (existing !== null) {
         if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
         this.log?.info(
@@ -148,24 +155,32 @@ class JetStreamJournal implements Journal {
   }
 
   async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
-    if (types === undefined) return this.readFrom(runId, 0);
-    const stream = this.streamOf(runId);
-    const filters = types.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
+    if (types === undefined) return this.history.records(runId);
+    const wanted: readonly JournalType[] = [...types, "archived"];
+    const filters = wanted.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
     try {
-      return this.records(await this.bus.reader.multiLast(stream, filters));
+      const messages = await this.bus.reader.multiLast(this.streamOf(runId), filters);
+      const records = messages.map((message) => this.bus.records.read(message)); // J9
+      if (records.every(({ type }) => type !== "archived")) return records;
     } catch (error) {
       if (!(error instanceof TooManyResults)) throw error;
     }
-    return (await this.readFrom(runId, 0)).filter(({ type }) => types.includes(type));
+    return (await this.history.records(runId)).filter(({ type }) => types.includes(type));
   }
 
-  find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null> {
+  async find(
+    type: JournalType,
+    runId: string,
+    taskId: string | null,
+    epoch: number,
+  ): Promise<StoredRecord | null> {
     const subject = subjects.journal({ type, runId, taskId, epoch }, this.bus.partitions);
-    return this.readBack(this.streamOf(runId), subject);
+    const found = await this.readBack(this.streamOf(runId), subject);
+    return found ?? this.history.archivedRegister(runId, subject);
   }
 
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
-    return tailRun(this.bus, runId, (id, fromSeq) => this.readFrom(id, fromSeq), options);
+    return tailRun(this.bus, runId, (id, fromSeq) => this.history.records(id, fromSeq), options);
   }
 
   async runIds(): Promise<string[]> {
@@ -179,6 +194,10 @@ class JetStreamJournal implements Journal {
     if (opened.size === 0) return [];
     for (const runId of await this.idsOf("closed")) opened.delete(runId);
     return [...opened];
+  }
+
+  archivedRunIds(limit: number): Promise<string[]> {
+    return this.history.newestArchived(limit);
   }
 
   private async idsOf(type: JournalType): Promise<Set<string>> {
@@ -200,29 +219,6 @@ class JetStreamJournal implements Journal {
 
   private filterOf(runId: string): string {
     return subjects.runInPartition(runId, this.bus.partitions);
-  }
-
-  private async readFrom(runId: string, fromSeq: number): Promise<StoredRecord[]> {
-    const stream = this.streamOf(runId);
-    const filter = this.filterOf(runId);
-    try {
-      return this.records(await this.bus.reader.multiLast(stream, [filter], fromSeq));
-    } catch (error) {
-      if (!(error instanceof TooManyResults)) throw error;
-    }
-    // More than the server resolves at once (1,024): page through the run in stream order.
-    const messages: StoredMessage[] = [];
-    for (let seq = Math.max(1, fromSeq); ;) {
-      const page = await this.bus.reader.next(stream, { filter, seq, batch: 512 });
-      messages.push(...page.messages);
-      const last = page.messages.at(-1);
-      if (last === undefined || page.pending === 0) return this.records(messages);
-      seq = last.seq + 1;
-    }
-  }
-
-  private records(messages: readonly StoredMessage[]): StoredRecord[] {
-    return messages.map((message) => this.bus.records.read(message)); // J9
   }
 
   /** Who was first. J5: an outage that outlasts a read does not make the answer known. */

@@ -23,6 +23,7 @@ import type { StoredMessage } from "./direct-reader.ts";
  *   Y2 What does not is ANT_JOURNAL_CORRUPT with the subject and the stream sequence; nothing else is thrown.
  *   Y3 The memory of what is right is bounded.
  *   Y4 Two readers of one record share its body, so it is frozen: nobody changes what another one reads.
+ *   Y5 A record that was archived and put back has the sequence and the time it had before.
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 
@@ -37,7 +38,7 @@ export class RecordReader {
   private readonly decoded = new Map<string, StoredRecord>();
 
   read(message: RecordMessage): StoredRecord {
-    const { subject, seq, at, data } = message;
+    const { subject, data } = message;
     const digest = digestOf(data);
     const claimed = message.header(HEADERS.digest);
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // Y1
@@ -54,7 +55,7 @@ export class RecordReader {
     }
     if (known === undefined && data.length <= keptBytes) this.keep(digest, record);
     const signature = message.header(HEADERS.signature);
-    return { ...record, seq, digest, at, subject, ...(signature === "" ? {} : { signature }) };
+    return { ...record, ...placeOf(message), digest, subject, ...(signature === "" ? {} : { signature }) };
   }
 
   /** Says that a payload of this digest has the shape of its type. */
@@ -95,6 +96,16 @@ function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   for (const part of Object.values(value)) frozen(part);
   return Object.freeze(value);
+}
+
+/** Where and when it was stored first: what was archived and put back stands where it stood (Y5). */
+function placeOf(message: RecordMessage): { seq: number; at: Date } {
+  const before = message.header(HEADERS.restored);
+  if (before === "") return { seq: message.seq, at: message.at };
+  const [, seq = "", at = ""] = /^(\d+):(.+)$/.exec(before) ?? [];
+  const place = { seq: Number(seq), at: new Date(at) };
+  if (seq === "" || Number.isNaN(place.at.getTime())) throw corrupt(message, "not a place: " + before);
+  return place;
 }
 
 function fits(record: StoredRecord, address: JournalAddress): boolean {

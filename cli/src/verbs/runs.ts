@@ -1,6 +1,7 @@
-// antiphon runs: what was asked for lately.
-import { examples } from "../context.ts";
-import type { AddVerb } from "../context.ts";
+// antiphon runs [restore]: what was asked for lately, and an archived run back in the journal.
+import type { Command } from "commander";
+import { examples, runId as aRunId } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
 import { plain } from "../screen.ts";
 import { statusWords } from "../summary.ts";
 import { table } from "../table.ts";
@@ -20,10 +21,16 @@ interface RunLine {
   readonly code: string | null;
 }
 
+interface Restored {
+  readonly records: number;
+  readonly restored: number;
+}
+
 export const addRuns: AddVerb = (program, context) => {
-  program
+  const runs = program
     .command("runs")
     .summary("list the runs, newest first")
+    .enablePositionalOptions()
     .option("--limit <n>", "how many", "20")
     .option("--json", "one JSON object on stdout")
     .addHelpText("after", examples(["antiphon runs", "antiphon runs --limit 100 --json"]))
@@ -43,4 +50,34 @@ export const addRuns: AddVerb = (program, context) => {
       ]);
       for (const row of table(rows)) context.screen.out(row);
     });
+  addRestore(runs, context);
 };
+
+function addRestore(runs: Command, context: CliContext): void {
+  runs
+    .command("restore")
+    .summary("put the records of an archived run back into the journal")
+    .description(
+      "An archived run can be read as it is (get, events, evidence). This is for tools that read the journal itself. The run is archived again when it has been back for as long as a finished run stays in the journal.",
+    )
+    .argument("<runId>", "the run", aRunId)
+    .option("--json", "one JSON object on stdout")
+    .addHelpText(
+      "after",
+      examples([
+        "antiphon runs restore run_4f0c2k9s0x7d2m1q8z3a",
+        "antiphon runs restore run_4f0c2k9s0x7d2m1q8z3a --json",
+      ]),
+    )
+    .action(async (id: string, options: { json?: boolean }) => {
+      const gateway = await context.gateway();
+      const answer = await gateway.post<Restored>(`/runs/${id}/restore`, undefined);
+      if (options.json === true) return context.screen.json(answer);
+      const { records, restored } = answer;
+      context.screen.out(
+        restored === 0
+          ? `${id} is in the journal already: ${records} records, as they were`
+          : `${id} is back in the journal: ${restored} of ${records} records were put back, as they were`,
+      );
+    });
+}

@@ -10,3 +10,13 @@ test("reads slots and repository roots, and has defaults for both", () => {
   const env = { ANTIPHON_DIRECTOR_SLOTS: "4", ANTIPHON_REPO_ROOTS: "/srv/a:/srv/b" };
   expect(readDirectorConfig(env)).toMatchObject({ slots: 4, repoRoots: ["/srv/a", "/srv/b"] });
 });
+
+test.each(["soon", "0", "-5", "1.5"])("ANTIPHON_ARCHIVE_AFTER_S=%s is refused by name", (text) => {
+  expect(() => readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: text })).toThrow(/ANTIPHON_ARCHIVE_AFTER_S="/);
+});
+
+test("finished runs stay in the journal for a day, as long as is said, or for good", () => {
+  expect(readDirectorConfig({}).archive?.afterMs).toBe(86_400_000);
+  expect(readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: "60" }).archive?.afterMs).toBe(60_000);
+  expect(readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: "never" }).archive).toBeNull();
+});

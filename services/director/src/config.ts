@@ -1,6 +1,7 @@
 /** What the Director reads from the environment; the rest of the service takes it as values. */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { RunPolicy } from "./core/run-state.ts";
+import type { ArchiveTiming } from "./archiver.ts";
 import type { SweepTiming } from "./sweeper.ts";
 import type { TimerSettings } from "./timekeeper.ts";
 
@@ -14,6 +15,8 @@ export interface DirectorConfig {
   policy: RunPolicy;
   sweep: SweepTiming;
   timers: TimerSettings;
+  /** How long a finished run stays in the journal. ANTIPHON_ARCHIVE_AFTER_S, default a day; `never`: for good. */
+  archive: ArchiveTiming | null;
 }
 
 export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
@@ -28,6 +31,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
       graceMs: limits.claimGraceS * 1000,
       questionMs: limits.questionTimeoutS * 1000,
     },
+    archive: archive(env["ANTIPHON_ARCHIVE_AFTER_S"]),
   };
 }
 
@@ -37,4 +41,12 @@ function slots(text: string | undefined): number {
   if (Number.isInteger(value) && value >= 1 && value <= 1_024) return value;
   const detail = `ANTIPHON_DIRECTOR_SLOTS=${JSON.stringify(text)} is not a whole number from 1 to 1024`;
   throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_SLOTS" } });
+}
+
+function archive(text: string | undefined): ArchiveTiming | null {
+  if (text === "never") return null;
+  const afterS = text === undefined || text === "" ? limits.archiveAfterS : Number(text);
+  if (Number.isInteger(afterS) && afterS >= 1) return { afterMs: afterS * 1000, everyMs: 30_000 };
+  const detail = `ANTIPHON_ARCHIVE_AFTER_S=${JSON.stringify(text)} is not a whole number of seconds from 1, nor never`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_ARCHIVE_AFTER_S" } });
 }

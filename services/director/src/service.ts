@@ -8,6 +8,7 @@ import {
   openDeadLetters,
   openJournal,
   openKv,
+  openRunArchive,
   openSigningKey,
   openTimers,
   progressOf,
@@ -25,6 +26,7 @@ import { CleanRoom } from "./adapters/clean-room.ts";
 import { PoisonLetters } from "./adapters/poison-letters.ts";
 import { Repositories } from "./adapters/repositories.ts";
 import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
+import { archiveForever } from "./archiver.ts";
 import type { DirectorConfig } from "./config.ts";
 import { Director } from "./director.ts";
 import { Performer } from "./performer.ts";
@@ -134,10 +136,15 @@ export function directOver(
     config.sweep,
     stop.signal,
   );
+  const archiving = archiveForever(
+    { archive: openRunArchive(bus, journal), log, clock: systemClock },
+    config.archive,
+    stop.signal,
+  );
   return {
     async drain() {
       stop.abort();
-      await Promise.all([sweeps, ...going, work.drain()]);
+      await Promise.all([sweeps, archiving, ...going, work.drain()]);
       await projector.drain();
     },
   };

@@ -11,7 +11,7 @@ import type {
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
-import type { AppendResult, KeptLetter } from "@antiphon/runtime";
+import type { AppendResult, KeptLetter, RestoredRun } from "@antiphon/runtime";
 
 export interface LiveOutput {
   readonly taskId: string | null;
@@ -40,7 +40,12 @@ export interface Backend {
   read(runId: string): Promise<StoredRecord[]>;
   intentRecord(runId: string): Promise<StoredRecord | null>;
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
+  /** Runs whose records are in the journal. */
   runIds(): Promise<string[]>;
+  /** Those archived last first. */
+  archivedRunIds(limit: number): Promise<string[]>;
+  /** Puts an archived run's records back into the journal; again is harmless. */
+  restore(runId: string, principal: string): Promise<RestoredRun>;
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   hintCancel(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;

@@ -1,4 +1,5 @@
-// The list of runs. Finished runs never change (J6), so their lines are kept: bounded, the oldest goes first.
+// The list of runs: those in the journal, and behind them, as far as there is room, those archived last. Finished runs
+// never change (J6), so their lines are kept: bounded, the oldest goes first.
 import { limits } from "@antiphon/contracts";
 import { runSummary } from "./core/run-summary.ts";
 import type { RunSummary } from "./core/run-summary.ts";
@@ -15,13 +16,21 @@ export class RunList {
   }
 
   async newest(limit: number): Promise<RunSummary[]> {
-    const ids = await this.#backend.runIds();
+    const ids = new Set(await this.#backend.runIds());
+    if (ids.size < limit) {
+      for (const id of await this.#backend.archivedRunIds(limit - ids.size)) ids.add(id);
+    }
+    const all = await this.#summaries([...ids]);
+    return all.sort((a, b) => b.seq - a.seq).slice(0, limit);
+  }
+
+  async #summaries(ids: readonly string[]): Promise<RunSummary[]> {
     const all: RunSummary[] = [];
     for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
       const page = await Promise.all(ids.slice(i, i + READ_AT_ONCE).map((id) => this.#summary(id)));
       all.push(...page.filter((summary) => summary !== null));
     }
-    return all.sort((a, b) => b.seq - a.seq).slice(0, limit);
+    return all;
   }
 
   async #summary(runId: string): Promise<RunSummary | null> {

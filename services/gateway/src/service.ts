@@ -9,6 +9,7 @@ import { AntiphonError, runView } from "@antiphon/contracts";
 import type { ControlBody, RunViewModel, StoredRecord } from "@antiphon/contracts";
 import { deadLetterDesk } from "./dead-letters.ts";
 import type { DeadLetterDesk } from "./dead-letters.ts";
+import type { RestoredRun } from "@antiphon/runtime";
 import { CommandSessions } from "./command-sessions.ts";
 import type { SessionStore } from "./command-sessions.ts";
 import { evidenceReader } from "./evidence-reader.ts";
@@ -39,6 +40,8 @@ export interface Gateway {
   ): Promise<Controlled>;
   /** The run that tries a failed one again: the same one, however often it is asked for. */
   retry(runId: string, principal: string): Promise<{ runId: string; replayed: boolean }>;
+  /** Puts the records of an archived run back into the journal. */
+  restore(runId: string, principal: string): Promise<RestoredRun>;
   readonly sessions: CommandSessions;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
@@ -54,6 +57,7 @@ export function openGateway(backend: Backend, store: SessionStore, newRunId: () 
   return {
     intake,
     retry: async (runId, principal) => intake.retry(await records(runId), principal),
+    restore: (runId, principal) => backend.restore(runId, principal),
     sessions: new CommandSessions({ store, intake, records: (runId) => backend.read(runId), now: Date.now }),
     evidence: evidenceReader(backend, records),
     deadLetters: deadLetterDesk(backend),

@@ -18,6 +18,7 @@ import {
   openDeadLetters,
   openJournal,
   openKv,
+  openRunRestore,
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
@@ -28,6 +29,7 @@ import { StorageWatch } from "./storage-watch.ts";
 const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
 const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
+const RESTORE_MS = 25_000; // A run of thousands of records takes a while; asked again, it goes on.
 const ROLL_CALL_MS = 300;
 
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
@@ -39,6 +41,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
   const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const letters = openDeadLetters(bus);
+  const restores = openRunRestore(bus, journal);
   const openRuns = new OpenRunsWatch(() => countOpenRuns(bus), maxOpenRuns);
   const storage = new StorageWatch(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
@@ -60,6 +63,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
     runIds: () => soon(journal.runIds()),
+    archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
+    restore: (runId, principal) => within(RESTORE_MS, restores.restore(runId, principal)),
     inspect: (request) => inspect(bus, request),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>

@@ -128,6 +128,9 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
       .header("location", `/runs/${runId}`)
       .send({ runId, retryOf, status: "queued", replayed });
   });
+  server.post<Params<"id">>("/runs/:id/restore", (request) =>
+    gateway.restore(id(request.params.id, "run"), request.principal),
+  );
   for (const kind of ["pause", "resume"] as const) {
     server.post<Params<"id">>(`/runs/:id/${kind}`, async (request, reply) =>
       reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),

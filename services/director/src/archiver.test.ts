@@ -1,0 +1,85 @@
+import { limits } from "@antiphon/contracts";
+import { createLogger, type Clock, type RunArchive } from "@antiphon/runtime";
+import { expect, test } from "vitest";
+import { archiveForever } from "./archiver.ts";
+
+const log = createLogger("test", { level: "silent" });
+
+/** An archive of runs by name; one that is `broken` cannot be packed. A pack takes ten seconds. */
+function archiveOf(runs: string[], broken = new Set<string>()) {
+  const clock = { ms: 1_000_000, rests: [] as number[] };
+  const asked: { until: Date; limit: number }[] = [];
+  const archive: RunArchive = {
+    async due(until, limit, except) {
+      asked.push({ until, limit });
+      return runs.filter((runId) => !except.has(runId)).slice(0, limit);
+    },
+    async pack(runIds) {
+      clock.ms += 10_000;
+      const refused = runIds.filter((runId) => broken.has(runId));
+      const whole = runIds.filter((runId) => !broken.has(runId));
+      return {
+        runs: whole.map((runId) => ({ runId }) as Awaited<ReturnType<RunArchive["pack"]>>["runs"][number]),
+        refused: refused.map((runId) => ({ runId, code: "ANT_JOURNAL_GAP", detail: "" })),
+      };
+    },
+    record: async ({ runs: packed }) => packed,
+    async purge(packed) {
+      for (const { runId } of packed) runs.splice(runs.indexOf(runId), 1);
+      return packed.length;
+    },
+  };
+  return { archive, clock, asked };
+}
+
+/** Rounds until the archiver rests as long as it does when nothing is due. */
+async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000): Promise<void> {
+  const stop = new AbortController();
+  const clock: Clock = {
+    now: () => parts.clock.ms,
+    async sleep(ms) {
+      parts.clock.rests.push(ms);
+      parts.clock.ms += ms;
+      if (ms === everyMs) stop.abort();
+    },
+  };
+  await archiveForever({ archive: parts.archive, log, clock }, { afterMs: 600_000, everyMs }, stop.signal);
+}
+
+test("D22 a round takes one pack's runs, those that are over for long enough, and rests as long as it took", async () => {
+  const parts = archiveOf(Array.from({ length: limits.archivePackRuns + 1 }, (_, i) => `run_${i}`));
+  await untilIdle(parts);
+  expect(parts.asked[0]).toEqual({ until: new Date(400_000), limit: limits.archivePackRuns });
+  expect(parts.clock.rests).toEqual([10_000, 10_000, 30_000]);
+});
+
+test("D23 a run that cannot be archived is tried once and holds up no other", async () => {
+  const broken = ["run_a", "run_b"];
+  const runs = [...broken, "run_c", "run_d"];
+  const parts = archiveOf(runs, new Set(broken));
+  await untilIdle(parts);
+  expect(runs).toEqual(broken);
+  await untilIdle(parts);
+  expect(runs).toEqual(broken);
+});
+
+test("D22 a round that fails is tried again at the next one", async () => {
+  const runs = ["run_a"];
+  const parts = archiveOf(runs);
+  const due = parts.archive.due.bind(parts.archive);
+  parts.archive.due = async () => {
+    parts.archive.due = due;
+    throw new Error("NATS is away");
+  };
+  await untilIdle(parts);
+  expect(runs).toEqual(["run_a"]);
+  await untilIdle(parts);
+  expect(runs).toEqual([]);
+});
+
+test("archives nothing when it is told never to", async () => {
+  const parts = archiveOf(["run_a"]);
+  const clock: Clock = { now: () => 0, sleep: async () => undefined };
+  await archiveForever({ archive: parts.archive, log, clock }, null, new AbortController().signal);
+  expect(parts.asked).toEqual([]);
+});

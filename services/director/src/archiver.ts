@@ -1,0 +1,77 @@
+/**
+ * J10: moves finished runs out of the journal, so that the server's memory follows the runs under way and not all there
+ * ever were. Each round takes one pack's worth of runs; how the steps hold is said in runtime/src/run-archive.ts.
+ *
+ * Lifecycle: a round at start, then one every `everyMs`; while more is due, the next one follows after a rest as long as
+ * the round was. One round at a time, until the signal aborts.
+ *
+ *   D22 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
+ *   D23 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
+ *       as it is, and holds up no other; the next process tries it again.
+ */
+import { limits } from "@antiphon/contracts";
+import type { Clock, Logger, RunArchive } from "@antiphon/runtime";
+
+export interface ArchiveTiming {
+  /** How long a run has to be over. */
+  afterMs: number;
+  everyMs: number;
+}
+
+export interface ArchiverParts {
+  archive: RunArchive;
+  log: Logger;
+  clock: Clock;
+}
+
+/** Runs remembered as refused; beyond, the oldest is tried again. */
+const MAX_REFUSED = 10_000;
+
+/** `timing` null: nothing is archived. */
+export async function archiveForever(
+  parts: ArchiverParts,
+  timing: ArchiveTiming | null,
+  signal: AbortSignal,
+): Promise<void> {
+  if (timing === null) return;
+  const { clock, log } = parts;
+  const refused = new Set<string>();
+  while (!signal.aborted) {
+    const startedAt = clock.now();
+    let isMore = false;
+    try {
+      isMore = await archiveRound(parts, timing.afterMs, refused);
+    } catch (error) {
+      log.warn({ err: error }, "archiving not finished; the next round goes on");
+    }
+    await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal); // D22
+  }
+}
+
+/** True: there may be more to do. */
+export async function archiveRound(
+  { archive, log, clock }: ArchiverParts,
+  afterMs: number,
+  refused: Set<string>,
+): Promise<boolean> {
+  const startedAt = clock.now();
+  const until = new Date(startedAt - afterMs);
+  const due = await archive.due(until, limits.archivePackRuns, refused);
+  if (due.length === 0) return false;
+  const packed = await archive.pack(due, until);
+  for (const { runId, code, detail } of packed.refused) {
+    log.warn({ run: runId, code, detail }, "run not archived; it stays in the journal"); // D23
+    remember(refused, runId);
+  }
+  const runs = await archive.record(packed);
+  const records = await archive.purge(runs);
+  const ms = clock.now() - startedAt;
+  log.info({ runs: runs.length, records, refused: packed.refused.length, ms }, "finished runs archived");
+  return runs.length + packed.refused.length > 0;
+}
+
+function remember(refused: Set<string>, runId: string): void {
+  refused.add(runId);
+  const [oldest] = refused;
+  if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
+}

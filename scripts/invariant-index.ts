@@ -1,9 +1,11 @@
 /**
  * Collects the lettered invariants of all module headers into docs/reference/invariants.md, with the test files
- * that name them. An id belongs to its module: `D1` of one file is not `D1` of another.
+ * that name them. An id is unique in its package: `D1` of the Director is not `D1` of the sandbox-runner. A test means
+ * that of the most special package it imports from: a service before the CLI, before the runtime, before contracts.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import { packageOf, packagesOf } from "./import-graph.ts";
 
 export const INVARIANTS_PAGE = "docs/reference/invariants.md";
 
@@ -12,28 +14,68 @@ const TESTS = ["contracts", "runtime/src", "services", "cli/src", "test"];
 const LINE = /^\s*(?:\*|\/\/)\s{1,}([A-Z]\d+[a-z]?):?\s+(\S.*)$/;
 const CONTINUED = /^\s*(?:\*|\/\/)\s{4,}(\S.*)$/;
 
+/** The ids a test's title begins with. */
+const TITLE = /["'`]((?:[A-Z]\d+[a-z]?[:,]? )+)/g;
+
 interface Invariant {
   id: string;
   promise: string;
 }
 
+interface Module {
+  readonly path: string;
+  readonly invariants: readonly Invariant[];
+}
+
+/** @throws Error when a package uses an id twice. */
 export function invariantsPage(root: string): string {
-  const tests = TESTS.flatMap((folder) => typescript(root, folder, true)).map((path) => ({
-    path,
-    text: readFileSync(join(root, path), "utf8"),
-  }));
-  const sections = SOURCES.flatMap((folder) => typescript(root, folder, false)).flatMap((path) => {
-    const found = invariantsOf(readFileSync(join(root, path), "utf8"));
-    return found.length === 0 ? [] : [section(path, found, tests)];
-  });
+  const modules = SOURCES.flatMap((folder) => typescript(root, folder, false))
+    .map((path): Module => ({ path, invariants: invariantsOf(readFileSync(join(root, path), "utf8")) }))
+    .filter(({ invariants }) => invariants.length > 0);
+  const named = testsByPromise(root, promisesOf(modules));
+  const promises = modules.reduce((sum, { invariants }) => sum + invariants.length, 0);
   return [
     "# Invariants",
     "",
-    "Generated from the headers of the modules by `npm run generate`. An id belongs to its module.",
+    "Generated from the headers of the modules by `npm run generate`. An id is unique in its package.",
     "",
-    ...sections,
+    `${promises} promises of ${modules.length} modules; tests name ${named.size} of them in their titles.`,
+    "",
+    ...modules.map((module) => section(module, named)),
   ].join("\n");
 }
+
+/** Every `<package> <id>`. */
+function promisesOf(modules: readonly Module[]): ReadonlySet<string> {
+  const owners = new Map<string, string>();
+  for (const { path, invariants } of modules) {
+    for (const { id } of invariants) {
+      const promise = `${packageOf(path)} ${id}`;
+      const other = owners.get(promise);
+      if (other !== undefined)
+        throw new Error(`${id} is promised by ${other} and by ${path}: give one a free number`);
+      owners.set(promise, path);
+    }
+  }
+  return new Set(owners.keys());
+}
+
+/** Test files by `<package> <id>`. */
+function testsByPromise(root: string, promises: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+  const named = new Map<string, string[]>();
+  for (const test of TESTS.flatMap((folder) => typescript(root, folder, true))) {
+    const packages = packagesOf(root, test).toSorted((a, b) => specialty(a) - specialty(b));
+    const titles = [...readFileSync(join(root, test), "utf8").matchAll(TITLE)].map(([, ids = ""]) => ids);
+    for (const id of new Set(titles.flatMap((ids) => ids.match(/[A-Z]\d+[a-z]?/g) ?? []))) {
+      const promise = packages.map((name) => `${name} ${id}`).find((candidate) => promises.has(candidate));
+      if (promise !== undefined) named.set(promise, [...(named.get(promise) ?? []), test]);
+    }
+  }
+  return named;
+}
+
+const GENERAL = ["cli", "runtime", "contracts"];
+const specialty = (name: string): number => GENERAL.indexOf(name);
 
 function invariantsOf(source: string): Invariant[] {
   const lines = source.split("\n");
@@ -50,20 +92,10 @@ function invariantsOf(source: string): Invariant[] {
   return found;
 }
 
-function section(
-  path: string,
-  found: readonly Invariant[],
-  tests: readonly { path: string; text: string }[],
-): string {
-  const home = path
-    .split("/")
-    .slice(0, path.startsWith("services/") ? 2 : 1)
-    .join("/");
-  const near = tests.filter((test) => test.path.startsWith(`${home}/`) || test.path.startsWith("test/"));
-  const rows = found.map(({ id, promise }) => {
-    const title = new RegExp(`["'\`]${id}[: ]`);
-    const names = near.filter((test) => title.test(test.text)).map((test) => `\`${test.path}\``);
-    return `| ${id} | ${promise.replaceAll("|", "\\|")} | ${names.join(", ")} |`;
+function section({ path, invariants }: Module, named: ReadonlyMap<string, readonly string[]>): string {
+  const rows = invariants.map(({ id, promise }) => {
+    const tests = (named.get(`${packageOf(path)} ${id}`) ?? []).map((test) => `\`${test}\``);
+    return `| ${id} | ${promise.replaceAll("|", "\\|")} | ${tests.join(", ")} |`;
   });
   return [
     `## \`${path}\``,

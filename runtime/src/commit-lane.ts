@@ -16,8 +16,8 @@ import type { LanePort, Outgoing } from "./publisher.ts";
  * that falling back costs one round trip and not one per record.
  *
  * Invariants:
- *   L1 An entry is in exactly one place: the queue, one commit in flight, one retry delay, or settled.
- *   L2 A commit has one deadline and one reply token; both are released when it ends, however it ends.
+ *   A1 An entry is in exactly one place: the queue, one commit in flight, one retry delay, or settled.
+ *   A2 A commit has one deadline and one reply token; both are released when it ends, however it ends.
  */
 interface Entry {
   out: Outgoing;
@@ -206,8 +206,8 @@ export class CommitLane {
 
   private finish(commit: Commit, result: PublishResult): void {
     if (!this.commits.delete(commit)) return;
-    this.port.forget(commit.token); // L2
-    this.port.deadlines.cancel(commit.deadline); // L2
+    this.port.forget(commit.token); // A2
+    this.port.deadlines.cancel(commit.deadline); // A2
     if (commit.batch) this.batchesInFlight -= 1;
     else this.singlesInFlight -= 1;
     if (commit.batch && result.kind === "ok" && result.count === commit.entries.length) {

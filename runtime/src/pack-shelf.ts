@@ -9,8 +9,8 @@ import type { Bus } from "./bus.ts";
  * PackShelf: packs of archived runs in `ANT_ARCHIVE`, put there and taken out.
  *
  * Invariants:
- *   E1 What `store` returns was read back from the server and holds every run it was given, digest by digest.
- *   E2 What `entry` returns is what the `archived` record says: pack, entry, number and last of its records; or it
+ *   E4 What `store` returns was read back from the server and holds every run it was given, digest by digest.
+ *   E5 What `entry` returns is what the `archived` record says: pack, entry, number and last of its records; or it
  *      throws ANT_ARCHIVE_CORRUPT with the name of the object.
  */
 export type ArchivedRecord = Extract<StoredRecord, { type: "archived" }>;
@@ -31,7 +31,7 @@ export class PackShelf {
 
   async store(runs: readonly ArchivedRun[]): Promise<BlobRef> {
     const ref = await this.blobs.put(null, await zip(encodePack(runs)));
-    const there = await this.read(ref); // E1
+    const there = await this.read(ref); // E4
     for (const run of runs) {
       const copy = there.get(run.runId);
       if (copy === undefined || archivedRunDigest(copy) !== archivedRunDigest(run)) {
@@ -50,7 +50,7 @@ export class PackShelf {
     const right =
       archivedRunDigest(run) === digest &&
       run.records.length === records &&
-      run.records.at(-1)?.seq === last.seq; // E2
+      run.records.at(-1)?.seq === last.seq; // E5
     if (!right) throw corrupt(pack, `${runId} is not what its record says`);
     return run;
   }

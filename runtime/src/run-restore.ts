@@ -15,11 +15,11 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  * Lifecycle: archived -> `restored` is said (no archiver touches the run now) -> records are put back -> all are there.
  *
  * Invariants:
- *   Q1 Nothing is put back that the `archived` record does not vouch for, or whose chain does not hold.
- *   Q2 The last record goes first and the `intent` last: whoever is woken by a record that is there again finds all its
+ *   Q4 Nothing is put back that the `archived` record does not vouch for, or whose chain does not hold.
+ *   Q5 The last record goes first and the `intent` last: whoever is woken by a record that is there again finds all its
  *      consequences there too, and has nothing left to do.
- *   Q3 Cut short anywhere, the run is still read whole, from its pack; the same call again goes on.
- *   Q4 What it returns was read back from the journal.
+ *   Q6 Cut short anywhere, the run is still read whole, from its pack; the same call again goes on.
+ *   Q7 What it returns was read back from the journal.
  */
 export interface RestoredRun {
   readonly runId: string;
@@ -45,7 +45,7 @@ export function openRunRestore(bus: Bus, journal: Journal): RunRestore {
       if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
       const archived = latestArchived(found.map((message) => bus.records.read(message)));
       if (archived === null) throw new AntiphonError("ANT_RUN_NOT_ARCHIVED", `${runId} is in the journal`);
-      const entry = await shelf.entry(archived); // Q1
+      const entry = await shelf.entry(archived); // Q4
       const broken = brokenChain(entry.records.map((message) => recordOf(bus, message)));
       if (broken !== null) throw new AntiphonError("ANT_ARCHIVE_CORRUPT", `${runId}: ${broken}`);
       const cause = { seq: archived.seq, digest: archived.digest };
@@ -56,9 +56,9 @@ export function openRunRestore(bus: Bus, journal: Journal): RunRestore {
       });
       let restored = 0;
       for (const message of entry.records.toReversed()) {
-        if (await putBack(bus, runId, message)) restored += 1; // Q2
+        if (await putBack(bus, runId, message)) restored += 1; // Q5
       }
-      await readBack(bus, entry); // Q4
+      await readBack(bus, entry); // Q7
       return { runId, records: entry.records.length, restored };
     },
   };
@@ -76,7 +76,7 @@ async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promi
   if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
   const there = await bus.reader.last(stream, subject);
-  if (there !== null && digestOf(there.data) === digestOf(data)) return false; // Q3
+  if (there !== null && digestOf(there.data) === digestOf(data)) return false; // Q6
   throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds another record than the archive`);
 }
 

@@ -22,7 +22,7 @@ const thrown = (work: () => unknown): Error => {
 };
 
 describe("a signing key", () => {
-  test("Y3 a file that holds no Ed25519 key is refused by name, and its content is in no word of it", () => {
+  test("Y6 a file that holds no Ed25519 key is refused by name, and its content is in no word of it", () => {
     const file = join(dir, "key.pem");
     writeFileSync(file, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0LXNlY3JldA==\n-----END PRIVATE KEY-----\n");
     const broken = thrown(() => openSigningKey(file));
@@ -34,7 +34,7 @@ describe("a signing key", () => {
     expect(() => openSigningKey(file)).toThrow(/rsa, not Ed25519/);
   });
 
-  test("Y4 a file that is not there is made once, for its owner alone, and gives the same key again", () => {
+  test("Y7 a file that is not there is made once, for its owner alone, and gives the same key again", () => {
     const file = join(dir, "deeper", "key.pem");
     const [first, second] = [openSigningKey(file), openSigningKey(file)];
     expect(second.jwk).toEqual(first.jwk);

@@ -12,8 +12,8 @@ import { uniqueId } from "./ids.ts";
  * its thumbprint, so what was signed with a key that is gone can still be verified.
  *
  * Invariants:
- *  Y3 The private half leaves this module through `sign` only: it is in no record, log line or error.
- *  Y4 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
+ *  Y6 The private half leaves this module through `sign` only: it is in no record, log line or error.
+ *  Y7 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
  */
 export interface SigningKey {
   readonly jwk: DirectorKey;
@@ -52,7 +52,7 @@ function readOrMake(file: string): string {
     mkdirSync(dirname(file), { recursive: true });
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
     writeFileSync(draft, pem, { mode: 0o600, flag: "wx" });
-    linkIfAbsent(draft, file); // Y4
+    linkIfAbsent(draft, file); // Y7
     return readFileSync(file, "utf8");
   } catch (error) {
     throw unusable(file, (error as Error).message);
@@ -74,7 +74,7 @@ function readKey(file: string, pem: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw unusable(file, "it is not a PEM private key"); // Y3: the parser's own message may quote the file
+    throw unusable(file, "it is not a PEM private key"); // Y6: the parser's own message may quote the file
   }
   if (key.asymmetricKeyType !== "ed25519")
     throw unusable(file, `it is ${key.asymmetricKeyType}, not Ed25519`);

@@ -42,7 +42,7 @@ describe("without a container engine", () => {
     }
   });
 
-  it("Y1: production refuses it, with the reason", async () => {
+  it("Y6: production refuses it, with the reason", async () => {
     const env = {
       ...NO_ENGINE,
       ANTIPHON_SANDBOX_PROVIDER: "bubblewrap",

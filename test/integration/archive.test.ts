@@ -179,7 +179,7 @@ describe("archiving", () => {
     expect(after.at(-1)).toMatchObject({ type: "claim", epoch: 2 });
   });
 
-  test("E1 a pack that does not come back as it was put in is not recorded, and nothing is purged", async () => {
+  test("E4 a pack that does not come back as it was put in is not recorded, and nothing is purged", async () => {
     const { runId, before } = await finished();
     const lying = Object.create(bus, {
       reader: {
@@ -201,7 +201,7 @@ describe("archiving", () => {
     expect(await live(runId)).toHaveLength(8);
   });
 
-  test("E2 a pack that is gone is named; the run is neither missing nor half there", async () => {
+  test("E5 a pack that is gone is named; the run is neither missing nor half there", async () => {
     const { runId } = await finished();
     await archive([runId]);
     await bus.jsm.streams.purge("OBJ_ANT_ARCHIVE");
@@ -215,7 +215,7 @@ describe("archiving", () => {
 });
 
 describe("restoring", () => {
-  test("Q1 Q4 puts back the same subjects, bytes and headers, once, and says what it did", async () => {
+  test("Q4 Q7 puts back the same subjects, bytes and headers, once, and says what it did", async () => {
     const { runId, before } = await finished();
     const then = await raw(runId);
     await archive([runId]);
@@ -229,7 +229,7 @@ describe("restoring", () => {
     expect(await restorer().restore(runId, "somebody else")).toEqual({ runId, records: 8, restored: 0 });
   });
 
-  test("Q2 the intent comes last and what follows from a record before it", async () => {
+  test("Q5 the intent comes last and what follows from a record before it", async () => {
     const { runId } = await finished();
     await archive([runId]);
     await restorer().restore(runId, "me");
@@ -240,7 +240,7 @@ describe("restoring", () => {
     ]);
   });
 
-  test("Q3 cut short after any record the run reads whole; asked again, the restore goes on", async () => {
+  test("Q6 cut short after any record the run reads whole; asked again, the restore goes on", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     for (let stored = 0; stored <= before.length; stored += 1) {

@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe("a repository that tries to run programs", () => {
-  it("G1: no hook, filter, driver, helper or transport of it starts, whatever we do with it", async () => {
+  it("G4: no hook, filter, driver, helper or transport of it starts, whatever we do with it", async () => {
     const repo = makeTrappedRepo();
     // A changed time makes git compare contents, which is where a clean filter would run.
     writeFileSync(join(repo.path, "a.txt"), "one\ntwo\nthree\n");
@@ -71,7 +71,7 @@ describe("a repository that tries to run programs", () => {
     expect(repo.sprung().length).toBeGreaterThan(2);
   });
 
-  it("G1: attributes change neither what is exported nor what a diff says", async () => {
+  it("G4: attributes change neither what is exported nor what a diff says", async () => {
     const repo = makeTrappedRepo();
     const { tar } = await exportTree(repo.path, repo.head);
     const entries = new Map(readTar(tar, BOUNDS).map((entry) => [entry.path, entry.content.toString()]));
@@ -80,7 +80,7 @@ describe("a repository that tries to run programs", () => {
     expect(entries.get("y.crlf")).toBe("line\n");
   });
 
-  it("G1: a partial clone is told to be one, and nothing is fetched", async () => {
+  it("G4: a partial clone is told to be one, and nothing is fetched", async () => {
     const origin = makeRepo({ files: { "big.bin": Buffer.alloc(4096, 7), "a.txt": "a\n" } });
     origin.git("config", "uploadpack.allowFilter", "true");
     const clone = join(tempDir(), "clone");
@@ -92,7 +92,7 @@ describe("a repository that tries to run programs", () => {
 });
 
 describe("an environment that tries to change results", () => {
-  it("G2: config and repository variables of the caller have no effect", async () => {
+  it("G5: config and repository variables of the caller have no effect", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const other = makeRepo({ files: { "b.txt": "b\n" } });
     const before = await exportTree(repo.path, repo.head);

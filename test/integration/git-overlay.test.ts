@@ -133,7 +133,7 @@ describe("a base that was made by hand", () => {
 });
 
 describe("the tree cache", () => {
-  it("C3: drops the least recently used tree, but none in use and none used lately", async () => {
+  it("C7: drops the least recently used tree, but none in use and none used lately", async () => {
     const dir = tempDir();
     const cache = new TreeCache(dir, { maxTrees: 2 });
     const trees: string[] = [];
@@ -149,7 +149,7 @@ describe("the tree cache", () => {
     await expect(cache.list(trees[0] ?? "")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
   });
 
-  it("C2: is imported by many at once, from several caches, and what a crash left is swept", async () => {
+  it("C6: is imported by many at once, from several caches, and what a crash left is swept", async () => {
     const dir = tempDir();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const { tree, tar } = await exportTree(repo.path, repo.head);

@@ -177,7 +177,7 @@ describe("a change", () => {
     },
   );
 
-  it("C1: a tree goes out as an archive and in again with the same id, with links, submodules and long names", async () => {
+  it("C5: a tree goes out as an archive and in again with the same id, with links, submodules and long names", async () => {
     const long = `${"directory-of-some-length/".repeat(12)}${"n".repeat(120)}.txt`;
     const repo = makeRepo({
       files: {
@@ -215,7 +215,7 @@ describe("a change", () => {
     );
   });
 
-  it("C1: the archive is the same bytes from any clone, and other tools can read it", async () => {
+  it("C5: the archive is the same bytes from any clone, and other tools can read it", async () => {
     const repo = makeRepo({
       files: { "a/b.txt": "b\n", [`long/${"x".repeat(140)}`]: "x\n", link: { link: "a" } },
     });
@@ -240,7 +240,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("C1: refuses an archive that is not the tree it is said to be", async () => {
+  it("C5: refuses an archive that is not the tree it is said to be", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n", "b.txt": "b\n" } });
     const { tree, tar } = await exportTree(repo.path, repo.head);
     const cache = new TreeCache(tempDir());

@@ -32,7 +32,7 @@ sandboxConformance("bubblewrap", {
 });
 
 describe("bubblewrap", () => {
-  it("Y3: can make a sandbox here, and says why where it cannot", async () => {
+  it("Y8: can make a sandbox here, and says why where it cannot", async () => {
     await bubblewrap.ping();
     const none = new BubblewrapProvider({ instance, path: "/nowhere", newName: () => "none" });
     await expect(none.ping()).rejects.toMatchObject({
@@ -41,7 +41,7 @@ describe("bubblewrap", () => {
     });
   });
 
-  it("Y2: shows nothing of this host but its programs", async () => {
+  it("Y7: shows nothing of this host but its programs", async () => {
     const sandbox = await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
     try {
       expect(sandbox.sealed).toBe(true);

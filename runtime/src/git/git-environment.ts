@@ -9,12 +9,12 @@
  * file; (3) every transport is refused by GIT_ALLOW_PROTOCOL, which wins over `protocol.*.allow`.
  *
  * Invariants:
- *   G1  No program named by a repository's config, attributes or hooks is ever started.
- *   G2  No system, global or XDG config is read; the result does not depend on who runs it.
+ *   G4  No program named by a repository's config, attributes or hooks is ever started.
+ *   G5  No system, global or XDG config is read; the result does not depend on who runs it.
  */
 import { gitSearchPath } from "./config.ts";
 
-/** G1: command-scope settings. They beat `.git/config`, `config.worktree` and whatever those include. */
+/** G4: command-scope settings. They beat `.git/config`, `config.worktree` and whatever those include. */
 const SETTINGS: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -41,7 +41,7 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["merge.directoryRenames", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  // Honoured at command scope since git 2.38. The owner check guards against the config that G1 disarms.
+  // Honoured at command scope since git 2.38. The owner check guards against the config that G4 disarms.
   ["safe.directory", "*"],
 ];
 
@@ -85,7 +85,7 @@ function configVariables(settings: GitSettings): Record<string, string> {
 
 const PLAIN = configVariables(SETTINGS);
 
-/** G2: built from nothing, so no GIT_* variable of ours leaks in. */
+/** G5: built from nothing, so no GIT_* variable of ours leaks in. */
 export function gitEnvironment(
   extra: Readonly<Record<string, string>>,
   settings: GitSettings,

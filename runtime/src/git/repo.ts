@@ -4,7 +4,7 @@
  * A `Repo` is a value: where the refs are, where the objects are, where the work tree is. Every function here
  * that takes a repository takes a path or a `Repo`; give the `Repo` to save that process.
  * Only `rev-parse`, `cat-file`, `config`, `symbolic-ref`, `for-each-ref`, `merge-base`, `rev-list` and
- * `update-ref` ever run with the user's config (G1 in git-environment.ts).
+ * `update-ref` ever run with the user's config (G4 in git-environment.ts).
  */
 import { realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";

@@ -7,10 +7,10 @@
  * Lifecycle of a tree: absent -> incoming (a temp directory) -> cached (renamed into place) -> dropped.
  *
  * Invariants:
- *   C1  A cached tree is the tree it is named after: its id is computed from the bytes that came in.
- *   C2  Importing is atomic: a crash leaves a temp directory, which is swept after an hour; two processes that
+ *   C5  A cached tree is the tree it is named after: its id is computed from the bytes that came in.
+ *   C6  Importing is atomic: a crash leaves a temp directory, which is swept after an hour; two processes that
  *       import the same tree both succeed, and one of the two copies is kept.
- *   C3  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
+ *   C7  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
  *       one in use here, nor one that any process used within the last ten minutes.
  */
 import { randomBytes } from "node:crypto";
@@ -64,7 +64,7 @@ export class TreeCache implements ObjectSource {
 
   /**
    * Takes the canonical tar of a tree in; one process, none when it is cached already.
-   * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (C1).
+   * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (C5).
    */
   async importTree(tree: string, tar: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
     requireId(tree);
@@ -82,7 +82,7 @@ export class TreeCache implements ObjectSource {
       });
       await rename(incoming, this.#place(tree));
     } catch (thrown) {
-      // C2: somebody else renamed the same tree into place first.
+      // C6: somebody else renamed the same tree into place first.
       if (!(await this.has(tree))) throw thrown;
     } finally {
       await rm(incoming, { recursive: true, force: true });
@@ -141,7 +141,7 @@ export class TreeCache implements ObjectSource {
     await utimes(this.#place(tree), now, now).catch(() => undefined);
   }
 
-  /** C3, C2. A directory that another process removes meanwhile is none of our business. */
+  /** C7, C6. A directory that another process removes meanwhile is none of our business. */
   async #sweep(): Promise<void> {
     const cached: { place: string; tree: string; usedMs: number; bytes: number }[] = [];
     const now = Date.now();
@@ -190,7 +190,7 @@ async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** C1: every object of the tree, or ANT_BLOB_CORRUPT. */
+/** C5: every object of the tree, or ANT_BLOB_CORRUPT. */
 function treeObjects(tree: string, tar: Buffer): GitObject[] {
   const format = formatOf(tree);
   const objects = new Map<string, GitObject>();

@@ -2,7 +2,7 @@
  * The user's work tree: is it clean, and bringing it up to a branch that was moved under it.
  *
  * Git runs here with a scratch repository as GIT_DIR and the user's index and files, so that filters, hooks and
- * fsmonitor named in the user's config do not exist for it (G1). Of that config only plain switches that say how
+ * fsmonitor named in the user's config do not exist for it (G4). Of that config only plain switches that say how
  * files are compared and written are carried over. A file under a clean/smudge filter (git-lfs) is therefore
  * compared and written as git stores it.
  */

@@ -2,7 +2,6 @@
  * The sandbox part of an attempt: one job, run on whichever runner takes it; again when none did.
  *
  * Invariants:
- *   A5  What is the infrastructure's fault is tried again while there is patience and budget; the last fault is thrown.
  *   A14 An attempt has one container at a time (I8): when a runner that was given the job falls silent, nobody knows
  *       whether its container lives, so the attempt is abandoned and the next one has a number of its own.
  *   A12 Waiting for a free sandbox is not counted against the task's budget: its clock runs while its job does.

@@ -5,12 +5,12 @@ import { refuseProvider } from "./provider-host.ts";
 const config = (env: Record<string, string>) => readSandboxConfig({ ANTIPHON_STATE_DIR: "/nowhere", ...env });
 
 describe("the provider of a runner", () => {
-  it("Y1: is Docker, in production, unless somebody says otherwise", () => {
+  it("Y6: is Docker, in production, unless somebody says otherwise", () => {
     expect(config({})).toMatchObject({ mode: "production", provider: "docker" });
     refuseProvider(config({}));
   });
 
-  it("Y1: is never bubblewrap in production", () => {
+  it("Y6: is never bubblewrap in production", () => {
     expect(() => refuseProvider(config({ ANTIPHON_SANDBOX_PROVIDER: "bubblewrap" }))).toThrow(
       /development only/,
     );
@@ -20,7 +20,7 @@ describe("the provider of a runner", () => {
   });
 
   it.each(["host", "exec", "local", "none", "Docker", "toString"])(
-    "Y1: is never the host itself: %s",
+    "Y6: is never the host itself: %s",
     (name) => {
       for (const mode of ["production", "development"])
         expect(() => config({ ANTIPHON_SANDBOX_PROVIDER: name, ANTIPHON_MODE: mode })).toThrow(
@@ -29,7 +29,7 @@ describe("the provider of a runner", () => {
     },
   );
 
-  it("Y1: is not guessed from a mode that is none", () => {
+  it("Y6: is not guessed from a mode that is none", () => {
     expect(() => config({ ANTIPHON_MODE: "dev" })).toThrow(/production or development/);
   });
 });

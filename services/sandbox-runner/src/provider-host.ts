@@ -1,4 +1,4 @@
-/** Which provider a runner gets: the composition root's choice, and the one place where production refuses (Y1). */
+/** Which provider a runner gets: the composition root's choice, and the one place where production refuses (Y6). */
 import { AntiphonError } from "@antiphon/contracts";
 import { uniqueId, type Logger } from "@antiphon/runtime";
 import { openBubblewrapHost } from "./adapters/bubblewrap-provider.ts";
@@ -11,7 +11,7 @@ import type { ProviderHost } from "./ports.ts";
 /** Throws ANT_SANDBOX_PROVIDER when the provider may not be used here at all. */
 export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider" | "mode">): void {
   const why = refusalOf(provider, mode);
-  if (why !== null) throw new AntiphonError("ANT_SANDBOX_PROVIDER", why); // Y1
+  if (why !== null) throw new AntiphonError("ANT_SANDBOX_PROVIDER", why); // Y6
 }
 
 /** Rejects with a coded error while the provider, or its image, is not there. */

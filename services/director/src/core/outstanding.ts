@@ -5,7 +5,6 @@
  * Invariants:
  *   D6 At most one task of a run is between its clean room and its landing, so what was verified is what
  *      lands (L3); proposals queue in stream order.
- *   D11 While a run is paused no attempt is handed out.
  *   D7 Only a task whose dependencies are all done is dispatched, from the run's current head.
  */
 import type { RunSnapshot } from "./run-machine.ts";
@@ -42,7 +41,7 @@ export function outstanding(run: RunSnapshot): Effect[] {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(run.context) ? [] : dispatches(tasks)),
+        ...(isPaused(run.context) ? [] : dispatches(tasks)), // D11
         ...landings(tasks),
         ...verifications(tasks),
       ];

@@ -1,13 +1,13 @@
 /**
  * Sandboxes from bubblewrap: namespaces over this host's own programs, read-only, for a developer's Linux without an
- * engine. Development only (core/provider-rules.ts, Y1).
+ * engine. Development only (core/provider-rules.ts, Y6).
  *
  * The supervisor is PID 1 of the sandbox and a child of this process, so that the end of this process is its end
  * (--die-with-parent, and the end of its stdin): no reaper is needed, only the empty cgroups are swept.
  *
  * Invariants:
- *   Y2  No network, no home, no /run, no writable path of the host: what is there is named in bubblewrap-command.ts.
- *   Y3  What is not available, bubblewrap itself or user namespaces, is a coded error with the reason it gives.
+ *   Y7  No network, no home, no /run, no writable path of the host: what is there is named in bubblewrap-command.ts.
+ *   Y8  What is not available, bubblewrap itself or user namespaces, is a coded error with the reason it gives.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
@@ -69,7 +69,7 @@ export class BubblewrapProvider implements SandboxProvider {
     });
     if (status === 0) return Promise.resolve();
     const why = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${String(status)}`);
-    throw unavailable(`bubblewrap cannot make a sandbox here: ${why}`); // Y3
+    throw unavailable(`bubblewrap cannot make a sandbox here: ${why}`); // Y8
   }
 
   async start(order: SandboxOrder): Promise<SupervisedSandbox> {
@@ -109,7 +109,7 @@ export class BubblewrapProvider implements SandboxProvider {
     if (this.#program !== null) return this.#program;
     const bubblewrap = this.#lookUp("bwrap");
     if (bubblewrap === null)
-      throw unavailable("bubblewrap is not installed (Debian: apt-get install bubblewrap)"); // Y3
+      throw unavailable("bubblewrap is not installed (Debian: apt-get install bubblewrap)"); // Y8
     const setpriv = process.getuid?.() === 0 ? this.#lookUp("setpriv") : null;
     this.#program = setpriv === null ? [bubblewrap] : [setpriv, ...NOBODY.slice(1), bubblewrap];
     return this.#program;

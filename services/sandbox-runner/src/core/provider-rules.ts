@@ -2,7 +2,7 @@
  * The providers of sandboxes, and where each may be used.
  *
  * Invariants:
- *   Y1  In production a sandbox is a container or a virtual machine of its own. What shares the host's file system
+ *   Y6  In production a sandbox is a container or a virtual machine of its own. What shares the host's file system
  *        with nothing but namespaces in between is for development, and nothing runs commands on the host itself.
  */
 import type { SandboxOutcome } from "@antiphon/contracts";
@@ -32,7 +32,7 @@ export function isProvider(name: string): name is ProviderName {
   return Object.hasOwn(RULES, name);
 }
 
-/** Why a provider may not be used in this mode, or null (Y1). */
+/** Why a provider may not be used in this mode, or null (Y6). */
 export function refusalOf(name: ProviderName, mode: Mode): string | null {
   const rule = RULES[name];
   if (mode === "development" || rule.inProduction) return null;

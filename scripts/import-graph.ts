@@ -1,0 +1,40 @@
+/** Which packages of this repository a test speaks of, read off its import statements. */
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g;
+
+/** `runtime`, `services/router`: the package a file belongs to; null for what is in none. */
+export function packageOf(path: string): string | null {
+  return /^(?:contracts|runtime|cli|services\/[^/]+)(?=\/)/.exec(path)?.[0] ?? null;
+}
+
+/**
+ * The packages a test imports from, itself or through the files it shares with other tests; nearest first.
+ * `test` is relative to `root`, with forward slashes.
+ */
+export function packagesOf(root: string, test: string): string[] {
+  const own = packageOf(test);
+  if (own !== null) return [own];
+  const packages = new Set<string>();
+  const seen = new Set([test]);
+  // A Set is walked in the order of insertion, with what is inserted on the way: breadth first.
+  for (const file of seen) {
+    for (const path of importsOf(root, file)) {
+      const found = packageOf(path);
+      if (found !== null) packages.add(found);
+      else if (existsSync(join(root, path))) seen.add(path);
+    }
+  }
+  return [...packages];
+}
+
+function importsOf(root: string, file: string): string[] {
+  const source = readFileSync(join(root, file), "utf8");
+  return [...source.matchAll(IMPORT)].flatMap(([, name = ""]) => {
+    if (name.startsWith(".")) return [posix.join(posix.dirname(file), name)];
+    const ours = /^@antiphon\/([^/]+)/.exec(name)?.[1];
+    if (ours === undefined) return [];
+    return [ours === "contracts" || ours === "runtime" || ours === "cli" ? `${ours}/` : `services/${ours}/`];
+  });
+}

@@ -9,6 +9,7 @@ export { systemClock } from "./clock.ts";
 export type { Clock } from "./clock.ts";
 export { readRuntimeConfig } from "./config.ts";
 export type { RuntimeConfig } from "./config.ts";
+export { flush } from "./flush.ts";
 export { nodeId, uniqueId } from "./ids.ts";
 export { openJournal } from "./journal.ts";
 export type { AppendOptions, AppendResult, Journal, TailOptions } from "./journal.ts";

@@ -4,6 +4,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { dirname } from "node:path";
 import type { DirectorKey } from "@antiphon/contracts";
 import { AntiphonError, signatureText, signedBytes, thumbprintOf } from "@antiphon/contracts";
+import { flushSync } from "./flush.ts";
 import { uniqueId } from "./ids.ts";
 
 /**
@@ -14,6 +15,7 @@ import { uniqueId } from "./ids.ts";
  * Invariants:
  *  Y6 The private half leaves this module through `sign` only: it is in no record, log line or error.
  *  Y7 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
+ *  Y8 A key that was handed out is in its file after a power cut: what it signed can be signed with again.
  */
 export interface SigningKey {
   readonly jwk: DirectorKey;

@@ -12,11 +12,13 @@
  *       import the same tree both succeed, and one of the two copies is kept.
  *   C7  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
  *       one in use here, nor one that any process used within the last ten minutes.
+ *   C8  A tree that is there after a power cut is whole: its bytes were on the disk before its name.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { flushAll } from "../flush.ts";
 import {
   buildTrees,
   formatOf,
@@ -80,6 +82,7 @@ export class TreeCache implements ObjectSource {
         stdin: writePack(formatOf(tree), objects, "stored"),
         settings: [["core.fsync", "none"]],
       });
+      await flushAll(incoming); // C8
       await rename(incoming, this.#place(tree));
     } catch (thrown) {
       // C6: somebody else renamed the same tree into place first.

@@ -17,7 +17,10 @@ const OVER: ReadonlySet<string> = new Set(["succeeded", "failed", "canceled"]);
 const program = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
 export async function startNaive(options: SystemOptions): Promise<System> {
-  const broker = await singleBroker({ sync: "lazy" });
+  const broker = await singleBroker({
+    sync: "lazy",
+    ...(options.power === null ? {} : { storeDir: join(options.power.path, "store") }),
+  });
   const store = await openStore(broker.url, "naive-rig");
   await makeStreams(store.bus);
   const port = await freePort();
@@ -47,6 +50,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
     victims,
     broker,
     disk: null,
+    power: options.power,
     judgedBy: ["I1", "I2", "I3", "I4", "I7", "I11", "I12"], // It has no machine, no evidence, no container.
     ended: () => endedRuns(store),
     async drain() {

@@ -4,13 +4,15 @@ import { fileURLToPath } from "node:url";
 import { subjects, topology } from "@antiphon/contracts";
 import { type Bus } from "@antiphon/runtime";
 import { sandboxImage } from "../../support/docker.ts";
+import type { NatsServerOptions } from "../../support/nats.ts";
+import type { PowerDisk } from "../power-loss/power-disk.ts";
 import { singleBroker } from "./broker.ts";
 import { clusterBroker } from "./cluster-broker.ts";
 import { containersLeft, removeContainers, watchEngine } from "./engine-witness.ts";
 import { freePort } from "./free-port.ts";
 import { readEvidence, readGit, readJournal } from "./journal-witness.ts";
 import { seeded } from "./random.ts";
-import { mountSmallDisk } from "./small-disk.ts";
+import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import type { System, SystemOptions } from "./system.ts";
 import { namespaceFor, Victim } from "./victim.ts";
 
@@ -24,7 +26,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
   const broker =
     options.servers > 1
       ? await clusterBroker(options.servers, seeded(options.seed + 3))
-      : await singleBroker(disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" });
+      : await singleBroker(storeOn(disk, options.power));
   const bus = await broker.connect({ name: "chaos" });
   const instance = `chaos-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   const engine = watchEngine(instance);
@@ -40,7 +42,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
         ANTIPHON_REPLICAS: String(broker.replicas),
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
-        ANTIPHON_STATE_DIR: join(options.dir, name),
+        ANTIPHON_STATE_DIR: join(options.power?.path ?? options.dir, name),
         ANTIPHON_LISTEN: listen,
         ANTIPHON_CHAOS_POISON: role === "associate" ? options.poison : "",
       };
@@ -59,6 +61,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
     victims,
     broker,
     disk,
+    power: options.power,
     judgedBy: null,
     ended: () => endedRuns(bus),
     async drain() {
@@ -88,6 +91,11 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       disk?.remove();
     },
   };
+}
+
+function storeOn(disk: SmallDisk | null, power: PowerDisk | null): NatsServerOptions {
+  if (power !== null) return { storeDir: join(power.path, "store") };
+  return disk === null ? {} : { parent: disk.path, maxFileStore: "1GB" };
 }
 
 async function bundleDir(): Promise<string> {

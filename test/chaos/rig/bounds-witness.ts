@@ -73,13 +73,20 @@ function residentMib(pid: number): number | null {
 }
 
 function sizeOf(dir: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(dir, { recursive: true })) {
-    try {
-      bytes += statSync(join(dir, String(entry))).size;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // Removed while we looked.
-    }
+  return unlessGone(() => {
+    let bytes = 0;
+    for (const entry of readdirSync(dir, { recursive: true }))
+      bytes += unlessGone(() => statSync(join(dir, String(entry))).size);
+    return bytes;
+  });
+}
+
+/** 0 for what was removed while we looked, or lost its power (EIO). */
+function unlessGone(measure: () => number): number {
+  try {
+    return measure();
+  } catch (error) {
+    if (!["ENOENT", "EIO"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return 0;
   }
-  return bytes;
 }

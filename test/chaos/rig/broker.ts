@@ -25,7 +25,7 @@ export async function singleBroker(options: NatsServerOptions = {}): Promise<Bro
   return {
     url: server.url,
     ports: [server.port],
-    dirs: [server.dir],
+    dirs: [options.storeDir ?? server.dir],
     replicas: 1,
     pids: () => [server.pid()],
     connect: (overrides) => server.connect(overrides),

@@ -2,13 +2,14 @@
  * One campaign: a system is started, given work and tortured by a fault script; then everything is healed, the client
  * waits for its answers, the system is drained, and the checker judges the whole history.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { check, tally, type Judgement } from "../checker/check.ts";
 import type { History } from "../checker/history.ts";
 import { ENDS_WITHIN_MS } from "../checker/i1-ending.ts";
 import { makeRepo } from "../../support/repo.ts";
+import { mountPowerDisk } from "../power-loss/power-disk.ts";
 import { watchBounds } from "./bounds-witness.ts";
 import { Client } from "./client.ts";
 import { duplicateDeliveries } from "./duplicates.ts";
@@ -64,10 +65,12 @@ const PROGRESS_MS = 5_000;
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const began = Date.now();
   const dir = mkdtempSync(join(tmpdir(), "antiphon-chaos-"));
-  const repos = Array.from({ length: options.repos }, () => {
+  const power = (options.counts.power ?? 0) > 0 ? await mountPowerDisk({ mebibytes: POWER_MIB }) : null;
+  const repos = Array.from({ length: options.repos }, (_, index) => {
     const { path, head } = makeRepo();
-    return { path, base: head };
+    return { path: power === null ? path : movedTo(join(power.path, `repo-${index}`), path), base: head };
   });
+  await power?.sync();
   const partitionable = (options.counts.partition ?? 0) > 0 ? PARTITIONABLE : [];
   const system = await options.start({
     seed: options.seed,
@@ -75,6 +78,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     sizes: options.sizes,
     partitionable,
     diskMebibytes: (options.counts.disk ?? 0) > 0 && options.servers === 1 ? DISK_MIB : null,
+    power,
     servers: options.servers,
     poison: options.poison ? POISON : "",
     repos,
@@ -86,11 +90,19 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     await system.remove();
     for (const { path } of repos) rmSync(path, { recursive: true, force: true });
     rmSync(dir, { recursive: true, force: true });
+    await power?.remove();
   }
+}
+
+function movedTo(place: string, path: string): string {
+  cpSync(path, place, { recursive: true });
+  rmSync(path, { recursive: true, force: true });
+  return place;
 }
 
 const PARTITIONABLE = ["associate", "director", "router", "sandbox-runner", "worker"];
 const DISK_MIB = 192;
+const POWER_MIB = 1_024;
 
 async function torture(
   system: System,

@@ -7,7 +7,7 @@ import { pointsOf, type CrashPoint } from "./crash-point-list.ts";
 import { roleOf } from "./process-name.ts";
 import { seeded, type Random } from "./random.ts";
 
-export const FAULT_KINDS = ["kill", "stop", "nats", "partition", "disk", "points"] as const;
+export const FAULT_KINDS = ["kill", "stop", "nats", "partition", "disk", "power", "points"] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
@@ -21,6 +21,8 @@ export interface Fault {
   readonly point: CrashPoint | null;
   /** Which servers of a cluster, for `nats`. */
   readonly strike: Strike | null;
+  /** What a power cut leaves of what was not fsynced, by chance; null: nothing. */
+  readonly seed: number | null;
 }
 
 export interface FaultPlan {
@@ -39,6 +41,7 @@ const STOP_MS = [9_500, 12_000] as const;
 const PARTITION_MS = [3_000, 12_000] as const;
 const NATS_DOWN_MS = [50, 1_500] as const;
 const DISK_FULL_MS = [4_000, 6_000] as const;
+const DARK_MS = [100, 1_000] as const;
 
 export function faultScript(plan: FaultPlan): Fault[] {
   const random = seeded(plan.seed);
@@ -50,7 +53,7 @@ export function faultScript(plan: FaultPlan): Fault[] {
 
 function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random): Fault {
   const atMs = Math.round(plan.spanMs * random.next());
-  const plain = { atMs, kind, target: null, forMs: 0, point: null, strike: null };
+  const plain = { atMs, kind, target: null, forMs: 0, point: null, strike: null, seed: null };
   switch (kind) {
     case "kill":
       return { ...plain, target: random.pick(plan.processes) };
@@ -62,6 +65,12 @@ function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random):
       return { ...plain, forMs: between(random, NATS_DOWN_MS), strike: random.pick(STRIKES) };
     case "disk":
       return { ...plain, forMs: between(random, DISK_FULL_MS) };
+    case "power":
+      return {
+        ...plain,
+        forMs: between(random, DARK_MS),
+        seed: index % 2 === 0 ? null : random.below(2 ** 31),
+      };
     case "points": {
       const points = pointsOf(plan.processes);
       const point = points[index % points.length];

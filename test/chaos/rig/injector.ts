@@ -79,9 +79,19 @@ export class Injector {
           disk?.free();
           await broker.strike("random", 0); // As an operator would: JetStream does not come back by itself.
         });
+      case "power":
+        return this.#onServer((system) => this.#cutPower(system, fault));
       case "points":
         return;
     }
+  }
+
+  /** The machine with everything on it. What the processes' supervisor starts again finds the disk as it came back. */
+  async #cutPower({ broker, victims, power }: System, fault: Fault): Promise<void> {
+    if (power === null) throw new Error("this system has no disk whose power can be cut");
+    const running = [...broker.pids(), ...victims.map((victim) => victim.killedFromOutside())];
+    await power.cut({ kill: running.filter((pid) => pid > 0), seed: fault.seed });
+    await broker.strike("random", fault.forMs);
   }
 
   /** F2 */

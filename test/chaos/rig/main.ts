@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --runs N --kills K --seed S --minutes M [--only kill,stop,nats,partition,disk,points]
+ * `npm run chaos -- --runs N --kills K --seed S --minutes M [--only kill,stop,nats,partition,disk,power,points]
  *   [--roles director,associate] [--docker E] [--open O] [--servers 3] [--naive]`
  *
  * Exit 0: no violation. 1: violations; their counterexamples are in .antiphon/chaos. 2: the campaign could not be run.
@@ -27,9 +27,12 @@ const { values } = parseArgs({
   },
 });
 
-const kinds =
-  values.only === "" ? FAULT_KINDS : FAULT_KINDS.filter((kind) => values.only.split(",").includes(kind));
+const asked = values.only.split(",");
+/** Power is asked for by name: the store has one disk, which is either small or can lose its power. */
+const kinds = FAULT_KINDS.filter((kind) => (values.only === "" ? kind !== "power" : asked.includes(kind)));
 if (kinds.length === 0) fail(`--only takes ${FAULT_KINDS.join(", ")}`);
+if (kinds.includes("power") && (kinds.includes("disk") || values.servers !== "1"))
+  fail("--only power goes neither with disk nor with --servers 3");
 const kills = whole("kills", values.kills);
 const minutes = Number(values.minutes);
 
@@ -40,6 +43,7 @@ const RATIOS: Readonly<Record<FaultKind, number>> = {
   nats: 0.25,
   partition: 0.25,
   disk: 0.05,
+  power: 0.2,
   points: 1.3,
 };
 

@@ -1,6 +1,7 @@
 /** What the rig tortures: processes around one nats-server, and a way to read afterwards what became of the work. */
 import type { ClientCall, ContainerEvent, History } from "../checker/history.ts";
 import type { InvariantId } from "../checker/invariant.ts";
+import type { PowerDisk } from "../power-loss/power-disk.ts";
 import type { Broker } from "./broker.ts";
 import type { SmallDisk } from "./small-disk.ts";
 import type { Victim } from "./victim.ts";
@@ -12,6 +13,8 @@ export interface System {
   readonly victims: readonly Victim[];
   readonly broker: Broker;
   readonly disk: SmallDisk | null;
+  /** The disk of everything it keeps, where its power can be cut. */
+  readonly power: PowerDisk | null;
   /** The invariants its history can be judged by; null: all of them. */
   readonly judgedBy: readonly InvariantId[] | null;
   /** Ids of the runs that came to their end. */
@@ -37,6 +40,8 @@ export interface SystemOptions {
   readonly partitionable: readonly string[];
   /** Put the store on a file system of this size. */
   readonly diskMebibytes: number | null;
+  /** Put the store and each process's state on this disk. */
+  readonly power: PowerDisk | null;
   /** Members of the server's cluster; 1: a single server. */
   readonly servers: number;
   /** The text of a poisonous task; empty: there is none. */

@@ -79,6 +79,12 @@ export class Victim {
     this.#child?.kill("SIGKILL");
   }
 
+  /** Somebody else kills it now; its process id. */
+  killedFromOutside(): number {
+    this.#wasKilled = true;
+    return this.pid;
+  }
+
   /** In its next life it dies at the point; the life it has, if any, ends now. */
   arm(point: CrashPoint): void {
     this.#point = point;

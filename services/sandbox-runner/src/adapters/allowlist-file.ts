@@ -2,11 +2,12 @@
  * The allowlist of a deployment: `images.json` in the state directory, written by `antiphon images allow`.
  *
  * Read on every use, so that a list somebody copies in counts at once; written beside and renamed, one change after
- * the other.
+ * the other. A change that was answered is there after a power cut.
  */
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
+import { flush } from "@antiphon/runtime";
 import { allowlistText, parseAllowlist, type AllowedImage } from "../core/image-allowlist.ts";
 
 export class AllowlistFile {
@@ -37,8 +38,9 @@ export class AllowlistFile {
       const beside = `${this.#path}.${process.pid}`;
       await mkdir(dirname(this.#path), { recursive: true });
       try {
-        await writeFile(beside, allowlistText(images), { mode: 0o600 });
+        await writeFile(beside, allowlistText(images), { mode: 0o600, flush: true });
         await rename(beside, this.#path);
+        await flush(dirname(this.#path));
       } finally {
         await rm(beside, { force: true });
       }

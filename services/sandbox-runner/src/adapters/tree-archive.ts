@@ -2,7 +2,8 @@
  * Base trees on this machine's disk: the tar as it came from the object store, and an index of what is in it.
  *
  * Invariants:
- *   A1  A tree is visible only when whole: written beside, checked entry by entry, then renamed.
+ *   A1  A tree is visible only when whole: written beside, checked entry by entry, flushed, then renamed. A power cut
+ *       takes the name or nothing.
  *   A2  Bounded: beyond `maxBytes` the trees not used for longest go.
  *   A3  Two jobs that want the same tree at the same time fetch it once.
  */
@@ -92,12 +93,13 @@ export class TreeArchive {
           reader.push(piece);
           await file.write(piece);
         }
+        await file.sync();
       } finally {
         await file.close();
       }
       reader.finish();
       const index: IndexDocument = { version: 1, contentBytes: sink.contentBytes, entries: sink.entries };
-      await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600 });
+      await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
       await rename(partial, this.#tarPath(name)); // A1
       await rename(`${partial}.json`, this.#indexPath(name));
       await this.#evict(name);

@@ -12,7 +12,7 @@ import { readObjects } from "./objects.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** Left by running checks, in repositories that do not say so themselves. */
-const BY_PRODUCTS = [
+export const BY_PRODUCTS: readonly string[] = [
   "node_modules/",
   "__pycache__/",
   "*.py[cod]",

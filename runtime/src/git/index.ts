@@ -44,3 +44,4 @@ export {
   type WorkTreeOutcome,
   type WorkTreeUpdate,
 } from "./work-tree.ts";
+export { BY_PRODUCTS } from "./ignored-files.ts";

@@ -28,6 +28,7 @@ import type { EgressLink } from "./adapters/egress-link.ts";
 import type { Evidence } from "./adapters/evidence.ts";
 import type { Lease } from "./adapters/pool.ts";
 import {
+  boundsOf,
   fillWorkspace,
   planWorkspace,
   type WorkspacePlan,
@@ -36,7 +37,7 @@ import {
 import type { JobWords } from "./core/container-labels.ts";
 import { COMPLETED, endingOfDeath, endingOfExit, type Ending } from "./core/ending.ts";
 import { stepEnvironment } from "./core/container-spec.ts";
-import { collectBounds, jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
+import { jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "./core/job-limits.ts";
 import { stepDirectory } from "./core/path-rule.ts";
 import type { ProviderName } from "./core/provider-rules.ts";
 import { Refusal } from "./core/refusal.ts";
@@ -148,6 +149,7 @@ async function perform(
       ); // K2
     }
     await fillWorkspace(sandbox, plan);
+    if (request.collect) await sandbox.remember?.(plan.baseline);
     const link = await ports.egress(request, sandbox);
     const leased = { lease, image, plan, limits: bounded.limits, emit, env: link?.env ?? {} };
     try {
@@ -196,14 +198,14 @@ async function runSteps(
     if (exitCode.ending !== null) ending = exitCode.ending;
     if (ending.outcome !== "completed") return ending;
     if (request.collect && step.id === collectAfter) {
-      const collected = await sandbox.collect(leased.plan.baseline, collectBounds());
+      const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
       progress.changes = await ports.evidence.changes(collected);
     }
     if (exitCode.code !== 0 && !step.continueOnFailure) break;
   }
   // An early end before the step to collect after: what is there now is what there is.
   if (request.collect && progress.changes === null) {
-    const collected = await sandbox.collect(leased.plan.baseline, collectBounds());
+    const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
     progress.changes = await ports.evidence.changes(collected);
   }
   return ending;

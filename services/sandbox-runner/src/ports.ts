@@ -114,7 +114,9 @@ export interface Sandbox {
   putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void>;
   /** Removes paths of /workspace; one that is not there is no fault. */
   remove(paths: readonly string[]): Promise<void>;
-  /** Streams /workspace out and compares; rejects with Refusal by a named rule. */
+  /** /workspace is as `baseline` now: later comparing may use it. Before the first command; it changes no result. */
+  remember?(baseline: Baseline): Promise<void>;
+  /** Tells what differs from `baseline`; rejects with Refusal by a named rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**
    * Makes connections to 127.0.0.1:port inside come out of `dial`; null, or why it cannot. Without it, and where a

@@ -146,6 +146,7 @@ export class SessionService {
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       lease = await ports.lease({ imageId: image.id, limits: container }, { ...request, purpose: "attempt" });
       await fillWorkspace(lease.sandbox, plan);
+      await lease.sandbox.remember?.(plan.baseline);
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {
         tell(bus, subjects.log(request.run, request.task, stream), line);
@@ -153,7 +154,7 @@ export class SessionService {
       const session = new Session({
         lease,
         image,
-        baseline: plan.baseline,
+        plan,
         keepBytes,
         evidence: ports.evidence,
         now: () => performance.now(),

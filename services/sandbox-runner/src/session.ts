@@ -23,12 +23,11 @@ import {
 } from "@antiphon/contracts";
 import { unkeptOutput, type Evidence } from "./adapters/evidence.ts";
 import type { Lease } from "./adapters/pool.ts";
-import { fillWorkspace, type WorkspacePlan } from "./adapters/workspace.ts";
-import type { Baseline } from "./core/collected.ts";
+import { boundsOf, fillWorkspace, type WorkspacePlan } from "./adapters/workspace.ts";
 import { stepEnvironment } from "./core/container-spec.ts";
 import { endingOfDeath, endingOfExit } from "./core/ending.ts";
 import { InputQueue } from "./core/input-queue.ts";
-import { collectBounds, MAX_OUTPUT_BYTES } from "./core/job-limits.ts";
+import { MAX_OUTPUT_BYTES } from "./core/job-limits.ts";
 import { OutputWindow } from "./core/output-window.ts";
 import { stepDirectory } from "./core/path-rule.ts";
 import { Refusal } from "./core/refusal.ts";
@@ -39,7 +38,7 @@ export interface SessionOptions {
   readonly lease: Lease;
   readonly image: ImageFacts;
   /** What /workspace held at first: changes are told against it. */
-  readonly baseline: Baseline;
+  readonly plan: WorkspacePlan;
   readonly keepBytes: number;
   readonly endsAtMs: number;
   readonly evidence: Evidence;
@@ -135,10 +134,10 @@ export class Session {
   }
 
   async collect(): Promise<SandboxChanges> {
-    const { lease, baseline, evidence } = this.#options;
+    const { lease, plan, evidence } = this.#options;
     return this.#inTurn(async () => {
       try {
-        return await evidence.changes(await lease.sandbox.collect(baseline, collectBounds()));
+        return await evidence.changes(await lease.sandbox.collect(plan.baseline, boundsOf(plan)));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         throw new AntiphonError("ANT_SANDBOX_OUTPUT", error.message, { data: { rule: error.rule } });

@@ -14,16 +14,15 @@
  */
 import type { Duplex } from "node:stream";
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
-import { Collector, type Baseline, type CollectBounds, type Collected } from "../core/collected.ts";
+import type { Baseline, CollectBounds, Collected } from "../core/collected.ts";
 import { OutputBound } from "../core/output-bound.ts";
 import { Refusal } from "../core/refusal.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "../core/step-script.ts";
-import { TarReader } from "../core/tar-reader.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
 import { NetBridge } from "./net-bridge.ts";
-import { sha256Hasher } from "./sha256.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
+import { collectSelected, collectWhole } from "./workspace-reading.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
@@ -51,7 +50,10 @@ interface Busy {
 }
 
 /** One command, as it is said to the supervisor. */
-type Step = Pick<Command, "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal">;
+type Step = Pick<Command, "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal"> & {
+  /** The supervisor's own work instead of a command. */
+  readonly own?: Buffer | undefined;
+};
 
 type Phase = { readonly at: "idle" } | Busy | { readonly at: "over"; readonly death: SandboxDeath };
 
@@ -74,6 +76,8 @@ export class SupervisedSandbox implements Sandbox {
   #slow = 0;
   /** A command is being killed: nobody waits for its output any more. */
   #killing = false;
+  /** What the supervisor compares the workspace with. */
+  #remembered: Baseline = new Map();
 
   /** `since`: when it was asked for, on performance.now's clock. */
   constructor(line: SupervisorLine, imageId: string, since: number) {
@@ -170,20 +174,32 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   async remove(paths: readonly string[]): Promise<void> {
-    await this.#tool(
-      ["xargs", "-0", "rm", "-rf", "--"],
-      Buffer.from(paths.map((p) => `${p}\0`).join(""), "utf8"),
-    );
+    await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
-    const collector = new Collector(baseline, bounds, sha256Hasher);
-    const reader = new TarReader(collector);
-    await this.#tool(["tar", "-cf", "-", "-C", "/workspace", "."], null, (piece) => {
-      reader.push(piece);
+  async remember(baseline: Baseline): Promise<void> {
+    if (this.#hello?.kind !== "perl") return;
+    const done = this.#await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
+      if (frame.type === "m") resolve();
+      else reject(this.#protocol(`${frame.type} instead of a word about what is remembered`));
     });
-    reader.finish();
-    return collector.result();
+    await this.#write(encodeFrame("M"));
+    await done;
+    this.#remembered = baseline;
+  }
+
+  collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
+    if (this.#hello?.kind !== "perl") {
+      const words = ["tar", "-cf", "-", "-C", "/workspace", "."];
+      return collectWhole({ whole: (hear) => this.#tool(words, null, hear) }, baseline, bounds);
+    }
+    const reading = {
+      remembered: this.#remembered,
+      look: (hear: (piece: Buffer) => void) => this.#tool({ type: "L" }, null, hear),
+      take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
+        this.#tool({ type: "T" }, nulEnded(paths), hear),
+    };
+    return collectSelected(reading, baseline, bounds);
   }
 
   async network(port: number, dial: () => Duplex): Promise<string | null> {
@@ -205,14 +221,16 @@ export class SupervisedSandbox implements Sandbox {
     this.#line.hangUp();
   }
 
-  /** Runs one of the image's own tools on the workspace; it has no say in what is made of its output. */
+  /** Runs the supervisor's own work or one of the image's tools; neither has a say in what is made of its output. */
   async #tool(
-    argv: readonly string[],
+    what: readonly string[] | { readonly type: "L" | "T" },
     stdin: AsyncIterable<Buffer> | Buffer | null,
     onStdout?: (piece: Buffer) => void,
   ): Promise<void> {
     const complaint = new OutputBound(TOOL_KEEP_BYTES);
-    const step = { argv, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
+    const argv = "type" in what ? [] : what;
+    const own = "type" in what ? encodeFrame(what.type) : undefined;
+    const step = { argv, own, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
     let refusal: Refusal | null = null;
     const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
       if (stream === "stderr") complaint.push(piece);
@@ -229,7 +247,7 @@ export class SupervisedSandbox implements Sandbox {
     if (refusal !== null) throw refusal as Refusal;
     if (exit.exitCode !== 0) {
       const said = complaint.finish(200).tail.trim();
-      throw this.#protocol(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${said}`);
+      throw this.#protocol(`${argv[0] ?? "the supervisor's reading"} ended with ${exit.exitCode}: ${said}`);
     }
   }
 
@@ -238,8 +256,7 @@ export class SupervisedSandbox implements Sandbox {
     heard: (stream: "stdout" | "stderr", piece: Buffer) => void,
     partial: () => SandboxDied["partial"],
   ): Promise<ExitWord & { readonly timedOut: boolean }> {
-    const text = encodeStep(this.#hello?.kind ?? "perl", step);
-    if (text === null) throw this.#protocol("a command that cannot be said");
+    const said = step.own ?? this.#say(step);
     let isLate = false;
     const ended = this.#await<ExitWord>(
       step.timeoutMs,
@@ -262,7 +279,7 @@ export class SupervisedSandbox implements Sandbox {
     const kill = (): void => this.#killCommand();
     step.signal?.addEventListener("abort", kill, { once: true });
     // A failure to write shows in `ended` too, with a better name; both are awaited so neither is left over.
-    const fed = this.#feed(text, step.stdin, ended).catch((error: unknown) => {
+    const fed = this.#feed(said, step.stdin, ended).catch((error: unknown) => {
       this.#over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
     });
     if (step.signal?.aborted === true) kill();
@@ -275,10 +292,16 @@ export class SupervisedSandbox implements Sandbox {
     }
   }
 
+  #say(step: Step): Buffer {
+    const text = encodeStep(this.#hello?.kind ?? "perl", step);
+    if (text === null) throw this.#protocol("a command that cannot be said");
+    return encodeFrame("R", text);
+  }
+
   /** Says the command and its input. A command that ends without reading it all ends the input, too. */
-  async #feed(run: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
-    if (stdin === null) return this.#write(Buffer.concat([encodeFrame("R", run), encodeFrame("E")]));
-    await this.#write(encodeFrame("R", run));
+  async #feed(said: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
+    if (stdin === null) return this.#write(Buffer.concat([said, encodeFrame("E")]));
+    await this.#write(said);
     const over = ended.then(
       () => null,
       () => null,
@@ -430,6 +453,10 @@ export class SupervisedSandbox implements Sandbox {
     if (first === "late") await this.#line.remove();
     this.#line.hangUp();
   }
+}
+
+function nulEnded(paths: readonly string[]): Buffer {
+  return Buffer.from(paths.map((path) => `${path}\0`).join(""), "utf8");
 }
 
 async function* piecesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void> {

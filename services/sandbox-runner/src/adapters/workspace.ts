@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
-import { Collector, type Baseline, type BaselineEntry } from "../core/collected.ts";
+import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "../core/collected.ts";
 import { collectBounds } from "../core/job-limits.ts";
 import { checkPath } from "../core/path-rule.ts";
 import { Refusal } from "../core/refusal.ts";
@@ -56,6 +56,11 @@ export async function planWorkspace(
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
     throw error;
   }
+}
+
+/** Where there is a repository, what it ignores is no change to it (C5). */
+export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
+  return { ...collectBounds(), gitignore: tree !== null };
 }
 
 export async function fillWorkspace(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {

@@ -7,6 +7,8 @@
  *   C2  Bounds hold while reading, not after: entries, changed files, kept bytes.
  *   C3  The result depends on the set of files only, not on the order of the archive.
  *   C4  `.git` directories are passed over, whatever is in them (S5).
+ *   C5  What git would ignore is no part of a proposal: neither kept nor counted, and no rule refuses it. Only what
+ *       was not there before can be ignored, and not where it stands in the place of something that was.
  */
 import type { FileMode } from "@antiphon/contracts";
 import { checkPath, isInsideGitDirectory } from "./path-rule.ts";
@@ -25,6 +27,8 @@ export interface CollectBounds {
   readonly maxEntries: number;
   readonly maxFiles: number;
   readonly maxBytes: number;
+  /** Whether what `.gitignore` files and git's usual exceptions leave out is passed over (C5). */
+  readonly gitignore?: boolean;
 }
 
 export interface Hasher {
@@ -56,16 +60,28 @@ export class Collector implements TarSink {
   readonly #baseline: Baseline;
   readonly #bounds: CollectBounds;
   readonly #newHasher: () => Hasher;
+  readonly #ignores: (path: string) => boolean;
   readonly #seen = new Map<string, "file" | "symlink">();
   readonly #changed: ChangedContent[] = [];
   #entries = 0;
   #keptBytes = 0;
   #open: OpenFile | null = null;
 
-  constructor(baseline: Baseline, bounds: CollectBounds, newHasher: () => Hasher) {
+  constructor(
+    baseline: Baseline,
+    bounds: CollectBounds,
+    newHasher: () => Hasher,
+    ignores: (path: string) => boolean = () => false,
+  ) {
     this.#baseline = baseline;
     this.#bounds = bounds;
     this.#newHasher = newHasher;
+    this.#ignores = ignores;
+  }
+
+  /** A path that is there as it was. */
+  unchanged(path: string): void {
+    this.#seen.set(path, this.#baseline.get(path)?.kind ?? "file");
   }
 
   entry(entry: TarEntry): void {
@@ -74,6 +90,7 @@ export class Collector implements TarSink {
     const path = entry.path.startsWith("./") ? entry.path.slice(2) : entry.path;
     if (entry.type === "directory" || isInsideGitDirectory(path)) return; // C4
     const before = this.#baseline.get(path);
+    if (before === undefined && this.#ignores(path)) return; // C5
     if (before === undefined) checkPath(path);
     if (this.#seen.has(path)) throw new Refusal("path-duplicate", path);
     if (entry.type === "file") {

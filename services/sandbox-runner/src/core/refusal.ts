@@ -22,6 +22,7 @@ export const REFUSAL_RULES = {
   "path-git": "a path that some file system takes for `.git`",
   "path-conflict": "a file below something that is not a directory",
   "path-duplicate": "the same path twice",
+  "ignore-work": "ignore rules that take too long to decide",
   "too-many-entries": "more entries than the bound",
   "too-many-files": "more changed files than the bound",
   "too-many-bytes": "more bytes than the bound",

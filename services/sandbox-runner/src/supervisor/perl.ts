@@ -26,10 +26,15 @@
  *   P10 Where it was carried into the container (adapters/supervisor-pack.ts), its files are unlinked before it says
  *       hello: what it runs from cannot be opened, and so not changed, by anybody.
  *
+ *   P11 What differs in /workspace is found here and said as a proposal: M keeps the small files' contents in this process,
+ *       whose memory nothing in the container can reach (P2), before the first command; L compares bytes, never
+ *       time stamps, which a shared mapping does not touch. What is taken out by T is judged outside as ever (S2, C1-C5).
+ *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
  *        N listen on this port
- *   out  h hello    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
+ *        M remember the workspace    L look: names of what differs, as output    T take: a tar of the named paths, as output
+ *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not
  * Of connection u32 id (P9), after an N:
  *   in   D bytes for it    G u32 more may be sent    S no more bytes come    Q drop it
@@ -90,12 +95,51 @@ sub net_write { my ($id) = @_; my $c = $net{$id};
   if ($c->{done} == 1 && !length $c->{out}) { shutdown($c->{s}, 1); $c->{done} = 2; net_drop($id) if $c->{eof} } }
 sub net_end { net_drop($_) for keys %net; return unless $lis; my $s; while (accept($s, $lis)) { close $s } }
 
-sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @rest, 0, $argc;
+my (%kind, %body); my $page = "\0" x 65536; my ($OPEN, $READ, $CLOSE, $NOFOLLOW) = $x86 ? (257, 0, 3, 0x20000) : (56, 63, 57, 0x8000);
+sub walk { my ($each) = @_; my @dirs = ('');
+  while (defined(my $d = pop @dirs)) { chdir "/workspace/$d" and opendir(my $h, '.') or die "cannot read $d: $!\n";
+    for my $f (readdir $h) { next if $f eq '.' || $f eq '..' || $f eq '.git' || !lstat $f;
+      if (-d _ && length "$d$f" <= 1024) { push @dirs, "$d$f/" } else { $each->("$d$f", $f) } } } }
+sub kind { my $m = (stat _)[2]; -l _ ? 'l' : !-f _ ? '?' : $m & 0111 ? 'x' : 'f' }
+sub content { my ($f, $k, $size) = @_; return readlink $f if $k eq 'l';
+  my $fd = syscall($OPEN, -100, $f, $NOFOLLOW, 0); die "cannot read $f: $!\n" if $fd < 0;
+  my $n = syscall($READ, $fd, $page, 65536); syscall($CLOSE, $fd); $n == $size ? substr($page, 0, $n) : undef }
+sub remember { (%kind, %body) = (); my $left = 33554432;
+  walk(sub { my ($p, $f) = @_; my ($k, $size) = (kind(), -s _); my $fits = $size < 65536 && $size <= $left;
+    my $b = $k ne '?' && $fits ? content($f, $k, $size) : undef; $kind{$p} = $k; return unless defined $b;
+    $body{$p} = $b; $left -= $size });
+  chdir '/'; put('m', scalar keys %body) }
+sub out { my ($b) = @_; my $o = 0; while ($o < length $b) { my $n = syswrite(STDOUT, $b, length($b) - $o, $o) or exit 1; $o += $n } }
+sub look { my ($b, %seen) = (''); my $say = sub { $b .= $_[0] . "\0"; if (length $b > 65536) { out($b); $b = '' } };
+  walk(sub { my ($p, $f) = @_; my ($k, $size) = ($kind{$p}, -s _); $seen{$p} = 1 if defined $k;
+    if (defined $k && exists $body{$p} && $size == length $body{$p} && $k eq kind()) {
+      my $now = content($f, $k, $size); return if defined $now && $now eq $body{$p} }
+    $say->("+$p") });
+  for my $p (keys %kind) { $say->("-$p") unless $seen{$p} } out($b) }
+sub header { my ($name, $mode, $size, $type, $to) = @_; $to = '' unless defined $to; my $more = '';
+  for (['L', $name], ['K', $to]) { my ($t, $s) = @$_;
+    $more .= header('long', 0, 1 + length $s, $t) . "$s\0" . "\0" x (-(1 + length $s) % 512) if length $s > 100 }
+  my $h = pack('a100 a8 a8 a8 a12 a12 A8 a1 a100 a8 x247', $name, sprintf("%07o", $mode & 07777), "0000000", "0000000",
+    sprintf("%011o", $size), "00000000000", '', $type, $to, "ustar  \0");
+  substr($h, 148, 8) = sprintf("%06o\0 ", unpack('%32C*', $h));
+  $more . $h }
+sub take { my $names = ''; while (sysread(STDIN, $names, 65536, length $names)) {} my $b = '';
+  for my $p (split /\0/, $names) { my ($m, $links, $size) = (lstat "/workspace/$p")[2, 3, 7]; next unless defined $m;
+    my $t = $m & 0170000; my $type = $t == 0100000 ? ($links > 1 ? 1 : 0) : { 0120000, 2, 0020000, 3, 0060000, 4, 0010000, 6 }->{$t};
+    next unless defined $type; $size = 0 if $type; $size = 68719476735 if $size > 68719476735;
+    $b .= header($p, $m, $size, $type, $type == 2 ? readlink "/workspace/$p" : ''); next if $type;
+    sysopen(my $f, "/workspace/$p", $NOFOLLOW) or die "cannot read $p: $!\n"; my $left = $size;
+    while ($left > 0) { my $n = sysread($f, $b, $left < 65536 ? $left : 65536, length $b) or die "$p ended early\n"; $left -= $n;
+      if (length $b > 65536) { out($b); $b = '' } }
+    close $f; $b .= "\0" x (-$size % 512) }
+  out($b . "\0" x 1024) }
+
+sub run { my ($say, $act) = @_; my ($cwd, $argc, @rest) = split /\0/, $say, -1; my @argv = splice @rest, 0, $argc || 0;
   my ($oom0, $pid0) = (ooms(), pids());
   pipe(my $cr, my $cw) && pipe(my $or, my $ow) && pipe(my $er, my $ew) or return put('f', "pipe: $!");
   my $pid = fork; return put('f', "fork: $!") unless defined $pid;
   if (!$pid) {
-    open(STDIN, '<&', $cr); open(STDOUT, '>&', $ow); open(STDERR, '>&', $ew); syscall($SETSID);
+    open(STDIN, '<&', $cr); open(STDOUT, '>&', $ow); open(STDERR, '>&', $ew); syscall($SETSID); if ($act) { close $cw; $act->(); exit 0 }
     %ENV = map { split /=/, $_, 2 } @rest; $SIG{PIPE} = 'DEFAULT'; $SIG{HUP} = 'DEFAULT';
     if (!chdir $cwd) { syswrite(STDERR, "sandbox: cannot enter $cwd: $!\n"); exit 126 }
     confine(); exec { $argv[0] } @argv; my $why = "$!"; my $c = $! == 2 ? 127 : 126;
@@ -140,6 +184,6 @@ sub run { my ($cwd, $argc, @rest) = split /\0/, $_[0], -1; my @argv = splice @re
 
 put('h', "perl sealed=$sealed landlock=$abi");
 while (1) { while (my ($t, $p) = frame()) {
-  if ($t eq 'R') { run($p) } elsif ($t eq 'N') { net_listen($p) }
+  if ($t eq 'R') { run($p) } elsif ($t eq 'M') { remember() } elsif ($t eq 'L') { run('', \&look) } elsif ($t eq 'T') { run('', \&take) } elsif ($t eq 'N') { net_listen($p) }
   elsif ($t ne 'K' && !net_frame($t, $p)) { put('f', "frame $t outside a step"); exit 1 } } fill() }
 `;

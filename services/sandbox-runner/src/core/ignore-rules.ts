@@ -1,0 +1,277 @@
+/**
+ * What `.gitignore` files leave out, as git reads them (gitignore(5)), without git and without regular expressions:
+ * the rules come from a repository nobody vouches for, and so do the paths.
+ *
+ * Invariants:
+ *   U1  The last rule that matches decides, a deeper file before a shallower one, and nothing below an ignored
+ *       directory comes back.
+ *   U2  The work is counted, and refused beyond a bound: no pattern is slow enough to hold the process.
+ */
+import { Refusal } from "./refusal.ts";
+
+export interface RuleFile {
+  /** The directory it is in: "" or "a/b". */
+  readonly directory: string;
+  /** One character for each byte. */
+  readonly content: string;
+}
+
+interface Rule {
+  /** Null stands for two stars: any number of directories. */
+  readonly parts: readonly (readonly Token[] | null)[];
+  readonly anchored: boolean;
+  readonly directoriesOnly: boolean;
+  readonly ignores: boolean;
+}
+
+type Token =
+  | { readonly kind: "text"; readonly code: number }
+  | { readonly kind: "any" }
+  | { readonly kind: "star" }
+  | {
+      readonly kind: "set";
+      readonly inverted: boolean;
+      readonly ranges: readonly (readonly [number, number])[];
+    }
+  | { readonly kind: "never" };
+
+const MOST_STEPS = 50_000_000;
+const NAMED: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
+  alpha: [
+    [65, 90],
+    [97, 122],
+  ],
+  digit: [[48, 57]],
+  alnum: [
+    [48, 57],
+    [65, 90],
+    [97, 122],
+  ],
+  upper: [[65, 90]],
+  lower: [[97, 122]],
+  space: [
+    [9, 13],
+    [32, 32],
+  ],
+  blank: [
+    [9, 9],
+    [32, 32],
+  ],
+  punct: [
+    [33, 47],
+    [58, 64],
+    [91, 96],
+    [123, 126],
+  ],
+  xdigit: [
+    [48, 57],
+    [65, 70],
+    [97, 102],
+  ],
+  print: [[32, 126]],
+  graph: [[33, 126]],
+  cntrl: [
+    [0, 31],
+    [127, 127],
+  ],
+};
+
+export class IgnoreRules {
+  readonly #files = new Map<string, readonly Rule[]>();
+  readonly #fallback: readonly Rule[];
+  readonly #directories = new Map<string, boolean>([["", false]]);
+  #steps = 0;
+  readonly #mostSteps: number;
+
+  /** `fallback`: rules for everywhere, which any file can overrule, as `.git/info/exclude`. */
+  constructor(files: readonly RuleFile[], fallback: readonly string[], mostSteps = MOST_STEPS) {
+    this.#mostSteps = mostSteps;
+    for (const { directory, content } of files) {
+      this.#files.set(bytewise(directory), parse(content));
+    }
+    this.#fallback = parse(fallback.join("\n"));
+  }
+
+  /** True for a path that is no directory and that `git add` would pass over. */
+  ignores(path: string): boolean {
+    const name = bytewise(path);
+    return this.#ignoresDirectory(parentOf(name)) || this.#decide(name, false);
+  }
+
+  #ignoresDirectory(directory: string): boolean {
+    const known = this.#directories.get(directory);
+    if (known !== undefined) return known;
+    const ignored = this.#ignoresDirectory(parentOf(directory)) || this.#decide(directory, true); // U1
+    this.#directories.set(directory, ignored);
+    return ignored;
+  }
+
+  #decide(path: string, isDirectory: boolean): boolean {
+    for (let from = parentOf(path); ; from = parentOf(from)) {
+      const rules = this.#files.get(from);
+      const verdict = rules === undefined ? null : this.#last(rules, relative(path, from), isDirectory);
+      if (verdict !== null) return verdict; // U1
+      if (from === "") return this.#last(this.#fallback, path, isDirectory) ?? false;
+    }
+  }
+
+  #last(rules: readonly Rule[], path: string, isDirectory: boolean): boolean | null {
+    const parts = path.split("/");
+    for (let i = rules.length - 1; i >= 0; i -= 1) {
+      const rule = rules[i];
+      this.#count(path);
+      if (rule === undefined || (rule.directoriesOnly && !isDirectory)) continue;
+      const subject = rule.anchored ? parts : parts.slice(-1);
+      if (this.#matches(rule.parts, 0, subject, 0)) return rule.ignores;
+    }
+    return null;
+  }
+
+  #count(subject: string): void {
+    this.#steps += 1;
+    if (this.#steps > this.#mostSteps) throw new Refusal("ignore-work", subject); // U2
+  }
+
+  #matches(pattern: Rule["parts"], at: number, parts: readonly string[], from: number): boolean {
+    const glob = pattern[at];
+    if (glob === undefined) return from === parts.length;
+    if (glob === null) {
+      // At the end, two stars stand for what is inside: at least one part.
+      if (at === pattern.length - 1) return from < parts.length;
+      for (let next = from; next < parts.length; next += 1) {
+        if (this.#matches(pattern, at + 1, parts, next)) return true;
+      }
+      return false;
+    }
+    const part = parts[from];
+    if (part === undefined || !this.#matchesPart(glob, part)) return false;
+    return this.#matches(pattern, at + 1, parts, from + 1);
+  }
+
+  /** One star is retried at a time, the last one met: at most length times length steps. */
+  #matchesPart(glob: readonly Token[], part: string): boolean {
+    let at = 0;
+    let from = 0;
+    let star = -1;
+    let resume = 0;
+    for (;;) {
+      this.#count(part);
+      const token = glob[at];
+      if (token?.kind === "star") {
+        star = at;
+        at += 1;
+        resume = from;
+      } else if (token === undefined && from === part.length) return true;
+      else if (token !== undefined && from < part.length && accepts(token, part.charCodeAt(from))) {
+        at += 1;
+        from += 1;
+      } else if (star >= 0 && resume < part.length) {
+        resume += 1;
+        at = star + 1;
+        from = resume;
+      } else return false;
+    }
+  }
+}
+
+function accepts(token: Token, code: number): boolean {
+  if (token.kind === "text") return token.code === code;
+  if (token.kind === "any") return true;
+  if (token.kind !== "set") return false;
+  return token.ranges.some(([low, high]) => code >= low && code <= high) !== token.inverted;
+}
+
+function parse(content: string): readonly Rule[] {
+  const rules: Rule[] = [];
+  for (const line of content.replace(/^\u00ef\u00bb\u00bf/, "").split("\n")) {
+    if (line.startsWith("#")) continue;
+    const rule = ruleOf(withoutTrailingBlanks(line.replace(/\r$/, "")));
+    if (rule !== null) rules.push(rule);
+  }
+  return rules;
+}
+
+function ruleOf(line: string): Rule | null {
+  const ignores = !line.startsWith("!");
+  let text = ignores ? line : line.slice(1);
+  const directoriesOnly = text.endsWith("/");
+  if (directoriesOnly) text = text.slice(0, -1);
+  const anchored = text.includes("/");
+  if (text.startsWith("/")) text = text.slice(1);
+  if (text === "") return null;
+  const parts: (readonly Token[] | null)[] = [];
+  for (const part of text.split("/")) {
+    const isDeep = part === "**" && anchored;
+    if (!isDeep) parts.push(tokensOf(part));
+    else if (parts.at(-1) !== null) parts.push(null); // several in a row say no more than one
+  }
+  return { parts, anchored, directoriesOnly, ignores };
+}
+
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end -= 1;
+  return line.slice(0, end);
+}
+
+function tokensOf(part: string): readonly Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < part.length; at += 1) {
+    const char = part[at];
+    if (char === "*") {
+      if (tokens.at(-1)?.kind !== "star") tokens.push({ kind: "star" });
+    } else if (char === "?") tokens.push({ kind: "any" });
+    else if (char === "[") {
+      const set = setOf(part, at + 1);
+      tokens.push(set.token);
+      at = set.end;
+    } else if (char === "\\") {
+      at += 1;
+      tokens.push(at < part.length ? { kind: "text", code: part.charCodeAt(at) } : { kind: "never" });
+    } else tokens.push({ kind: "text", code: part.charCodeAt(at) });
+  }
+  return tokens;
+}
+
+/** The set that begins at `start`, behind its bracket; one that does not end matches nothing. */
+function setOf(part: string, start: number): { readonly token: Token; readonly end: number } {
+  let at = start;
+  const inverted = part[at] === "!" || part[at] === "^";
+  if (inverted) at += 1;
+  const ranges: (readonly [number, number])[] = [];
+  for (let first = true; at < part.length; first = false) {
+    if (part[at] === "]" && !first) return { token: { kind: "set", inverted, ranges }, end: at };
+    const named = /^\[:([a-z]+):\]/.exec(part.slice(at, at + 12));
+    if (named !== null) {
+      ranges.push(...(NAMED[named[1] ?? ""] ?? []));
+      at += named[0].length;
+      continue;
+    }
+    const low = codeAt(part, at);
+    at = low.next;
+    if (part[at] === "-" && at + 1 < part.length && part[at + 1] !== "]") {
+      const high = codeAt(part, at + 1);
+      ranges.push([low.code, high.code]);
+      at = high.next;
+    } else ranges.push([low.code, low.code]);
+  }
+  return { token: { kind: "never" }, end: part.length };
+}
+
+function codeAt(part: string, at: number): { readonly code: number; readonly next: number } {
+  const escaped = part[at] === "\\" && at + 1 < part.length ? 1 : 0;
+  return { code: part.charCodeAt(at + escaped), next: at + escaped + 1 };
+}
+
+/** Git matches bytes, and so does this: one character for each byte of the UTF-8 form. */
+function bytewise(text: string): string {
+  return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function relative(path: string, directory: string): string {
+  return directory === "" ? path : path.slice(directory.length + 1);
+}

@@ -30,7 +30,7 @@ export default defineConfig({
         test: {
           name: "chaos",
           sequence: { groupOrder: 3 },
-          include: ["test/chaos/survival.test.ts"],
+          include: ["test/chaos/survival.test.ts", "test/chaos/sandbox/hostile-matrix.test.ts"],
           maxWorkers: 1,
         },
       },

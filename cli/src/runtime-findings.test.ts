@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runtimeFindings } from "./runtime-findings.ts";
 
@@ -25,4 +28,22 @@ test("the chosen runtime is a problem where the engine does not have it", () => 
 test("without an engine nothing is known", () => {
   for (const { detail } of runtimeFindings(null, NOTHING, ""))
     expect(detail).toBe("unavailable: no engine answers");
+});
+
+test("a release that is known to fail in places is told with what fails", () => {
+  const directory = mkdtempSync(join(tmpdir(), "antiphon-runsc-"));
+  try {
+    const program = (release: string): void =>
+      writeFileSync(join(directory, "runsc"), `#!/bin/sh\necho runsc version ${release}\n`, {
+        mode: 0o755,
+      });
+    const detail = (): string | undefined =>
+      runtimeFindings({ Runtimes: { runsc: {} } }, { PATH: directory }, "")[1]?.detail;
+    program("0.0~20221219.0");
+    expect(detail()).toMatch(/^available; release 20221219 refuses statx/);
+    program("release-20250101.0");
+    expect(detail()).toBe("available");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });

@@ -1,4 +1,5 @@
 // Which container runtimes sandboxes can be run with here (S6): what the engine has, and why it has not the others.
+import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Finding } from "./diagnosis.ts";
@@ -27,13 +28,22 @@ export function runtimeFindings(info: unknown, env: { readonly PATH: string }, c
       return {
         name: label,
         state: "ok",
-        detail: name === chosen ? "available, chosen" : "available",
+        detail: `${name === chosen ? "available, chosen" : "available"}${caveat(name, env)}`,
         remedy: null,
       };
     }
     const state = name === chosen ? "problem" : "off";
     return { name: label, state, detail: `unavailable: ${whyNot(name, programs, info, env)}`, remedy: how };
   });
+}
+
+/** Debian 12's release, the one that was tried (services/sandbox-runner/README.md, Runtimes). */
+function caveat(name: string, env: { readonly PATH: string }): string {
+  const program = name === "runsc" ? onPath("runsc", env) : null;
+  if (program === null) return "";
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8", timeout: 5_000 });
+  if (!/20221219/.test(stdout ?? "")) return "";
+  return "; release 20221219 refuses statx as coreutils 9 asks it: `ls -l` and `stat` fail inside";
 }
 
 function whyNot(

@@ -35,6 +35,12 @@ const TABLE = {
   sandboxMemoryBytes: [1024 * MiB, "bytes", "two sandboxes fit a laptop", "killed, ANT_SANDBOX_OOM"],
   sandboxCpus: [2, "cores", "one job cannot starve the host", "throttled"],
   sandboxWorkspaceBytes: [512 * MiB, "bytes", "tmpfs of /workspace", "write fails inside"],
+  sandboxWarmTreeBytes: [
+    64 * MiB,
+    "bytes",
+    "a base tree that an idle sandbox holds in memory",
+    "the tree goes in when a job asks",
+  ],
   sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay to ask again"],
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],

@@ -59,7 +59,7 @@ function twin(options: {
         : Promise.resolve({ id: "sha256:a", env: ["PATH=/bin"], volumes: [] }),
     lease: () => {
       seen.leased += 1;
-      return Promise.resolve({ sandbox, warm: true, release });
+      return Promise.resolve({ sandbox, warm: true, holds: null, release });
     },
     sources: {
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),

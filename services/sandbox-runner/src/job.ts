@@ -50,13 +50,16 @@ import {
   type SandboxOrder,
 } from "./ports.ts";
 
+/** A sandbox for a job, best with this base tree in it already. */
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
+
 export interface JobPorts {
   readonly node: string;
   readonly provider: ProviderName;
   readonly defaults: ContainerLimits;
   /** The image a request may have, or a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;
-  readonly lease: (order: Omit<SandboxOrder, "labels">, job: JobWords) => Promise<Lease>;
+  readonly lease: LeaseOf;
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   /** Null when the request asks for no network. */
@@ -132,7 +135,7 @@ async function perform(
   signal.throwIfAborted();
 
   const askedAt = performance.now();
-  const lease = await ports.lease({ imageId: image.id, limits: container }, request);
+  const lease = await ports.lease({ imageId: image.id, limits: container }, request, plan.tree?.name ?? null);
   const { sandbox } = lease;
   const stop = (): void => {
     void lease.release();
@@ -148,8 +151,7 @@ async function perform(
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // K2
     }
-    await fillWorkspace(sandbox, plan);
-    if (request.collect) await sandbox.remember?.(plan.baseline);
+    await fillWorkspace(lease, plan, ports.sources.trees, request.collect);
     const link = await ports.egress(request, sandbox);
     const leased = { lease, image, plan, limits: bounded.limits, emit, env: link?.env ?? {} };
     try {

@@ -17,6 +17,7 @@ import {
 import { AllowlistFile } from "./adapters/allowlist-file.ts";
 import { linkEgress } from "./adapters/egress-link.ts";
 import { Evidence } from "./adapters/evidence.ts";
+import { Furnisher } from "./adapters/furnisher.ts";
 import { ownLabel } from "./adapters/owner.ts";
 import { WarmPool } from "./adapters/pool.ts";
 import { TreeArchive } from "./adapters/tree-archive.ts";
@@ -62,6 +63,9 @@ export async function startSandboxRunner(
     now: () => new Date(),
   });
   const image = await images.standard();
+  const repos = openBlobs(bus, BUCKETS.repos);
+  const trees = new TreeArchive(config.treeDirectory, repos, config.treeBytes);
+  const furnisher = new Furnisher(trees);
   const pool = new WarmPool({
     provider,
     bounds: { warm: config.warm, slots: config.slots },
@@ -71,23 +75,24 @@ export async function startSandboxRunner(
       limits: defaults,
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
     }),
+    furnish: (sandbox) => furnisher.furnish(sandbox),
     onFailure: (error) => log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool"),
     now: () => performance.now(),
   });
-  const repos = openBlobs(bus, BUCKETS.repos);
   const slots = new Slots(config.slots);
   const ports: ServiceOptions["ports"] = {
     node,
     provider: provider.name,
     defaults,
     image: (asked) => images.resolve(asked),
-    lease: async (order, job) => {
-      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) });
+    lease: async (order, job, tree) => {
+      furnisher.wanted(tree);
+      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
     },
     sources: {
-      trees: new TreeArchive(config.treeDirectory, repos, config.treeBytes),
+      trees,
       blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
     },
     egress: (request, sandbox) => linkEgress(bus, request, sandbox),

@@ -144,9 +144,9 @@ export class SessionService {
       const { container, keepBytes } = bounded.limits;
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
-      lease = await ports.lease({ imageId: image.id, limits: container }, { ...request, purpose: "attempt" });
-      await fillWorkspace(lease.sandbox, plan);
-      await lease.sandbox.remember?.(plan.baseline);
+      const job = { ...request, purpose: "attempt" } as const;
+      lease = await ports.lease({ imageId: image.id, limits: container }, job, plan.tree?.name ?? null);
+      await fillWorkspace(lease, plan, ports.sources.trees, true);
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {
         tell(bus, subjects.log(request.run, request.task, stream), line);

@@ -23,7 +23,7 @@ import {
 } from "@antiphon/contracts";
 import { unkeptOutput, type Evidence } from "./adapters/evidence.ts";
 import type { Lease } from "./adapters/pool.ts";
-import { boundsOf, fillWorkspace, type WorkspacePlan } from "./adapters/workspace.ts";
+import { boundsOf, layOver, type WorkspacePlan } from "./adapters/workspace.ts";
 import { stepEnvironment } from "./core/container-spec.ts";
 import { endingOfDeath, endingOfExit } from "./core/ending.ts";
 import { InputQueue } from "./core/input-queue.ts";
@@ -130,7 +130,7 @@ export class Session {
   }
 
   async write(plan: WorkspacePlan): Promise<void> {
-    await this.#inTurn(() => fillWorkspace(this.#options.lease.sandbox, plan));
+    await this.#inTurn(() => layOver(this.#options.lease.sandbox, plan));
   }
 
   async collect(): Promise<SandboxChanges> {

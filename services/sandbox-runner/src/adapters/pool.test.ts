@@ -35,7 +35,7 @@ function provider() {
   return { port, made, control };
 }
 
-function setUp(warm = 2) {
+function setUp(warm = 2, furnish?: (sandbox: Sandbox) => Promise<string | null>) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
   const failures: unknown[] = [];
@@ -44,6 +44,7 @@ function setUp(warm = 2) {
     bounds: { warm, slots: 4 },
     maxAgeMs: 1000,
     order: () => order,
+    ...(furnish === undefined ? {} : { furnish }),
     onFailure: (error) => failures.push(error),
     now: () => clock.now,
   });
@@ -129,5 +130,25 @@ describe("the warm pool", () => {
     pool.refill();
     await settle();
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1]);
+  });
+
+  it("W5: hands out the one that holds the tree first, then an empty one, and says what is in it", async () => {
+    const trees = ["a", null, "b"];
+    const { pool } = setUp(3, () => Promise.resolve(trees.shift() ?? null));
+    pool.refill();
+    await settle();
+    const first = await pool.take(order, "b");
+    const second = await pool.take(order, "b");
+    const third = await pool.take(order, "b");
+    expect([first, second, third].map(({ holds }) => holds)).toEqual(["b", null, "a"]);
+  });
+
+  it("W5: one that could not be furnished is destroyed, not handed out", async () => {
+    const { pool, made, failures } = setUp(1, () => Promise.reject(new Error("no tree")));
+    pool.refill();
+    await settle();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1]);
+    expect([pool.counts.ready, failures.length]).toEqual([0, 1]);
+    await pool.close();
   });
 });

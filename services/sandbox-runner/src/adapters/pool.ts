@@ -1,11 +1,12 @@
 /**
- * The warm pool: sandboxes of the default image and limits that are started, inspected and empty before
- * anybody asks. Decisions are core/pool-plan.ts; this is the shell that performs them.
+ * The warm pool: sandboxes of the default image and limits that are started, inspected and, with the base tree that was
+ * asked for last in them, ready before anybody asks. Decisions are core/pool-plan.ts; this is the shell that performs them.
  *
  * Lifecycle: open -> closed. Closing destroys what is ready; what is leased belongs to its job.
  *
  * Invariants:
  *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
+ *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
  *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
  */
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
@@ -27,6 +28,8 @@ export interface PoolOptions {
   readonly maxAgeMs: number;
   /** What a warm sandbox is ordered as; asked each time, for its deadline label. Null: nothing can be warm now. */
   readonly order: () => SandboxOrder | null;
+  /** Puts a base tree into an empty sandbox that nobody has asked for yet; answers its name. */
+  readonly furnish?: (sandbox: Sandbox) => Promise<string | null>;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -34,6 +37,8 @@ export interface PoolOptions {
 export interface Lease {
   readonly sandbox: Sandbox;
   readonly warm: boolean;
+  /** The name of the base tree that is in it already. */
+  readonly holds: string | null;
   /** Destroys the sandbox. Idempotent. */
   release(): Promise<void>;
 }
@@ -41,6 +46,7 @@ export interface Lease {
 interface Ready {
   readonly sandbox: Sandbox;
   readonly key: string;
+  readonly holds: string | null;
   readonly bornMs: number;
   dead: boolean;
 }
@@ -77,16 +83,20 @@ export class WarmPool {
     this.#starting.add(work);
   }
 
-  async take(order: SandboxOrder): Promise<Lease> {
+  /** `tree`: the base tree wanted in it; one that holds it is handed out first, then an empty one. */
+  async take(order: SandboxOrder, tree: string | null = null): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
-    const at = this.#ready.findIndex((one) => one.key === key);
+    const fits = this.#ready.filter((one) => one.key === key);
+    const best = [tree, null].flatMap((wanted) => fits.find((one) => one.holds === wanted) ?? []);
+    const chosen = best[0] ?? fits[0];
+    const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
     const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
     this.#after({ kind: ready === undefined ? "cold-leased" : "ready-leased" });
     try {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
       this.#refillLater(REFILL_DELAY_MS);
-      return this.#lease(sandbox, ready !== undefined);
+      return this.#lease(sandbox, ready ?? null);
     } catch (error) {
       this.#after({ kind: "lease-ended" });
       throw error;
@@ -103,7 +113,7 @@ export class WarmPool {
     );
   }
 
-  #lease(sandbox: Sandbox, warm: boolean): Lease {
+  #lease(sandbox: Sandbox, ready: Ready | null): Lease {
     let released: Promise<void> | null = null;
     const release = (): Promise<void> => {
       if (released !== null) return released;
@@ -113,14 +123,15 @@ export class WarmPool {
       released.catch(this.#options.onFailure);
       return released;
     };
-    return { sandbox, warm, release }; // W3
+    return { sandbox, warm: ready !== null, holds: ready?.holds ?? null, release }; // W3, W5
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
     try {
       const sandbox = await this.#options.provider.start(order);
+      const holds = await this.#furnish(sandbox);
       this.#after({ kind: "start-succeeded" });
-      const ready: Ready = { sandbox, key: keyOf(order), bornMs: this.#options.now(), dead: false };
+      const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
       this.#ready.push(ready);
       void sandbox.gone.finally(() => {
         ready.dead = true;
@@ -130,6 +141,15 @@ export class WarmPool {
     } catch (error) {
       this.#after({ kind: "start-failed", atMs: this.#options.now() });
       this.#options.onFailure(error);
+    }
+  }
+
+  async #furnish(sandbox: Sandbox): Promise<string | null> {
+    try {
+      return (await this.#options.furnish?.(sandbox)) ?? null;
+    } catch (error) {
+      await sandbox.destroy({ kind: "canceled", reason: "it could not be furnished" });
+      throw error;
     }
   }
 

@@ -20,6 +20,7 @@ export interface TreeSource {
 }
 
 export interface Tree {
+  readonly name: string;
   readonly baseline: Baseline;
   /** Sum of the files' sizes. */
   readonly contentBytes: number;
@@ -140,6 +141,7 @@ export class TreeArchive {
   #treeOf(name: string, index: IndexDocument): Tree {
     const path = this.#tarPath(name);
     return {
+      name,
       baseline: new Map(index.entries),
       contentBytes: index.contentBytes,
       tar: () => createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>,

@@ -11,6 +11,7 @@ import { Refusal } from "../core/refusal.ts";
 import { TarReader } from "../core/tar-reader.ts";
 import { canonicalTar, type WritableFile } from "../core/tar-writer.ts";
 import type { Sandbox } from "../ports.ts";
+import type { Lease } from "./pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
 
@@ -63,10 +64,29 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-export async function fillWorkspace(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
-  if (plan.tree !== null) await sandbox.putTar(plan.tree.tar());
+/** Into a sandbox as it was leased. `collects`: its changes will be asked for. */
+export async function fillWorkspace(
+  lease: Pick<Lease, "sandbox" | "holds">,
+  plan: WorkspacePlan,
+  trees: TreeArchive,
+  collects: boolean,
+): Promise<void> {
+  const { sandbox, holds } = lease;
+  const isFurnished = holds !== null && holds === plan.tree?.name;
+  if (holds !== null && !isFurnished) await sandbox.remove(topOf((await trees.open(holds)).baseline));
+  if (plan.tree !== null && !isFurnished) await sandbox.putTar(plan.tree.tar());
+  await layOver(sandbox, plan);
+  if (collects && !isFurnished) await sandbox.remember?.(plan.baseline);
+}
+
+/** Deletions, overlay and files, onto what is there. */
+export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
   if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files));
+}
+
+function topOf(baseline: Baseline): readonly string[] {
+  return [...new Set([...baseline.keys()].map((path) => path.split("/")[0] ?? path))];
 }
 
 /** An overlay is written by Antiphon, and read as if it were not: the same rules as on the way out. */

@@ -200,4 +200,9 @@ describe("the container that is asked for", () => {
     expect(stepEnvironment(image)).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
     expect(stepEnvironment({ ...image, env: [] })["PATH"]).toContain("/usr/bin");
   });
+
+  it("D1: gVisor, which has several tasks of the host for each process inside, is given room for them", () => {
+    const runsc = createBody({ ...spec, limits: { ...spec.limits, runtime: "runsc" } }, environment);
+    expect(runsc.HostConfig.PidsLimit).toBe(16 * spec.limits.pids);
+  });
 });

@@ -60,6 +60,14 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
   };
 }
 
+/**
+ * The engine's limit counts tasks of the host. gVisor's ptrace platform has several for each process of the sandbox, and
+ * its kernel panics when it gets no more: under runc's figure a dozen processes ended the container.
+ */
+function hostTasksPerProcess(runtime: string): number {
+  return runtime === "runsc" ? 16 : 1;
+}
+
 function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostConfig"] {
   return {
     AutoRemove: true,
@@ -76,7 +84,7 @@ function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostC
     Memory: limits.memoryBytes,
     MemorySwap: limits.memoryBytes,
     NanoCpus: Math.round(limits.cpus * 1e9),
-    PidsLimit: limits.pids,
+    PidsLimit: limits.pids * hostTasksPerProcess(limits.runtime),
     OomKillDisable: false,
     Ulimits: [
       { Name: "core", Soft: 0, Hard: 0 },

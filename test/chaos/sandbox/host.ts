@@ -1,0 +1,45 @@
+/** The host's memory and disk while something runs, as the kernel tells them. */
+import { readFileSync, statfsSync } from "node:fs";
+
+export interface HostRoom {
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+}
+
+export interface HostRecord {
+  readonly before: HostRoom;
+  /** The least there was at any look. */
+  readonly during: HostRoom;
+  readonly after: HostRoom;
+}
+
+const LOOK_MS = 100;
+
+export function hostRoom(): HostRoom {
+  const available = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync("/proc/meminfo", "latin1"))?.[1];
+  if (available === undefined) throw new Error("/proc/meminfo does not say what is available");
+  const { bavail, bsize } = statfsSync("/");
+  return { memoryBytes: Number(available) * 1024, diskBytes: bavail * bsize };
+}
+
+export async function watchHost<T>(work: () => Promise<T>): Promise<{ result: T; host: HostRecord }> {
+  const before = hostRoom();
+  let during = before;
+  const look = setInterval(() => {
+    during = least(during, hostRoom());
+  }, LOOK_MS);
+  try {
+    const result = await work();
+    const after = hostRoom();
+    return { result, host: { before, during: least(during, after), after } };
+  } finally {
+    clearInterval(look);
+  }
+}
+
+function least(a: HostRoom, b: HostRoom): HostRoom {
+  return {
+    memoryBytes: Math.min(a.memoryBytes, b.memoryBytes),
+    diskBytes: Math.min(a.diskBytes, b.diskBytes),
+  };
+}

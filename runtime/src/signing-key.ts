@@ -53,8 +53,9 @@ function readOrMake(file: string): string {
   try {
     mkdirSync(dirname(file), { recursive: true });
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    writeFileSync(draft, pem, { mode: 0o600, flag: "wx" });
+    writeFileSync(draft, pem, { mode: 0o600, flag: "wx", flush: true });
     linkIfAbsent(draft, file); // Y7
+    flushSync(dirname(file)); // Y8
     return readFileSync(file, "utf8");
   } catch (error) {
     throw unusable(file, (error as Error).message);

@@ -4,9 +4,8 @@
 //   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
 //       error, not a line on the screen.
 //   Y6  With ANTIPHON_DIRECTOR_KEYS set, only those keys are trusted and an unsigned decision is an error too.
-import { createPublicKey, verify } from "node:crypto";
 import { digestOf, encode } from "@antiphon/contracts/codec";
-import { parseSignature, signedBytes, SIGNED_TYPES, thumbprintOf } from "@antiphon/contracts/signature";
+import { parseSignature, SIGNED_TYPES, thumbprintOf, verifiesRecord } from "@antiphon/contracts/signature";
 import type { DirectorKey } from "@antiphon/contracts";
 import { Failure } from "./failure.ts";
 import type { GatewayClient, RunRecord } from "./gateway-client.ts";
@@ -47,7 +46,7 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
       if (signature === null || key === undefined) throw refused(record, "no trusted key signed it");
       if (digestOfRecord(record) !== record.digest)
         throw refused(record, "its content is not what was signed");
-      if (!verifies(key, record.digest, signature.value))
+      if (!verifiesRecord(key, record.digest, signature.value))
         throw refused(record, "the signature does not verify");
       signers.add(signature.kid);
       seen.signed += 1;
@@ -60,11 +59,6 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
       return `director ${who}: ${seen.signed} ${seen.signed === 1 ? "decision" : "decisions"} verified${rest}`;
     },
   };
-}
-
-function verifies({ kty, crv, x }: DirectorKey, digest: string, signature: string): boolean {
-  const key = createPublicKey({ key: { kty, crv, x }, format: "jwk" });
-  return verify(null, signedBytes(digest), key, Buffer.from(signature, "base64url"));
 }
 
 /** The digest of what the journal holds, from what came over HTTP. */

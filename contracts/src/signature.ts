@@ -7,7 +7,7 @@
  *  Y1 A signature is bound to its purpose: bytes signed as a record can pass for nothing else.
  *  Y2 What cannot be parsed is no signature, never half of one.
  */
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { Type, type Static } from "typebox";
 import type { JournalType } from "./journal/record.ts";
 import { closed } from "./shape.ts";
@@ -36,6 +36,12 @@ export const thumbprintOf = (x: string): string =>
 /** The bytes that are signed for a record of this digest (Y1). */
 export const signedBytes = (digest: string): Uint8Array =>
   new TextEncoder().encode(`antiphon.record.v1\n${digest}`);
+
+/** Whether the value of a signature is this key's, over a record of this digest. */
+export function verifiesRecord({ kty, crv, x }: DirectorKey, digest: string, value: string): boolean {
+  const key = createPublicKey({ key: { kty, crv, x }, format: "jwk" });
+  return verify(null, signedBytes(digest), key, Buffer.from(value, "base64url"));
+}
 
 export const signatureText = ({ kid, value }: RecordSignature): string => `${kid}.${value}`;
 

@@ -13,7 +13,8 @@ import type { ReplyInbox } from "./reply-inbox.ts";
  * Invariants:
  *   D1 Every read ends: each request has a deadline on silence, each call one on its whole duration.
  *   D2 A read leaves nothing on the server: no consumer, no subscription of its own.
- *   D3 A multi read is complete or fails; it is never silently cut short.
+ *   D3 A multi read is complete or fails; it is never silently cut short, not even by a server that finds a
+ *      message damaged on its disk.
  */
 export interface StoredMessage {
   subject: string;
@@ -49,9 +50,19 @@ type Attempt =
   | { kind: "done"; messages: StoredMessage[]; pending: number }
   | { kind: "none" }
   | { kind: "too-many" }
+  | { kind: "unreadable" }
   | { kind: "later"; reason: string };
 
 export class TooManyResults extends Error {}
+
+/** The server lists a message and does not hand it out: the checksum on its disk does not fit. */
+export class UnreadableMessage extends Error {}
+
+/** What a read may come to: one message, the next ones, or the last one of each of several subjects. */
+type Wanted = "one" | "next" | "last";
+
+/** A message may be purged between the server's look at its list and at its disk: then the next try finds no name. */
+const unreadableTries = 3;
 
 export class DirectReader {
   private readonly port: ReaderPort;
@@ -65,7 +76,7 @@ export class DirectReader {
 
   /** The last message on one subject, or null. */
   async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", false, deadlineMs);
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs);
     return result?.messages[0] ?? null;
   }
 
@@ -79,7 +90,7 @@ export class DirectReader {
     const found: StoredMessage[] = [];
     for (let seq = fromSeq; ;) {
       const body = JSON.stringify({ multi_last: filters, ...(seq > 0 ? { seq } : {}) });
-      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, true, deadlineMs);
+      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs);
       found.push(...(result?.messages ?? []));
       const last = result?.messages.at(-1);
       // D3: the server stops after 64 MiB and says how many are left.
@@ -100,7 +111,7 @@ export class DirectReader {
       batch: query.batch,
       ...(query.maxBytes === undefined ? {} : { max_bytes: query.maxBytes }),
     });
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, true, deadlineMs);
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "next", deadlineMs);
     return result ?? { messages: [], pending: 0 };
   }
 
@@ -135,20 +146,24 @@ export class DirectReader {
   private async ask(
     subject: string,
     body: string,
-    many: boolean,
+    wanted: Wanted,
     deadlineMs: number,
   ): Promise<{ messages: StoredMessage[]; pending: number } | null> {
     const until = performance.now() + deadlineMs;
     let reason = "not connected";
+    let unreadable = 0;
     for (let attempt = 0; ; attempt += 1) {
       if (this.closed) break;
       if (this.port.connected()) {
         const patience = Math.max(tickMs, Math.min(silenceMs, until - performance.now()));
-        const result = await this.attempt(subject, body, many, patience);
+        const result = await this.attempt(subject, body, wanted, patience);
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
         if (result.kind === "too-many") throw new TooManyResults(subject); // D3
-        reason = result.reason;
+        if (result.kind === "unreadable" && ++unreadable >= unreadableTries) {
+          throw new UnreadableMessage(`${subject} ${body}`); // D3
+        }
+        reason = result.kind === "later" ? result.reason : "a stored message is not handed out";
       }
       const left = until - performance.now();
       if (left <= 0) break; // D1
@@ -157,7 +172,7 @@ export class DirectReader {
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
   }
 
-  private attempt(subject: string, body: string, many: boolean, patienceMs: number): Promise<Attempt> {
+  private attempt(subject: string, body: string, wanted: Wanted, patienceMs: number): Promise<Attempt> {
     return new Promise((resolve) => {
       const { inbox, deadlines, nc } = this.port;
       const messages: StoredMessage[] = [];
@@ -181,14 +196,16 @@ export class DirectReader {
       const token = inbox.expect((message) => {
         const code = message.headers?.code ?? 0;
         heard += 1;
-        gap ||= many && isAfterGap(message, messages);
+        gap ||= wanted !== "one" && isAfterGap(message, messages);
         if (code === 0) {
           messages.push(stored(message));
-          if (!many) settle({ kind: "done", messages, pending: 0 });
+          if (wanted === "one") settle({ kind: "done", messages, pending: 0 });
           return;
         }
         settle(
-          gap ? { kind: "later", reason: "an answer was lost on the way" } : endOf(message, code, messages),
+          gap
+            ? { kind: "later", reason: "an answer was lost on the way" }
+            : endOf(message, code, wanted, messages),
         ); // D3
       });
       this.pending.add(fail);
@@ -207,11 +224,15 @@ function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
   return named !== "" && Number(named) !== (before.at(-1)?.seq ?? 0);
 }
 
-function endOf(message: Msg, code: number, messages: StoredMessage[]): Attempt {
+function endOf(message: Msg, code: number, wanted: Wanted, messages: StoredMessage[]): Attempt {
   if (code === 204) {
     return { kind: "done", messages, pending: Number(message.headers?.get("Nats-Num-Pending") ?? "0") };
   }
-  if (code === 404) return { kind: "none" };
+  if (code === 404) {
+    // "No Results": no such subject. "Message Not Found": there is one, and the server cannot read it.
+    const isListed = messages.length > 0 || message.headers?.description === "Message Not Found";
+    return wanted === "last" && isListed ? { kind: "unreadable" } : { kind: "none" };
+  }
   if (code === 413) return { kind: "too-many" };
   return { kind: "later", reason: `status ${code} ${message.headers?.description ?? ""}` };
 }

@@ -13,6 +13,8 @@ export { flush } from "./flush.ts";
 export { nodeId, uniqueId } from "./ids.ts";
 export { openJournal } from "./journal.ts";
 export type { AppendOptions, AppendResult, Journal, TailOptions } from "./journal.ts";
+export { openJournalAudit } from "./journal-audit.ts";
+export type { JournalAudit } from "./journal-audit.ts";
 export { openKv } from "./kv.ts";
 export type { Kv, KvEntry } from "./kv.ts";
 export { openDeadLetters } from "./dead-letters.ts";

@@ -14,10 +14,11 @@ import {
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
-import { TooManyResults } from "./direct-reader.ts";
+import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
 import { RunHistory } from "./run-history.ts";
+import { notHandedOut } from "./run-messages.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { signRecord } from "./signing-key.ts";
 
@@ -163,6 +164,7 @@ class JetStreamJournal implements Journal {
       const records = messages.map((message) => this.bus.records.read(message)); // J9
       if (records.every(({ type }) => type !== "archived")) return records;
     } catch (error) {
+      if (error instanceof UnreadableMessage) throw notHandedOut(runId);
       if (!(error instanceof TooManyResults)) throw error;
     }
     return (await this.history.records(runId)).filter(({ type }) => types.includes(type));

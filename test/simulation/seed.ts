@@ -1,6 +1,7 @@
 /** One seed: its world, judged. */
 import { createHash } from "node:crypto";
 import { check } from "../chaos/checker/check.ts";
+import { doctorFindings } from "./doctor.ts";
 import { primeInboxNames } from "./world/services.ts";
 import { runWorld, type WorldReport } from "./world/world.ts";
 
@@ -52,6 +53,7 @@ function judged(seed: number, report: WorldReport): SeedResult {
   const findings = [
     ...violations.map(({ invariant, rule, what }) => `${invariant} ${rule}: ${what}`),
     ...accidents,
+    ...doctorFindings(history.records),
   ];
   const hash = createHash("sha256").update(trace.join("\n")).digest("hex").slice(0, 16);
   return { seed, hash, runs, records, steps, virtualMs, faults: plan.faults.length, findings };

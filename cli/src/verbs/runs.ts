@@ -17,7 +17,7 @@ interface RunLine {
   readonly paused: boolean;
   readonly goal: string;
   readonly repo: string;
-  readonly startedAt: string;
+  readonly startedAt: string | null;
   readonly code: string | null;
 }
 
@@ -44,7 +44,7 @@ export const addRuns: AddVerb = (program, context) => {
         return context.screen.out('no runs yet; start one with: antiphon run "<intent>" --repo <path>');
       const rows = answer.runs.map(({ runId, status, paused, goal, startedAt, code }) => [
         runId,
-        startedAt.slice(0, 19).replace("T", " "),
+        (startedAt ?? "?").slice(0, 19).replace("T", " "),
         stand(status, paused, code),
         plain(goal).slice(0, 80),
       ]);

@@ -1,4 +1,5 @@
-import { canonicalJson, digestOf, type NewRecord, type StoredRecord } from "@antiphon/contracts";
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { sealOf } from "@antiphon/contracts/proof/seal";
 import type { Journal } from "../journal.ts";
 import {
   claimRecord,
@@ -20,7 +21,7 @@ export async function finishRun(journal: Journal, runId: string, goal?: string):
   await say(journal, stored, resultRecord(runId, "T-001", 1, reportedBody("T-001", { status: "ok", key })));
   await say(journal, stored, verdictRecord(runId, "T-001", 1));
   await say(journal, stored, landingRecord(runId, "T-001", 1));
-  const seal = sealOf(stored);
+  const seal = sealOf(stored.map(({ digest }) => digest));
   await say(journal, stored, closedRecord(runId, { status: "succeeded", seal }));
   return stored;
 }
@@ -32,10 +33,6 @@ export async function openRun(journal: Journal, runId: string, goal?: string): P
   await say(journal, stored, routedRecord(runId));
   await say(journal, stored, dispatchRecord(runId, "T-001", 1));
   return stored;
-}
-
-function sealOf(records: readonly StoredRecord[]): string {
-  return digestOf(new TextEncoder().encode(canonicalJson(records.map((record) => record.digest))));
 }
 
 async function say(journal: Journal, stored: StoredRecord[], record: NewRecord): Promise<void> {

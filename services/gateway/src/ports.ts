@@ -11,7 +11,7 @@ import type {
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
-import type { AppendResult, KeptLetter, RestoredRun } from "@antiphon/runtime";
+import type { AppendResult, JournalAudit, KeptLetter, RestoredRun } from "@antiphon/runtime";
 
 export interface LiveOutput {
   readonly taskId: string | null;
@@ -46,6 +46,12 @@ export interface Backend {
   archivedRunIds(limit: number): Promise<string[]>;
   /** Puts an archived run's records back into the journal; again is harmless. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
+  /** The journal as the server holds it, damaged records and all. */
+  readonly audit: JournalAudit;
+  /** Runs that have a view. */
+  viewedRuns(): Promise<string[]>;
+  /** What the view's bucket holds, whatever that is; null: nothing. */
+  storedView(runId: string): Promise<unknown>;
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   hintCancel(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;

@@ -1,8 +1,10 @@
 // The list of runs: those in the journal, and behind them, as far as there is room, those archived last. Finished runs
-// never change (J6), so their lines are kept: bounded, the oldest goes first.
-import { limits } from "@antiphon/contracts";
-import { runSummary } from "./core/run-summary.ts";
+// never change (J6), so their lines are kept: bounded, the oldest goes first. A run that cannot be read is listed with
+// its code; the others are listed as ever.
+import { AntiphonError, limits } from "@antiphon/contracts";
+import { corruptSummary, runSummary } from "./core/run-summary.ts";
 import type { RunSummary } from "./core/run-summary.ts";
+import type { StoredRecord } from "@antiphon/contracts";
 import type { Backend } from "./ports.ts";
 
 const READ_AT_ONCE = 16;
@@ -36,10 +38,21 @@ export class RunList {
   async #summary(runId: string): Promise<RunSummary | null> {
     const known = this.#over.get(runId);
     if (known !== undefined) return known;
-    const records = await this.#backend.read(runId);
+    const records = await this.#read(runId);
+    if (records instanceof AntiphonError) return corruptSummary(runId, records);
     const summary = runSummary(records);
     if (summary !== null && records.at(-1)?.type === "closed") this.#keep(runId, summary);
     return summary;
+  }
+
+  async #read(runId: string): Promise<StoredRecord[] | AntiphonError> {
+    try {
+      return await this.#backend.read(runId);
+    } catch (thrown) {
+      const error = AntiphonError.from(thrown);
+      if (error.code !== "ANT_JOURNAL_CORRUPT") throw thrown;
+      return error;
+    }
   }
 
   #keep(runId: string, summary: RunSummary): void {

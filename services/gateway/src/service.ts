@@ -14,6 +14,8 @@ import { CommandSessions } from "./command-sessions.ts";
 import type { SessionStore } from "./command-sessions.ts";
 import { evidenceReader } from "./evidence-reader.ts";
 import type { EvidenceReader } from "./evidence-reader.ts";
+import { journalDesk } from "./journal-desk.ts";
+import type { JournalDesk } from "./journal-desk.ts";
 import { intentIntake } from "./intent-intake.ts";
 import type { IntentIntake } from "./intent-intake.ts";
 import type { Backend } from "./ports.ts";
@@ -28,6 +30,7 @@ export interface Gateway {
   readonly intake: IntentIntake;
   readonly evidence: EvidenceReader;
   readonly deadLetters: DeadLetterDesk;
+  readonly journal: JournalDesk;
   records(runId: string): Promise<StoredRecord[]>;
   view(runId: string): Promise<RunViewModel>;
   /** Newest first. */
@@ -61,6 +64,7 @@ export function openGateway(backend: Backend, store: SessionStore, newRunId: () 
     sessions: new CommandSessions({ store, intake, records: (runId) => backend.read(runId), now: Date.now }),
     evidence: evidenceReader(backend, records),
     deadLetters: deadLetterDesk(backend),
+    journal: journalDesk(backend),
     records,
     view: async (runId) => runView(await records(runId)),
     runs: (limit) => list.newest(limit),

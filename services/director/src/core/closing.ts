@@ -1,7 +1,8 @@
 /**
  * How a settled run ends: its status, its reason and the final router contract with the evidence for it.
  */
-import { canonicalJson, digestOf, type ClosedBody, type RouterContractFinal } from "@antiphon/contracts";
+import type { ClosedBody, RouterContractFinal } from "@antiphon/contracts";
+import { sealOf } from "@antiphon/contracts/proof/seal";
 import type { RunState, TaskState } from "./run-state.ts";
 
 type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "landedOn">;
@@ -15,7 +16,7 @@ export function closingOf(run: RunState): ClosedBody {
   return {
     ...ending,
     contract: finalContract(run, ending),
-    seal: digestOf(new TextEncoder().encode(canonicalJson(run.digests))),
+    seal: sealOf(run.digests),
   };
 }
 

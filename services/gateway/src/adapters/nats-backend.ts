@@ -17,6 +17,7 @@ import {
   openBlobs,
   openDeadLetters,
   openJournal,
+  openJournalAudit,
   openKv,
   openRunRestore,
   tell,
@@ -37,6 +38,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
   const contracts = openKv(bus, BUCKETS.contracts);
+  const views = openKv(bus, BUCKETS.runs);
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
@@ -65,6 +67,9 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     runIds: () => soon(journal.runIds()),
     archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
     restore: (runId, principal) => within(RESTORE_MS, restores.restore(runId, principal)),
+    audit: openJournalAudit(bus),
+    viewedRuns: () => views.keys(),
+    storedView: async (runId) => (await soon(views.get(runId)))?.value ?? null,
     inspect: (request) => inspect(bus, request),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>

@@ -27,6 +27,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addSessions(server, parts);
   addIntents(server, parts.gateway);
   addRuns(server, parts);
+  addJournal(server, parts.gateway);
   addEvidence(server, parts.gateway);
   addImages(server, parts.backend);
   addDeadLetters(server, parts.gateway);
@@ -136,6 +137,16 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
       reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),
     );
   }
+}
+
+/** Raw messages: whoever checks the journal computes the digests himself. */
+function addJournal(server: FastifyInstance, gateway: Gateway): void {
+  server.get("/journal", () => gateway.journal.overview());
+  server.get<Params<"id"> & { Querystring: { after?: string } }>("/runs/:id/journal", (request) => {
+    const { after = "0" } = request.query;
+    if (!/^\d{1,15}$/.test(after)) throw invalid("after", "must be a stream sequence");
+    return gateway.journal.run(id(request.params.id, "run"), Number(after));
+  });
 }
 
 function addEvidence(server: FastifyInstance, gateway: Gateway): void {

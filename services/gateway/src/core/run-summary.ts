@@ -1,5 +1,5 @@
 // One line of the list of runs. Pure.
-import { isPaused, runView } from "@antiphon/contracts";
+import { isPaused, runView, type AntiphonError } from "@antiphon/contracts";
 import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
 
 export interface RunSummary {
@@ -7,14 +7,25 @@ export interface RunSummary {
   readonly intentId: string;
   readonly goal: string;
   readonly repo: string;
-  readonly status: RunViewModel["status"];
+  /** corrupt: its records cannot be read, `code` and `detail` say why. */
+  readonly status: RunViewModel["status"] | "corrupt";
   /** Held by somebody: nothing new starts until it is resumed. */
   readonly paused: boolean;
   readonly code: string | null;
-  readonly startedAt: string;
+  readonly detail?: string;
+  readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** Stream sequence of the first record: the order in which runs were accepted. */
   readonly seq: number;
+}
+
+/** Of a run whose records cannot be read: it stands where the damaged one stands, or first. */
+export function corruptSummary(runId: string, { code, detail, data }: AntiphonError): RunSummary {
+  return {
+    ...{ runId, intentId: "", goal: "", repo: "", paused: false, startedAt: null, endedAt: null },
+    ...{ status: "corrupt", code, detail },
+    seq: typeof data.seq === "number" ? data.seq : Number.MAX_SAFE_INTEGER,
+  };
 }
 
 export function runSummary(records: readonly StoredRecord[]): RunSummary | null {

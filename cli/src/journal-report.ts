@@ -1,0 +1,32 @@
+// The doctor's word about the journal, as lines for a terminal. Pure.
+import type { JournalFault } from "@antiphon/contracts/proof/journal-fault";
+import type { JournalReport } from "./journal-check.ts";
+import { plain } from "./screen.ts";
+import type { Colours } from "./screen.ts";
+
+export function reportLines(report: JournalReport, c: Colours): string[] {
+  const { faults, notes, runs, records, open, unsigned } = report;
+  const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+  const words = [
+    `${runs} runs, ${records} records checked: ${faults.length === 0 ? c.green("whole") : c.red(count)}`,
+  ];
+  if (open > 0) words.push(c.dim(`${open} open: nothing vouches yet for the last record of an open run`));
+  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions bear no signature (their Director had no key)`));
+  return [...faults.flatMap((fault) => faultLines(fault, c)), ...notes, ...words];
+}
+
+function faultLines(fault: JournalFault, c: Colours): string[] {
+  const { kind, code, runId, subject, seq, expected, found, remedy } = fault;
+  const where = [
+    runId ?? "stream",
+    seq === null ? "seq unknown" : `seq ${seq}`,
+    subject ?? "register unknown",
+  ];
+  const about = runId === null ? where.slice(0, 2) : where;
+  return [
+    `${c.red(kind.padEnd(10))}  ${about.map(plain).join("  ")}  (${code})`,
+    `            expected: ${plain(expected)}`,
+    `            found:    ${plain(found)}`,
+    `            ${c.dim("remedy:")}   ${plain(remedy)}`,
+  ];
+}

@@ -59,6 +59,7 @@ export function buildProgram(context: CliContext): Command {
     .version(context.version, "--version", "print the version")
     .helpOption("-h, --help", "show this")
     .showSuggestionAfterError(true)
+    .enablePositionalOptions() // An option behind `runs restore` is not one of `runs`.
     .addHelpText("after", EPILOGUE)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined }); // main.ts prints errors, in one form for all.

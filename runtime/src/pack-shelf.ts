@@ -29,12 +29,13 @@ export class PackShelf {
     this.blobs = openBlobs(bus, BUCKETS.archive);
   }
 
-  async store(runs: readonly ArchivedRun[]): Promise<BlobRef> {
+  /** `digests`: those of the runs (archivedRunDigest). */
+  async store(runs: readonly ArchivedRun[], digests: ReadonlyMap<string, string>): Promise<BlobRef> {
     const ref = await this.blobs.put(null, await zip(encodePack(runs)));
     const there = await this.read(ref); // E4
     for (const run of runs) {
       const copy = there.get(run.runId);
-      if (copy === undefined || archivedRunDigest(copy) !== archivedRunDigest(run)) {
+      if (copy === undefined || archivedRunDigest(copy) !== digests.get(run.runId)) {
         throw corrupt(ref, `${run.runId} does not come back as it was put in`);
       }
     }

@@ -10,7 +10,9 @@ export async function deleteRecord(bus: Bus, stream: string, seq: number): Promi
     await bus.jsm.streams.deleteMessage(stream, seq, false);
   } catch (error) {
     // The server has no code of its own for "it is gone already".
-    const there = await bus.jsm.streams.getMessage(stream, { seq }).catch(() => "unknown");
+    const there = !bus.connected
+      ? "unknown"
+      : await bus.jsm.streams.getMessage(stream, { seq }).catch(() => "unknown");
     if (there !== null) throw AntiphonError.from(error, "ANT_NATS_UNREACHABLE");
   }
 }

@@ -115,8 +115,11 @@ class JetStreamRunArchive implements RunArchive {
       }
     }
     if (fresh.length === 0) return packed;
-    const pack = await this.shelf.store(fresh.map(({ entry }) => entry)); // X2
-    for (const run of fresh) packed.runs.push({ ...run, body: { pack, ...contentsOf(run.entry) } });
+    const contents = fresh.map((run) => ({ run, contents: contentsOf(run.entry) }));
+    const digests = new Map(contents.map(({ run, contents: { digest } }) => [run.runId, digest]));
+    const entries = fresh.map(({ entry }) => entry);
+    const pack = await this.shelf.store(entries, digests); // X2
+    for (const { run, contents: body } of contents) packed.runs.push({ ...run, body: { pack, ...body } });
     return packed;
   }
 
@@ -169,7 +172,8 @@ class JetStreamRunArchive implements RunArchive {
     }
     const before = latest === null ? null : await this.shelf.entry(latest);
     const entry = entryOf(runId, messages, before);
-    const broken = brokenChain(entry.records.map((message) => recordOf(this.bus, message)));
+    const history = before === null ? records : entry.records.map((message) => recordOf(this.bus, message));
+    const broken = brokenChain(history);
     if (broken !== null) throw new AntiphonError("ANT_JOURNAL_GAP", `${runId}: ${broken}`); // X1
     const epoch = (latest?.epoch ?? 0) + 1;
     const run = { runId, entry, epoch, closed: cause, body: null };

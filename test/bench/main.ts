@@ -1,6 +1,7 @@
 /** `npm run bench -- <name>`: one measurement, printed as a table. Figures are kept in docs/benchmarks/. */
 const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   "main-job": () => import("./main-job.ts"),
+  archive: () => import("./archive.ts"),
   contracts: () => import("./contracts.ts"),
   git: () => import("./git.ts"),
   journal: () => import("./journal.ts"),

@@ -138,6 +138,39 @@ describe("archiving", () => {
     expect(await live(runId)).toEqual(["archived"]);
   });
 
+  test("X2 X3 a server killed in the middle of a purge: every run reads whole, and the next round ends it", async () => {
+    const runs = await Promise.all(Array.from({ length: 6 }, finished));
+    const ids = runs.map(({ runId }) => runId);
+    await archive(ids, 2);
+    let deletes = 0;
+    const { streams } = bus.jsm;
+    const deadly = Object.create(bus, {
+      jsm: {
+        value: {
+          streams: {
+            getMessage: streams.getMessage.bind(streams),
+            async deleteMessage(...asked: Parameters<typeof streams.deleteMessage>) {
+              if ((deletes += 1) === 20) await server.kill();
+              return streams.deleteMessage(...asked);
+            },
+          },
+        },
+      },
+    }) as Bus;
+    const own = archiver(deadly);
+    const left = await own.pack(ids, soon());
+    await expect(own.purge(left.runs)).rejects.toMatchObject({ code: "ANT_NATS_UNREACHABLE" });
+    await server.restart();
+    for (const { runId, before } of runs) expect(await journal.read(runId)).toEqual(before);
+    const open = await journal.openRunIds();
+    expect(ids.filter((runId) => open.includes(runId))).toEqual([]);
+    await archive(ids);
+    for (const { runId, before } of runs) {
+      expect(await live(runId)).toEqual(["archived"]);
+      expect(await journal.read(runId)).toEqual(before);
+    }
+  });
+
   test("X4 three archivers at once leave each run with one archived record and whole", async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, finished));
     const ids = runs.map(({ runId }) => runId);

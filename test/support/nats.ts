@@ -44,6 +44,8 @@ export interface NatsServerOptions {
   parent?: string;
   /** Where the store is, if not in its directory. */
   storeDir?: string;
+  /** Serves Go's profiles there (`/debug/pprof`), on a free port of loopback. */
+  profilePort?: number;
 }
 
 export function natsServerBinary(): string {
@@ -118,6 +120,7 @@ listen: "127.0.0.1:${port}"
 http: "127.0.0.1:${monitorPort}"
 server_name: test
 max_payload: 8MB
+${options.profilePort === undefined ? "" : `prof_port: ${options.profilePort}`}
 jetstream { store_dir: "${options.storeDir ?? join(dir, "store")}", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }
 ${accountsConfig(options.tellsDurability !== false)}`;
 }

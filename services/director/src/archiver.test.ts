@@ -46,14 +46,14 @@ async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000):
   await archiveForever({ archive: parts.archive, log, clock }, { afterMs: 600_000, everyMs }, stop.signal);
 }
 
-test("D22 a round takes one pack's runs, those that are over for long enough, and rests as long as it took", async () => {
+test("D26 a round takes one pack's runs, those that are over for long enough, and rests as long as it took", async () => {
   const parts = archiveOf(Array.from({ length: limits.archivePackRuns + 1 }, (_, i) => `run_${i}`));
   await untilIdle(parts);
   expect(parts.asked[0]).toEqual({ until: new Date(400_000), limit: limits.archivePackRuns });
   expect(parts.clock.rests).toEqual([10_000, 10_000, 30_000]);
 });
 
-test("D23 a run that cannot be archived is tried once and holds up no other", async () => {
+test("D27 a run that cannot be archived is tried once and holds up no other", async () => {
   const broken = ["run_a", "run_b"];
   const runs = [...broken, "run_c", "run_d"];
   const parts = archiveOf(runs, new Set(broken));
@@ -63,7 +63,7 @@ test("D23 a run that cannot be archived is tried once and holds up no other", as
   expect(runs).toEqual(broken);
 });
 
-test("D22 a round that fails is tried again at the next one", async () => {
+test("D26 a round that fails is tried again at the next one", async () => {
   const runs = ["run_a"];
   const parts = archiveOf(runs);
   const due = parts.archive.due.bind(parts.archive);

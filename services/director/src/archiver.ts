@@ -5,8 +5,8 @@
  * Lifecycle: a round at start, then one every `everyMs`; while more is due, the next one follows after a rest as long as
  * the round was. One round at a time, until the signal aborts.
  *
- *   D22 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
- *   D23 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
+ *   D26 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
+ *   D27 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
  *       as it is, and holds up no other; the next process tries it again.
  */
 import { limits } from "@antiphon/contracts";
@@ -44,7 +44,7 @@ export async function archiveForever(
     } catch (error) {
       log.warn({ err: error }, "archiving not finished; the next round goes on");
     }
-    await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal); // D22
+    await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal); // D26
   }
 }
 
@@ -60,7 +60,7 @@ export async function archiveRound(
   if (due.length === 0) return false;
   const packed = await archive.pack(due, until);
   for (const { runId, code, detail } of packed.refused) {
-    log.warn({ run: runId, code, detail }, "run not archived; it stays in the journal"); // D23
+    log.warn({ run: runId, code, detail }, "run not archived; it stays in the journal"); // D27
     remember(refused, runId);
   }
   const runs = await archive.record(packed);

@@ -1,0 +1,177 @@
+/**
+ * What finished runs cost a server while they are in the journal, what it costs to archive them, and what is left then.
+ *
+ *   npm run bench -- archive [runs, default 5000]
+ *
+ * The runs are laid down by this process, record by record as the services would (each caused by the one before it,
+ * sealed), with group commit and fsync; no Router, Director or Associate is at work. They are archived by the Director's
+ * own archiver, round after round without its rests. The server's memory is read when it has come to rest: what Go has
+ * in use (after a collection) and what the process has of the machine. A server that was busy keeps some of that for
+ * good, so at the end it is started anew with what is left, as it was started with nothing at the beginning.
+ *
+ * It does not measure what else a run leaves behind (views, contracts, evidence in their buckets), nor replicas.
+ */
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { journalStream } from "@antiphon/contracts";
+import {
+  createLogger,
+  openJournal,
+  openRunArchive,
+  provision,
+  systemClock,
+  uniqueId,
+  type Bus,
+  type RunArchive,
+} from "@antiphon/runtime";
+import { finishRun } from "@antiphon/runtime/testing/finished-run";
+import { archiveRound } from "../../services/director/src/archiver.ts";
+import { freePorts, startNats, type NatsServer } from "../support/nats.ts";
+
+const WRITERS = 1_000;
+/** Its memory is at rest when it has not become less by a fiftieth for so long; then, or at the latest, it is read. */
+const STILL_MS = 40_000;
+const KEPT_LATEST_MS = 30_000;
+const ARCHIVED_LATEST_MS = 150_000;
+/** Runs that are over since a moment count as old. */
+const AFTER_MS = -60_000;
+
+const MiB = 1024 * 1024;
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+interface Memory {
+  /** MiB of objects that are in use. */
+  readonly heap: number;
+  /** MiB of the machine's memory. */
+  readonly rss: number;
+}
+
+export async function run(): Promise<void> {
+  const runs = Number(process.argv[3] ?? 5_000);
+  if (!Number.isInteger(runs) || runs < 1) throw new Error("the number of runs is a whole number from 1");
+  const [profilePort = 0] = await freePorts(1);
+  const server = await startNats({ profilePort });
+  const memory = (): Promise<Memory> => memoryOf(server, profilePort);
+  try {
+    const bus = await server.connect();
+    await provision(bus);
+    const start = await memory();
+    say("start", start, server, "streams and buckets made, nothing in them");
+    const laidMs = await timed(() => layDown(bus, runs));
+    const { state } = await bus.jsm.streams.info(journalStream(0));
+    console.log(`${runs} runs, ${state.messages} records laid down in ${seconds(laidMs)}`);
+    const kept = await atRest(memory, KEPT_LATEST_MS);
+    say("kept", kept, server, `${each(kept.heap - start.heap, state.messages)} bytes of heap a record`);
+    await archiveAll(bus, runs);
+    const archived = await atRest(memory, ARCHIVED_LATEST_MS);
+    const left = await bus.jsm.streams.info(journalStream(0));
+    const bytes = each(archived.heap - start.heap, runs);
+    say("archived", archived, server, `${left.state.messages} records left, ${bytes} bytes of heap a run`);
+    await bus.close();
+    await server.stop();
+    await server.restart();
+    const anew = await memory();
+    say("restarted", anew, server, "with what is left");
+    console.log(`\nmemory of the machine, start = 1: ${ratios({ kept, archived, restarted: anew }, start)}`);
+  } finally {
+    await server.close();
+  }
+}
+
+const each = (mib: number, count: number): number => Math.round((mib * MiB) / count);
+
+function ratios(at: Record<string, Memory>, start: Memory): string {
+  return Object.entries(at)
+    .map(([when, { rss }]) => `${when} ${(rss / start.rss).toFixed(2)}`)
+    .join(", ");
+}
+
+async function layDown(bus: Bus, runs: number): Promise<void> {
+  const journal = openJournal(bus);
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: WRITERS }, async () => {
+      while (next++ < runs) await finishRun(journal, `run_${uniqueId()}`);
+    }),
+  );
+}
+
+async function archiveAll(bus: Bus, runs: number): Promise<void> {
+  const spent = { due: 0, pack: 0, record: 0, purge: 0 };
+  const archive = clocked(openRunArchive(bus, openJournal(bus)), spent);
+  const log = createLogger("bench", { level: "silent" });
+  const refused = new Set<string>();
+  let rounds = 0;
+  const ms = await timed(async () => {
+    while (await archiveRound({ archive, log, clock: systemClock }, AFTER_MS, refused)) rounds += 1;
+  });
+  const steps = Object.entries(spent).map(([step, of]) => `${step} ${(of / runs).toFixed(2)}`);
+  console.log(
+    `archived in ${seconds(ms)}, ${rounds} rounds, ${(ms / runs).toFixed(2)} ms a run (${steps.join(", ")}), ${refused.size} refused`,
+  );
+}
+
+function clocked(archive: RunArchive, spent: Record<keyof RunArchive, number>): RunArchive {
+  const timing =
+    <A extends unknown[], R>(step: keyof RunArchive, work: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      const startedAt = performance.now();
+      try {
+        return await work(...given);
+      } finally {
+        spent[step] += performance.now() - startedAt;
+      }
+    };
+  return {
+    due: timing("due", (...given) => archive.due(...given)),
+    pack: timing("pack", (...given) => archive.pack(...given)),
+    record: timing("record", (...given) => archive.record(...given)),
+    purge: timing("purge", (...given) => archive.purge(...given)),
+  };
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** Asks for a collection first. */
+async function memoryOf(server: NatsServer, profilePort: number): Promise<Memory> {
+  const answer = await fetch(`http://127.0.0.1:${profilePort}/debug/pprof/heap?gc=1&debug=1`);
+  const [, bytes] = /^# HeapAlloc = (\d+)$/m.exec(await answer.text()) ?? [];
+  const status = readFileSync(`/proc/${server.pid()}/status`, "utf8");
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
+  return { heap: Number(bytes) / MiB, rss: Number(kib) / 1024 };
+}
+
+async function atRest(memory: () => Promise<Memory>, latestMs: number): Promise<Memory> {
+  const latest = performance.now() + latestMs;
+  let least = await memory();
+  let since = performance.now();
+  while (performance.now() < latest && performance.now() - since < STILL_MS) {
+    await systemClock.sleep(5_000);
+    const now = await memory();
+    if (now.rss >= 0.98 * least.rss) continue;
+    least = now;
+    since = performance.now();
+  }
+  return memory();
+}
+
+function say(when: string, { heap, rss }: Memory, server: NatsServer, note: string): void {
+  const disk = bytesIn(join(server.dir, "store")) / MiB;
+  const [inUse, memory, stored] = [heap, rss, disk].map((mib) => `${mib.toFixed(0).padStart(6)} MiB`);
+  console.log(`${when.padEnd(9)} ${inUse} heap ${memory} memory ${stored} disk  ${note}`);
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + sizeOf(join(entry.parentPath, entry.name)), 0);
+}
+
+/** A block may go while it is looked at. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,41 @@
+/**
+ * The power of everything at once is cut in the middle of work: server, repositories, state of every process. Then the
+ * checker judges the whole history. `npm run chaos -- --only power --kills 50` cuts more often.
+ */
+import { afterAll, expect, test } from "vitest";
+import { startAntiphon } from "../chaos/rig/antiphon.ts";
+import { runCampaign } from "../chaos/rig/campaign.ts";
+import { cleanUpRepos } from "../support/repo.ts";
+
+afterAll(cleanUpRepos);
+
+test(
+  "after a power cut every accepted run ends, and what was landed is landed once",
+  { timeout: 240_000 },
+  async () => {
+    const said: string[] = [];
+    const result = await runCampaign({
+      seed: 2,
+      runs: 16,
+      spanMs: 4_000,
+      counts: { power: 1 },
+      sizes: { gateway: 1, router: 1, director: 1, associate: 2 },
+      servers: 1,
+      repos: 2,
+      dockerEvery: 0,
+      poison: false,
+      duplicates: 0.02,
+      open: 16,
+      roles: null,
+      start: startAntiphon,
+      outDir: null,
+      progress: (line) => said.push(line),
+    });
+    expect(result.judgement.violations, said.join("\n")).toEqual([]);
+    expect(Object.fromEntries(result.injected.counts)).toEqual({ power: 1 });
+    expect(result.deaths).toBeGreaterThanOrEqual(5);
+    expect(result.runs).toBeGreaterThanOrEqual(16);
+    expect(result.ends.get("succeeded")).toBeGreaterThan(5);
+    expect([...result.ends.keys()]).not.toContain("failed ANT_TASK_POISON");
+  },
+);

@@ -32,7 +32,8 @@ const WRITERS = 1_000;
 /** Its memory is at rest when it has not become less by a fiftieth for so long; then, or at the latest, it is read. */
 const STILL_MS = 40_000;
 const KEPT_LATEST_MS = 30_000;
-const ARCHIVED_LATEST_MS = 150_000;
+const ARCHIVED_LATEST_MS = 120_000;
+const RESTARTED_LATEST_MS = 30_000;
 /** Runs that are over since a moment count as old. */
 const AFTER_MS = -60_000;
 
@@ -70,7 +71,7 @@ export async function run(): Promise<void> {
     await bus.close();
     await server.stop();
     await server.restart();
-    const anew = await memory();
+    const anew = await atRest(memory, RESTARTED_LATEST_MS);
     say("restarted", anew, server, "with what is left");
     console.log(`\nmemory of the machine, start = 1: ${ratios({ kept, archived, restarted: anew }, start)}`);
   } finally {

@@ -26,7 +26,8 @@ import { wireHeaders } from "./wire-headers.ts";
  *      runner notices and kills the container.
  *   E2 A runner silent for limits.sandboxSilenceMs is lost: ANT_SANDBOX_RUNNER_LOST with `mayLive` in its data. The
  *      job is not asked again here: its container may still live, so the next try belongs to another attempt.
- *   E3 An aborted signal cancels the job on the runner, and the call ends within limits.cancelMs.
+ *   E3 An aborted signal cancels the job on the runner, and the call ends within limits.cancelMs. Where the runner did
+ *      not confirm it by then, the error says `mayLive`.
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;
@@ -64,7 +65,7 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
           case "done":
             return asked.outcome;
           case "canceled":
-            throw canceled(request);
+            throw canceled(request, { mayLive: true });
           case "lost":
             throw new AntiphonError(
               "ANT_SANDBOX_RUNNER_LOST",
@@ -94,8 +95,8 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
   };
 }
 
-function canceled(request: SandboxRequest): AntiphonError {
-  return new AntiphonError("ANT_SANDBOX_CANCELED", `job ${request.jobId} was canceled`);
+function canceled(request: SandboxRequest, data: Record<string, unknown> = {}): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_CANCELED", `job ${request.jobId} was canceled`, { data });
 }
 
 function ask(

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { bundleWorker, type Mutation } from "./bundle.ts";
+import { MISHAPS, type Mishap } from "./mishap.ts";
 import type { SeedResult } from "./seed.ts";
 import type { WorkOrder } from "./worker.ts";
 
@@ -22,10 +23,13 @@ export interface Campaign {
   records: number;
   steps: number;
   virtualMs: number;
-  faults: number;
+  mishaps: Record<Mishap, number>;
   wallMs: number;
   failed: SeedResult[];
 }
+
+/** A world is garbage when it is over, and most of it sooner: a large nursery spares most of the collector's work. */
+const YOUNG = { maxYoungGenerationSizeMb: 64 };
 
 export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
   const file = await bundleWorker(options.mutation ?? null);
@@ -36,7 +40,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     records: 0,
     steps: 0,
     virtualMs: 0,
-    faults: 0,
+    mishaps: Object.fromEntries(MISHAPS.map((kind) => [kind, 0])) as Record<Mishap, number>,
     wallMs: 0,
     failed: [],
   };
@@ -48,7 +52,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     sum.records += result.records;
     sum.steps += result.steps;
     sum.virtualMs += result.virtualMs;
-    sum.faults += result.faults;
+    for (const kind of MISHAPS) sum.mishaps[kind] += result.mishaps[kind] ?? 0;
     options.onResult?.(result);
     if (result.findings.length === 0) return;
     sum.failed.push(result);
@@ -64,7 +68,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
           step: threads,
           stopAtFinding: options.stopAtFinding === true,
         };
-        const worker = new Worker(file, { workerData: order });
+        const worker = new Worker(file, { workerData: order, resourceLimits: YOUNG });
         workers.push(worker);
         worker.on("message", take);
         return ended(worker);

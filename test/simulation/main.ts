@@ -43,17 +43,19 @@ async function runMany(): Promise<void> {
       for (const finding of findings) console.error(`seed ${seed}: ${finding}\n   ${replayCommand(seed)}`);
     },
   });
-  const { seeds, runs, records, faults, virtualMs, wallMs, failed } = campaign;
+  const { seeds, runs, records, steps, mishaps, virtualMs, wallMs, failed } = campaign;
   const seconds = wallMs / 1000;
   const summary = {
     seeds,
     runs,
     records,
-    faults,
+    steps,
+    mishaps,
     virtualHours: Math.round(virtualMs / 360_000) / 10,
     seconds: Math.round(seconds * 10) / 10,
-    seedsPerSecond: Math.round(seeds / seconds),
-    runsPerSecond: Math.round(runs / seconds),
+    seedsPerSecond: Math.round((10 * seeds) / seconds) / 10,
+    runsPerSecond: Math.round((10 * runs) / seconds) / 10,
+    virtualSecondsPerSecond: Math.round(virtualMs / wallMs),
     failedSeeds: failed.map(({ seed }) => seed),
   };
   console.log(values.json ? JSON.stringify({ ...summary, failed }) : summary);

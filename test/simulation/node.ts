@@ -40,6 +40,7 @@ export class SimNode implements Actor {
     if (!this.alive) return false;
     this.operationsLeft -= 1;
     if (this.operationsLeft > 0) return true;
+    this.timeline.mishap("crash before an operation");
     this.crash(); // N1
     return false;
   }
@@ -63,6 +64,7 @@ export class SimNode implements Actor {
     return new Promise((resolve, reject) => {
       timeline.after(chance.between(low, high) / 2, null, () => {
         if (!this.alive && chance.hit(0.5)) return; // N2
+        if (!this.alive) timeline.mishap("order of a gone process carried out");
         const settle = attempt(effect, resolve, reject);
         timeline.after(chance.between(low, high) / 2, this, settle);
       });

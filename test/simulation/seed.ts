@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { check } from "../chaos/checker/check.ts";
 import { doctorFindings } from "./doctor.ts";
+import type { Mishap } from "./mishap.ts";
 import { primeInboxNames } from "./world/services.ts";
 import { runWorld, type WorldReport } from "./world/world.ts";
 
@@ -13,7 +14,8 @@ export interface SeedResult {
   records: number;
   steps: number;
   virtualMs: number;
-  faults: number;
+  /** How often what went wrong, by kind. */
+  mishaps: Partial<Record<Mishap, number>>;
   /** What is wrong; empty: nothing. */
   findings: string[];
 }
@@ -48,7 +50,7 @@ export function runSeeds(
 }
 
 function judged(seed: number, report: WorldReport): SeedResult {
-  const { history, trace, accidents, plan, virtualMs, steps } = report;
+  const { history, trace, accidents, virtualMs, steps } = report;
   const { violations, runs, records } = check(history, { shrink: false });
   const findings = [
     ...violations.map(({ invariant, rule, what }) => `${invariant} ${rule}: ${what}`),
@@ -56,7 +58,8 @@ function judged(seed: number, report: WorldReport): SeedResult {
     ...doctorFindings(history.records),
   ];
   const hash = createHash("sha256").update(trace.join("\n")).digest("hex").slice(0, 16);
-  return { seed, hash, runs, records, steps, virtualMs, faults: plan.faults.length, findings };
+  const mishaps = Object.fromEntries(report.mishaps);
+  return { seed, hash, runs, records, steps, virtualMs, mishaps, findings };
 }
 
 const primed = primeInboxNames();

@@ -12,6 +12,8 @@
  *   Y3 Nothing of an actor that is gone runs again: neither its timers nor what it awaits.
  *   Y4 An actor that is paused runs nothing; time goes on without it.
  */
+import type { Mishap } from "./mishap.ts";
+
 export interface Actor {
   readonly name: string;
   alive: boolean;
@@ -42,6 +44,8 @@ export class Timeline {
   current: Actor | null = null;
   steps = 0;
   readonly trace: string[] = [];
+  /** What went wrong, by kind: how often it really happened. */
+  readonly mishaps = new Map<Mishap, number>();
   private born = 0;
   private readonly heap: Scheduled[] = [];
 
@@ -59,6 +63,10 @@ export class Timeline {
 
   note(line: string): void {
     this.trace.push(`${this.now.toFixed(3)} ${this.current?.name ?? "-"} ${line}`);
+  }
+
+  mishap(kind: Mishap): void {
+    this.mishaps.set(kind, (this.mishaps.get(kind) ?? 0) + 1);
   }
 
   /** Runs what is due until `done` says so or nothing is left before `untilMs`. True: `done` said so. */

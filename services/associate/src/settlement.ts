@@ -9,6 +9,8 @@
  *       our claim lapse. Nothing is written after that (I7).
  *   A11 A dispatch is acknowledged only when nothing about it is left to do: its ending is recorded, or its run is
  *       over. A fenced attempt is handed back, never acknowledged: its ack could swallow the redelivery.
+ *   A15 A fenced attempt whose container may still live is not taken up again, not by this process either, which still
+ *       holds the claim: it is recorded as abandoned, and the next attempt has a number and a container of its own (I8).
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Cause, DispatchBody, ResultBody, StoredRecord } from "@antiphon/contracts";
@@ -139,6 +141,8 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
     case "canceled":
       return { kind: "done" }; // the Director closes the run by itself
     case "fenced":
+      if (end.left !== undefined)
+        return await record(job, claim, { kind: "abandoned", associate, ...end.left }); // A15
       return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" }; // A11
     case "draining":
       return await record(job, claim, {

@@ -214,6 +214,21 @@ describe("carryOut", () => {
     },
   );
 
+  test("A15 a stopped attempt says when its container may still live", async () => {
+    const stop = new AbortController();
+    const world = driven(() => {
+      stop.abort("fenced");
+      return Promise.reject(
+        new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }),
+      );
+    });
+    expect(await go(world, {}, stop)).toEqual({
+      kind: "stopped",
+      why: "fenced",
+      left: { code: "ANT_SANDBOX_RUNNER_LOST", message: "no word" },
+    });
+  });
+
   test("A4 a stop that comes while the evidence is stored keeps the report back", async () => {
     const stop = new AbortController();
     const world = driven(allGood);

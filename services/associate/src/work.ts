@@ -34,7 +34,13 @@ export type StopReason = "canceled" | "fenced" | "draining";
 export type AttemptEnd =
   | { readonly kind: "reported"; readonly body: Extract<ResultBody, { kind: "reported" }> }
   | { readonly kind: "abandoned"; readonly code: string; readonly message: string }
-  | { readonly kind: "stopped"; readonly why: StopReason };
+  | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
+
+/** A container of the attempt that nobody confirmed to be gone: what was heard of it last. */
+export interface LeftBehind {
+  readonly code: string;
+  readonly message: string;
+}
 
 export async function carryOut(
   order: AttemptOrder,
@@ -47,14 +53,17 @@ export async function carryOut(
     const body = await reported(order, ports, ran);
     return stop.aborted ? stoppedBy(stop) : { kind: "reported", body };
   } catch (thrown) {
-    if (stop.aborted) return stoppedBy(stop);
-    const { code, detail } = AntiphonError.from(thrown);
+    const { code, detail, data } = AntiphonError.from(thrown);
+    const message = detail.slice(0, 2048);
+    if (stop.aborted) {
+      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // A14
+    }
     ports.log.warn({ err: thrown, code, run: order.runId, epoch: order.epoch }, "attempt abandoned");
-    return { kind: "abandoned", code, message: detail.slice(0, 2048) }; // A5
+    return { kind: "abandoned", code, message }; // A5
   }
 }
 
-function stoppedBy(stop: AbortSignal): AttemptEnd {
+function stoppedBy(stop: AbortSignal): Extract<AttemptEnd, { kind: "stopped" }> {
   return { kind: "stopped", why: stop.reason as StopReason };
 }
 

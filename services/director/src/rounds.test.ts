@@ -34,7 +34,7 @@ function begin(step: () => Promise<"more" | "nothing">) {
 }
 
 describe("rounds", () => {
-  test("D22 no timer runs and no step is made while nothing is needed", async () => {
+  test("D25 no timer runs and no step is made while nothing is needed", async () => {
     let steps = 0;
     const { rounds, pass, stop } = begin(() => Promise.resolve(((steps += 1), "nothing")));
     expect(await pass()).toBe(false);
@@ -44,7 +44,7 @@ describe("rounds", () => {
     await stop();
   });
 
-  test("D22 a step that left something, or failed, is followed by another", async () => {
+  test("D25 a step that left something, or failed, is followed by another", async () => {
     const ends: (() => Promise<"more" | "nothing">)[] = [
       () => Promise.resolve("more"),
       () => Promise.reject(new Error("not now")),
@@ -56,7 +56,7 @@ describe("rounds", () => {
     await stop();
   });
 
-  test("D22 what comes up during a step is not missed", async () => {
+  test("D25 what comes up during a step is not missed", async () => {
     let steps = 0;
     const { rounds, pass, stop } = begin(() => {
       steps += 1;

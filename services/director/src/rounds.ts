@@ -5,7 +5,7 @@
  * Lifecycle: resting -> (needed) a pause, a step -> as long as something is left: a pause, a step -> resting; until the
  * signal aborts.
  *
- *   D22 Whoever makes something to do says so, and a step that left something, or failed, is followed by another.
+ *   D25 Whoever makes something to do says so, and a step that left something, or failed, is followed by another.
  */
 import { systemClock, type Clock, type Logger } from "@antiphon/runtime";
 
@@ -45,7 +45,7 @@ export class Rounds {
       }
       await clock.sleep(everyMs, signal);
       if (signal.aborted) return;
-      this.#isNeeded = false; // D22: before the step, so that what comes up meanwhile is not missed
+      this.#isNeeded = false; // D25: before the step, so that what comes up meanwhile is not missed
       try {
         if ((await step()) === "more") this.#isNeeded = true;
       } catch (error) {

@@ -45,7 +45,8 @@ export class Broker {
   readonly connections = new Set<SimConnection>();
   private readonly exact = new Map<string, SimSubscription[]>();
   private readonly inboxes = new Map<string, SimSubscription[]>();
-  private wild: { matches: Matches; subscription: SimSubscription }[] = [];
+  /** By the first token; under "" those that leave it open. */
+  private readonly wild = new Map<string, { matches: Matches; subscription: SimSubscription }[]>();
   private starts = 0;
 
   constructor(timeline: Timeline, chance: Chance) {
@@ -60,6 +61,7 @@ export class Broker {
         return () => timeline.cancel(event);
       },
       send: (inbox, frame) => this.route(inbox, frame),
+      onRedelivery: () => timeline.mishap("delivered again"),
       hasInterest: (inbox) => this.subscribers(inbox).some((one) => one.connection.isReachable),
     });
   }
@@ -74,7 +76,7 @@ export class Broker {
     if (!isWild(subject)) push(this.exact, subject, subscription);
     else if (subject.startsWith("_INBOX.") && subject.endsWith(".*")) {
       push(this.inboxes, subject.slice(0, -1), subscription);
-    } else this.wild.push({ matches: matcher(subject), subscription });
+    } else push(this.wild, rootOf(subject), { matches: matcher(subject), subscription });
   }
 
   unsubscribe(subscription: SimSubscription): void {
@@ -82,16 +84,22 @@ export class Broker {
     subscription.closed = true;
     drop(this.exact, subject, subscription);
     drop(this.inboxes, subject.slice(0, -1), subscription);
-    if (isWild(subject)) this.wild = this.wild.filter((one) => one.subscription !== subscription);
+    const root = rootOf(subject);
+    const others = this.wild.get(root)?.filter((one) => one.subscription !== subscription) ?? [];
+    if (others.length > 0) this.wild.set(root, others);
+    else this.wild.delete(root);
   }
 
   /** A message as it comes off a connection. */
   receive(frame: Frame): void {
     const { subject, reply } = frame;
     const { jetstream } = this;
-    if (this.chance.hit(this.weather.loseRequests))
+    if (this.chance.hit(this.weather.loseRequests)) {
+      this.timeline.mishap("request lost");
       return this.timeline.note(`lost request ${shown(subject)}`);
+    }
     if (this.chance.hit(this.weather.repeatRequests)) {
+      this.timeline.mishap("request repeated");
       this.timeline.after(this.chance.between(0, 50), this.node, () => this.serve(frame));
     }
     const reached = this.route(subject, frame);
@@ -106,6 +114,7 @@ export class Broker {
     // Stores of a stream keep their order; everything else is done by other threads of the server.
     const elsewhere = frame.subject.startsWith("$JS.") && this.chance.hit(0.3);
     if (!elsewhere) return this.jetstream.handle(frame);
+    this.timeline.mishap("served out of order");
     this.timeline.after(this.chance.between(0, 2), this.node, () => this.jetstream.handle(frame));
   }
 
@@ -131,7 +140,10 @@ export class Broker {
       found.push(...(this.inboxes.get(address.slice(0, address.lastIndexOf(".") + 1)) ?? []));
       return found;
     }
-    for (const { matches, subscription } of this.wild) if (matches(address)) found.push(subscription);
+    for (const root of [rootOf(address), ""]) {
+      for (const { matches, subscription } of this.wild.get(root) ?? [])
+        if (matches(address)) found.push(subscription);
+    }
     return found;
   }
 
@@ -141,7 +153,11 @@ export class Broker {
     this.timeline.note("server down");
     this.up = false;
     this.node.crash();
-    this.jetstream.crash(() => this.chance.hit(0.5));
+    this.jetstream.crash(() => {
+      const isForgotten = this.chance.hit(0.5);
+      if (isForgotten) this.timeline.mishap("acknowledgement forgotten");
+      return isForgotten;
+    });
     for (const connection of this.connections) connection.lose();
     this.timeline.after(downMs, null, () => {
       this.timeline.note("server up");
@@ -161,6 +177,12 @@ export class Broker {
 /** Inboxes have names of their own in each process; a trace leaves them out. */
 export function shown(subject: string): string {
   return subject.startsWith("_INBOX") ? "_INBOX" : subject;
+}
+
+/** First token of a subject; "" where that is a wildcard. */
+function rootOf(subject: string): string {
+  const root = subject.slice(0, Math.max(0, subject.indexOf(".")));
+  return root === "*" ? "" : root;
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, item: T): void {

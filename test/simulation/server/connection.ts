@@ -128,8 +128,10 @@ export class SimConnection {
   arrive(subscription: SimSubscription, frame: Frame): void {
     const { broker, breaks } = this;
     if (!this.isReachable) return;
-    if (broker.chance.hit(broker.weather.loseAnswers))
+    if (broker.chance.hit(broker.weather.loseAnswers)) {
+      broker.timeline.mishap("answer lost");
       return broker.timeline.note(`lost answer to ${this.node.name}`);
+    }
     this.inAtMs = Math.max(this.inAtMs, broker.timeline.now + this.way());
     broker.timeline.after(this.inAtMs - broker.timeline.now, this.node, () => {
       if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);

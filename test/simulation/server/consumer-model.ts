@@ -28,6 +28,8 @@ export interface ConsumerHost {
   /** To the subscribers of `inbox`, under the frame's own subject. */
   send(inbox: string, frame: Frame): void;
   hasInterest(inbox: string): boolean;
+  /** A record is delivered that was delivered before. */
+  onRedelivery?(): void;
 }
 
 interface Pull {
@@ -235,7 +237,10 @@ export class ConsumerModel {
     this.handedOut = Math.max(this.handedOut, seq);
     const known = this.pending.get(seq);
     if (known === undefined) this.pending.set(seq, { dseq: this.dseq, heardAtMs: now });
-    else known.heardAtMs = now;
+    else {
+      known.heardAtMs = now;
+      this.host.onRedelivery?.();
+    }
     this.arm(this.settings.ackWaitMs);
     const deliveries = (this.redeliveries.get(seq) ?? 0) + 1;
     const { name } = this.settings;

@@ -111,14 +111,17 @@ export function strike(fault: Fault, ground: Ground): void {
   timeline.note(`fault ${JSON.stringify(fault)}`);
   switch (fault.kind) {
     case "storm": {
+      timeline.mishap("storm");
       const { lose, repeat, latencyMs } = fault;
       broker.weather = { loseRequests: lose, loseAnswers: lose, repeatRequests: repeat, latencyMs };
       timeline.after(fault.forMs, null, () => (broker.weather = FAIR));
       return;
     }
     case "server-restart":
+      timeline.mishap("server restarted");
       return broker.restart(fault.forMs);
     case "server-pause":
+      timeline.mishap("server paused");
       broker.node.pausedUntil = timeline.now + fault.forMs;
       return;
     default: {
@@ -140,6 +143,7 @@ function strikeNode(fault: Extract<Fault, { service: Service }>, node: SimNode, 
     case "crash":
       if (node.operationsLeft !== Number.POSITIVE_INFINITY) return; // Its end is planned already.
       restart(fault.backMs);
+      timeline.mishap("crash of a process");
       return node.crash();
     case "crash-at":
       if (node.operationsLeft !== Number.POSITIVE_INFINITY) return;
@@ -147,17 +151,21 @@ function strikeNode(fault: Extract<Fault, { service: Service }>, node: SimNode, 
       node.operationsLeft = fault.operations;
       return;
     case "pause":
+      timeline.mishap("pause of a process");
       node.pausedUntil = timeline.now + fault.forMs;
       return;
     case "disconnect":
+      timeline.mishap("connection lost");
       connection?.lose();
       return connection?.redial(fault.forMs);
     case "slow":
       if (connection === undefined) return;
+      timeline.mishap("slow reader");
       connection.slowMs = fault.byMs;
       timeline.after(fault.forMs, null, () => (connection.slowMs = 0));
       return;
     case "clock":
+      timeline.mishap("clock turned");
       node.wallOffsetMs = fault.byMs;
       return;
   }

@@ -1,6 +1,6 @@
 /** Writes down what happened, from outside of everything: the history the checker judges. */
 import type { StoredRecord } from "@antiphon/contracts";
-import { parseJournalSubject } from "@antiphon/contracts";
+import { BUCKETS, parseJournalSubject } from "@antiphon/contracts";
 import type { ClientCall, ContainerEvent, GitCommit, History } from "../../chaos/checker/history.ts";
 import { emptyHistory } from "../../chaos/checker/history.ts";
 import { RecordReader } from "../../../runtime/src/record-reader.ts";
@@ -8,8 +8,17 @@ import { WALL_START_MS } from "../ambient.ts";
 import type { Broker } from "../server/broker.ts";
 import { shown } from "../server/broker.ts";
 import type { StoredMessage } from "../server/stream-model.ts";
+import { readEvidence } from "./evidence-witness.ts";
+import type { Objects } from "./sim-blobs.ts";
 import { REPO, type SimGit } from "./sim-repository.ts";
 import type { ContainerLife } from "./sim-runner.ts";
+
+export interface Scene {
+  broker: Broker;
+  git: SimGit;
+  files: Objects;
+  containers: readonly ContainerLife[];
+}
 
 export class Journalist {
   /** Runs with an intent and without an end. */
@@ -17,34 +26,35 @@ export class Journalist {
   private readonly stored: { message: StoredMessage; atMs: number }[] = [];
   private readonly broker: Broker;
   private readonly git: SimGit;
+  private readonly files: Objects;
   private readonly containers: readonly ContainerLife[];
   private readonly calls: readonly ClientCall[];
 
-  constructor(
-    broker: Broker,
-    git: SimGit,
-    containers: readonly ContainerLife[],
-    calls: readonly ClientCall[],
-  ) {
+  constructor({ broker, git, files, containers }: Scene, calls: readonly ClientCall[]) {
     this.broker = broker;
     this.git = git;
+    this.files = files;
     this.containers = containers;
     this.calls = calls;
     broker.jetstream.onStored = (stream, message) => this.see(stream, message);
   }
 
   history(healMs: number, endMs: number): History {
+    const records = this.stored.map(({ message, atMs }) => recordOf(message, atMs));
+    const manifests = this.broker.jetstream.stream(`KV_${BUCKETS.evidence}`);
     return {
       ...emptyHistory(),
+      ...readEvidence(records, { manifests, files: this.files, git: this.git }),
       healedMs: WALL_START_MS + healMs,
       endedMs: WALL_START_MS + endMs,
       calls: this.calls,
-      records: this.stored.map(({ message, atMs }) => recordOf(message, atMs)),
+      records,
       refs: [...this.git.refs].map(([name, commit]) => ({ repo: REPO.path, name, commit })),
       commits: this.commits(),
       containers: this.containers.flatMap((life) => eventsOf(life, endMs)),
-      // The runner is a stand-in, so what it says about containers is no evidence about the real one.
-      witnessed: { git: true, evidence: false, engine: false },
+      // The runner is a stand-in: what I8 holds to account here is who asks for containers, and when; that the real
+      // runner and its reaper take them away is what the campaign with real processes looks at.
+      witnessed: { git: true, evidence: true, engine: true },
     };
   }
 

@@ -57,6 +57,12 @@ export class SimGit {
     return commit;
   }
 
+  /** The tree that `patch` makes of a commit; null: it does not apply. */
+  treeWith(head: string, patch: Buffer): string | null {
+    const text = patch.toString("utf8");
+    return text.startsWith("broken") ? null : hex40(`${this.need(head).tree} ${text}`);
+  }
+
   isAncestor(older: string, newer: string): boolean {
     for (let id: string | null = newer; id !== null; id = this.need(id).parent) if (id === older) return true;
     return false;
@@ -119,11 +125,9 @@ export class SimRepository implements RepositoryPort {
 
   candidate(_repo: RepoRef, head: string, patch: Buffer): Promise<CandidateOutcome> {
     return this.ask((): CandidateOutcome => {
-      const text = patch.toString("utf8");
-      if (text.startsWith("broken")) {
+      const tree = this.git.treeWith(head, patch);
+      if (tree === null)
         return { kind: "refused", code: "ANT_PATCH_DOES_NOT_APPLY", message: "it does not fit" };
-      }
-      const tree = hex40(`${this.git.need(head).tree} ${text}`);
       const overlay = [{ path: "change.txt", mode: "100644" as const, content: patch }];
       return { kind: "candidate", candidate: { tree, objects: [], overlay, deletions: [] } };
     });

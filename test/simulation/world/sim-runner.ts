@@ -75,6 +75,7 @@ class Job {
   async run(): Promise<void> {
     const { bus, node, containers, chance, now } = this.parts;
     this.say({ kind: "accepted", node: node.name, image: "sim" });
+    if (!node.act()) return; // To make a container is an operation: who is gone by then makes none.
     const life: ContainerLife = {
       id: `${node.name}-${containers.length}`,
       request: this.request,

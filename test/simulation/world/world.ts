@@ -8,6 +8,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { History } from "../../chaos/checker/history.ts";
 import { installAmbient } from "../ambient.ts";
 import { Chance } from "../chance.ts";
+import type { Mishap } from "../mishap.ts";
 import { SimNode } from "../node.ts";
 import { Broker } from "../server/broker.ts";
 import { Timeline } from "../timeline.ts";
@@ -36,6 +37,7 @@ export interface WorldReport {
   accidents: readonly string[];
   virtualMs: number;
   steps: number;
+  mishaps: ReadonlyMap<Mishap, number>;
 }
 
 /** After the last run ended the world goes on for this long: a zombie may still speak. */
@@ -48,7 +50,7 @@ export function drawPlan(chance: Chance): WorldPlan {
   const spreadMs = chance.between(1_000, 20_000);
   const faults = drawFaults(chance, chance.between(3_000, 25_000));
   return {
-    runs: drawRuns(chance, chance.int(4, 14), spreadMs),
+    runs: drawRuns(chance, chance.int(2, 6), spreadMs),
     faults,
     fleet: {
       gateway: chance.int(1, 2),
@@ -119,7 +121,7 @@ class World implements Ground {
       chance: chance.fork(6),
       gateways: this.surroundings.gateways,
     });
-    this.journalist = new Journalist(this.broker, git, this.surroundings.containers, this.client.calls);
+    this.journalist = new Journalist(this.surroundings, this.client.calls);
     timeline.after(0, node, () => {
       for (const story of plan.runs) void this.client.story(story);
     });
@@ -140,8 +142,8 @@ class World implements Ground {
     const history = this.journalist.history(plan.healMs, Math.max(timeline.now, plan.healMs));
     const letters = this.broker.jetstream.stream("ANT_DLQ").messages.size;
     if (letters > 0) this.accidents.push(`${letters} dead letters`);
-    const { trace, steps, now } = timeline;
-    return { plan, history, trace, accidents: this.accidents, virtualMs: now, steps };
+    const { trace, steps, now, mishaps } = timeline;
+    return { plan, history, trace, accidents: this.accidents, virtualMs: now, steps, mishaps };
   }
 
   nodes(service: Service): SimNode[] {

@@ -1,12 +1,12 @@
 /** The host's memory and disk while something runs, as the kernel tells them. */
 import { readFileSync, statfsSync } from "node:fs";
 
-export interface HostRoom {
+interface HostRoom {
   readonly memoryBytes: number;
   readonly diskBytes: number;
 }
 
-export interface HostRecord {
+interface HostRecord {
   readonly before: HostRoom;
   /** The least there was at any look. */
   readonly during: HostRoom;
@@ -15,7 +15,7 @@ export interface HostRecord {
 
 const LOOK_MS = 100;
 
-export function hostRoom(): HostRoom {
+function hostRoom(): HostRoom {
   const available = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync("/proc/meminfo", "latin1"))?.[1];
   if (available === undefined) throw new Error("/proc/meminfo does not say what is available");
   const { bavail, bsize } = statfsSync("/");

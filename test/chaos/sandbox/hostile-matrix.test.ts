@@ -116,7 +116,7 @@ const CELLS: readonly Cell[] = [
   },
 ];
 
-afterAll(() => test.expectNoContainers(20_000));
+afterAll(() => test.expectNoContainers(20_000), 30_000);
 
 async function endOf(sandbox: Sandbox, cell: Cell): Promise<string> {
   const { argv, timeoutMs } = cell;
@@ -140,8 +140,8 @@ async function filesOf(sandbox: Sandbox): Promise<string> {
   }
 }
 
-describe("a hostile program", () => {
-  it.each(CELLS)("$name: ends by name, within its bound, and the host is unharmed", async (cell) => {
+describe("a hostile program", { timeout: 240_000 }, () => {
+  it.each(CELLS)("$name ends by name, within its bound, and the host is unharmed", async (cell) => {
     const order = { ...(await test.order()), limits: defaultLimits("runc") };
     const started = performance.now();
     const { result, host } = await watchHost(async () => {

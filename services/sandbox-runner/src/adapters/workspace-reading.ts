@@ -13,14 +13,14 @@ import { sha256Hasher } from "./sha256.ts";
 
 type Hear = (piece: Buffer) => void;
 
-export interface SelectiveReading {
+interface SelectiveReading {
   /** What the supervisor compares with; nothing, when it was not told to. */
   readonly remembered: Baseline;
   look(hear: Hear): Promise<void>;
   take(paths: readonly string[], hear: Hear): Promise<void>;
 }
 
-export interface WholeReading {
+interface WholeReading {
   whole(hear: Hear): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function collectSelected(
   });
   const survey = reader.result();
   const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
-  const { wanted, unchanged } = select(survey, baseline, remembered, ignores);
+  const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
   const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
   for (const path of unchanged) collector.unchanged(path);
   if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);

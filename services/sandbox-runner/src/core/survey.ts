@@ -13,7 +13,7 @@ export interface Survey {
   readonly missing: ReadonlySet<string>;
 }
 
-export interface Selection {
+interface Selection {
   /** To be taken out and judged. */
   readonly wanted: readonly string[];
   /** As the job began with them. */
@@ -78,12 +78,18 @@ export function select(
   baseline: Baseline,
   remembered: Baseline,
   ignores: (path: string) => boolean,
+  maxFiles: number,
 ): Selection {
   const wanted: string[] = [];
+  let added = 0;
   const changed = new Set(survey.changed);
   for (const path of changed) {
     if (baseline.has(path)) wanted.push(path);
-    else if (!ignores(path)) wanted.push(checkPath(path));
+    else if (!ignores(path)) {
+      wanted.push(checkPath(path));
+      added += 1;
+      if (added > maxFiles) throw new Refusal("too-many-files", path); // before any of them is sent
+    }
   }
   const unchanged: string[] = [];
   for (const [path, entry] of remembered) {
@@ -109,7 +115,7 @@ export function directoriesOf(baseline: Baseline): ReadonlySet<string> {
   return directories;
 }
 
-export function sameEntry(a: BaselineEntry, b: BaselineEntry): boolean {
+function sameEntry(a: BaselineEntry, b: BaselineEntry): boolean {
   if (a.kind === "symlink" || b.kind === "symlink") {
     return a.kind === "symlink" && b.kind === "symlink" && a.target === b.target;
   }

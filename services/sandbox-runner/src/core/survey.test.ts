@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import type { Baseline, BaselineEntry } from "./collected.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+
+const file = (sha256: string): BaselineEntry => ({ kind: "file", mode: "100644", size: 1, sha256 });
+const link = (target: string): BaselineEntry => ({ kind: "symlink", target });
+const of = (entries: Record<string, BaselineEntry>): Baseline => new Map(Object.entries(entries));
+const survey = (changed: string[], missing: string[] = []): Survey => ({
+  changed,
+  missing: new Set(missing),
+});
+const nothing = (): boolean => false;
+
+function read(text: string, pieceBytes = text.length): Survey {
+  const reader = new SurveyReader(3);
+  for (let at = 0; at < text.length; at += pieceBytes)
+    reader.push(Buffer.from(text.slice(at, at + pieceBytes)));
+  return reader.result();
+}
+
+describe("what a supervisor says of a workspace", () => {
+  it("is read alike wherever the stream is cut, and refused when it stops early or does not end", () => {
+    const said = survey(["a", "b/c"], ["d"]);
+    expect(read("+a\0-d\0+b/c\0")).toEqual(said);
+    expect(read("+a\0-d\0+b/c\0", 1)).toEqual(said);
+    expect(() => read("+a\0+b")).toThrow("tar-truncated");
+    expect(() => read("+a\0+b\0+c\0+d\0")).toThrow("too-many-entries");
+  });
+});
+
+describe("what is taken out", () => {
+  const baseline = of({ same: file("1"), over: file("2"), gone: file("3"), link: link("same") });
+  const remembered = of({
+    same: file("1"),
+    over: file("1"),
+    gone: file("3"),
+    link: link("same"),
+    old: file("4"),
+  });
+
+  it("is what differs, what is new, and what the job had put over the tree", () => {
+    const { wanted, unchanged } = select(survey(["new"], ["gone"]), baseline, remembered, nothing, 9);
+    expect(wanted).toEqual(["new", "over", "old"]);
+    expect(unchanged).toEqual(["same", "link"]);
+  });
+
+  it("is everything where nothing is remembered", () => {
+    const all = [...baseline.keys()];
+    expect(select(survey(all), baseline, new Map(), nothing, 9)).toEqual({ wanted: all, unchanged: [] });
+  });
+
+  it("C5: is not what is ignored, unless it was there before", () => {
+    const { wanted } = select(survey(["same", "new"]), baseline, remembered, () => true, 9);
+    expect(wanted).toContain("same");
+    expect(wanted).not.toContain("new");
+  });
+
+  it("C2: is refused before it is sent when it is too much, or has a name that breaks a rule", () => {
+    expect(() => select(survey(["a", "b"]), baseline, remembered, nothing, 1)).toThrow("too-many-files");
+    expect(() => select(survey(["a\nb"]), baseline, remembered, nothing, 9)).toThrow("path-control");
+  });
+
+  it("C5: begins with the rule files that are there, by-products aside", () => {
+    const rules = of({ ".gitignore": file("1"), "a/.gitignore": file("1"), "b/.gitignore": file("1") });
+    const now = survey(["c/.gitignore", "node_modules/x/.gitignore"], ["b/.gitignore"]);
+    const files = ruleFilesOf(now, rules, new IgnoreRules([], ["node_modules/"]));
+    expect(files).toEqual([".gitignore", "a/.gitignore", "c/.gitignore"]);
+    expect([...directoriesOf(of({ "a/b/c": file("1"), d: file("1") }))].sort()).toEqual(["a", "a/b"]);
+  });
+});

@@ -151,7 +151,7 @@ async function perform(
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // K2
     }
-    await fillWorkspace(lease, plan, ports.sources.trees, request.collect);
+    await fillWorkspace(lease, plan, request.collect);
     const link = await ports.egress(request, sandbox);
     const leased = { lease, image, plan, limits: bounded.limits, emit, env: link?.env ?? {} };
     try {

@@ -4,7 +4,7 @@
  */
 import { limits } from "@antiphon/contracts";
 import type { Sandbox } from "../ports.ts";
-import type { TreeArchive } from "./tree-archive.ts";
+import type { Tree, TreeArchive } from "./tree-archive.ts";
 
 export class Furnisher {
   readonly #trees: TreeArchive;
@@ -19,10 +19,10 @@ export class Furnisher {
   }
 
   /**
-   * Answers the name of the tree that is in the sandbox now, or null where it is left empty. A tree that cannot be had,
+   * Answers the tree that is in the sandbox now, or null where it is left empty. A tree that cannot be had,
    * or put in, is not tried a second time: who asks for it next is told why.
    */
-  async furnish(sandbox: Sandbox): Promise<string | null> {
+  async furnish(sandbox: Sandbox): Promise<Tree | null> {
     const name = this.#latest;
     if (name === null) return null;
     try {
@@ -30,7 +30,7 @@ export class Furnisher {
       if (tree.contentBytes > limits.sandboxWarmTreeBytes) return null;
       await sandbox.putTar(tree.tar());
       await sandbox.remember?.(tree.baseline);
-      return name;
+      return tree;
     } catch (error) {
       if (this.#latest === name) this.#latest = null;
       throw error;

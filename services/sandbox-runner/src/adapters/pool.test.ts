@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
 import { defaultLimits } from "../core/job-limits.ts";
-import { WarmPool } from "./pool.ts";
+import { WarmPool, type PoolOptions } from "./pool.ts";
 
 const order: SandboxOrder = { imageId: "sha256:a", limits: defaultLimits("runc"), labels: {} };
 const other: SandboxOrder = { ...order, limits: { ...order.limits, pids: 1 } };
@@ -35,7 +35,7 @@ function provider() {
   return { port, made, control };
 }
 
-function setUp(warm = 2, furnish?: (sandbox: Sandbox) => Promise<string | null>) {
+function setUp(warm = 2, furnish?: PoolOptions["furnish"]) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
   const failures: unknown[] = [];
@@ -134,13 +134,16 @@ describe("the warm pool", () => {
 
   it("W5: hands out the one that holds the tree first, then an empty one, and says what is in it", async () => {
     const trees = ["a", null, "b"];
-    const { pool } = setUp(3, () => Promise.resolve(trees.shift() ?? null));
+    const { pool } = setUp(3, () => {
+      const name = trees.shift() ?? null;
+      return Promise.resolve(name === null ? null : { name, baseline: new Map() });
+    });
     pool.refill();
     await settle();
     const first = await pool.take(order, "b");
     const second = await pool.take(order, "b");
     const third = await pool.take(order, "b");
-    expect([first, second, third].map(({ holds }) => holds)).toEqual(["b", null, "a"]);
+    expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
   });
 
   it("W5: one that could not be furnished is destroyed, not handed out", async () => {

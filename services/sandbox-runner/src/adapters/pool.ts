@@ -6,8 +6,8 @@
  *
  * Invariants:
  *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
- *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
  *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
+ *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
  */
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
 import {
@@ -18,6 +18,7 @@ import {
   type PoolBounds,
   type PoolEvent,
 } from "../core/pool-plan.ts";
+import type { Tree } from "./tree-archive.ts";
 
 /** Refilling competes with the job that emptied the place for the same cores: it lets it begin first. */
 const REFILL_DELAY_MS = 250;
@@ -28,17 +29,20 @@ export interface PoolOptions {
   readonly maxAgeMs: number;
   /** What a warm sandbox is ordered as; asked each time, for its deadline label. Null: nothing can be warm now. */
   readonly order: () => SandboxOrder | null;
-  /** Puts a base tree into an empty sandbox that nobody has asked for yet; answers its name. */
-  readonly furnish?: (sandbox: Sandbox) => Promise<string | null>;
+  /** Puts a base tree into an empty sandbox that nobody has asked for yet; answers which. */
+  readonly furnish?: (sandbox: Sandbox) => Promise<HeldTree | null>;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
 }
 
+/** What can be told, and undone, of a tree that is in a sandbox, whatever became of the tree since. */
+type HeldTree = Pick<Tree, "name" | "baseline">;
+
 export interface Lease {
   readonly sandbox: Sandbox;
   readonly warm: boolean;
-  /** The name of the base tree that is in it already. */
-  readonly holds: string | null;
+  /** The base tree that is in it already. */
+  readonly holds: HeldTree | null;
   /** Destroys the sandbox. Idempotent. */
   release(): Promise<void>;
 }
@@ -46,7 +50,7 @@ export interface Lease {
 interface Ready {
   readonly sandbox: Sandbox;
   readonly key: string;
-  readonly holds: string | null;
+  readonly holds: HeldTree | null;
   readonly bornMs: number;
   dead: boolean;
 }
@@ -88,7 +92,9 @@ export class WarmPool {
     const key = keyOf(order);
     this.#dropStale();
     const fits = this.#ready.filter((one) => one.key === key);
-    const best = [tree, null].flatMap((wanted) => fits.find((one) => one.holds === wanted) ?? []);
+    const best = [tree, null].flatMap(
+      (wanted) => fits.find((one) => (one.holds?.name ?? null) === wanted) ?? [],
+    );
     const chosen = best[0] ?? fits[0];
     const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
     const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
@@ -144,7 +150,7 @@ export class WarmPool {
     }
   }
 
-  async #furnish(sandbox: Sandbox): Promise<string | null> {
+  async #furnish(sandbox: Sandbox): Promise<HeldTree | null> {
     try {
       return (await this.#options.furnish?.(sandbox)) ?? null;
     } catch (error) {

@@ -68,12 +68,11 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
-  trees: TreeArchive,
   collects: boolean,
 ): Promise<void> {
   const { sandbox, holds } = lease;
-  const isFurnished = holds !== null && holds === plan.tree?.name;
-  if (holds !== null && !isFurnished) await sandbox.remove(topOf((await trees.open(holds)).baseline));
+  const isFurnished = holds !== null && holds.name === plan.tree?.name;
+  if (holds !== null && !isFurnished) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isFurnished) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
   if (collects && !isFurnished) await sandbox.remember?.(plan.baseline);

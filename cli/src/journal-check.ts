@@ -78,7 +78,7 @@ export async function checkJournal(gateway: Source, request: CheckRequest): Prom
 }
 
 function badView(runId: string): string {
-  return `the view of ${runId} cannot be read; mend it with: antiphon doctor --journal ${runId} --rebuild`;
+  return `the view of ${runId} in ANT_RUNS cannot be read; its records are what counts`;
 }
 
 async function trustOf(gateway: Source, trusted: readonly string[], partitions: number): Promise<Trust> {

@@ -2,6 +2,7 @@
 const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   "main-job": () => import("./main-job.ts"),
   archive: () => import("./archive.ts"),
+  "cold-start": () => import("./cold-start.ts"),
   contracts: () => import("./contracts.ts"),
   git: () => import("./git.ts"),
   journal: () => import("./journal.ts"),

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../errors.ts";
 const KINDS = {
   altered: [
     "ANT_JOURNAL_CORRUPT",
-    "Restore this record from a backup or a replica of the stream; until then nothing reads the run. `--rebuild` keeps the views of the other runs right.",
+    "Restore this record from a backup or a replica of the stream; until then nothing reads the run. The other runs are not affected.",
   ],
   truncated: [
     "ANT_JOURNAL_CORRUPT",
@@ -21,7 +21,7 @@ const KINDS = {
   ],
   missing: [
     "ANT_JOURNAL_GAP",
-    "Restore this record from a backup or a replica of the stream. A lost landing is found again in git: `antiphon doctor --journal --rebuild`.",
+    "Restore this record from a backup or a replica of the stream. A landing that an open run lost is found again in git by its Director.",
   ],
   seal: [
     "ANT_JOURNAL_GAP",

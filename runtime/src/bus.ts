@@ -16,6 +16,7 @@ import type { PublishResult } from "./core/publish-result.ts";
 import { RecordReader } from "./record-reader.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
+import { StreamLeader } from "./stream-leader.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
@@ -184,7 +185,8 @@ function openBus(
     note: (out, what) => options.log?.warn({ subject: out.subject, stream: out.stream }, what),
     limits: { ...publisherDefaults, ...options.publisher },
   });
-  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected });
+  const leader = nc.info?.cluster === undefined ? null : new StreamLeader(jsm);
+  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected, leader });
 
   const turn = (up: boolean): boolean => {
     if (connected === up) return false;

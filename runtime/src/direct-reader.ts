@@ -3,6 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import type { ReplyInbox } from "./reply-inbox.ts";
+import type { StreamLeader } from "./stream-leader.ts";
 
 /**
  * DirectReader: reads of stored messages by JetStream's direct get (ADR-31), without a consumer.
@@ -15,6 +16,8 @@ import type { ReplyInbox } from "./reply-inbox.ts";
  *   D2 A read leaves nothing on the server: no consumer, no subscription of its own.
  *   D3 A multi read is complete or fails; it is never silently cut short, not even by a server that finds a
  *      message damaged on its disk.
+ *   D4 What was acknowledged before a read began is in its answer, whichever replica gives it: in a cluster a whole
+ *      run is read up to where the leader was, and "nothing there" is the leader's word.
  */
 export interface StoredMessage {
   subject: string;
@@ -37,6 +40,8 @@ interface ReaderPort {
   inbox: ReplyInbox;
   deadlines: Deadlines;
   connected: () => boolean;
+  /** Null: there is one server, and it knows everything. */
+  leader: StreamLeader | null;
 }
 
 /** Silence of this length fails one attempt. */
@@ -47,7 +52,7 @@ const readDeadlineMs = 15_000;
 const retryPolicy = { baseMs: 20, capMs: 1000 };
 
 type Attempt =
-  | { kind: "done"; messages: StoredMessage[]; pending: number }
+  | { kind: "done"; messages: StoredMessage[]; pending: number; upToSeq: number }
   | { kind: "none" }
   | { kind: "too-many" }
   | { kind: "unreadable" }
@@ -64,6 +69,12 @@ type Wanted = "one" | "next" | "last";
 /** A message may be purged between the server's look at its list and at its disk: then the next try finds no name. */
 const unreadableTries = 3;
 
+/** What a replica's answer is held to. */
+interface Standard {
+  before(): Promise<void>;
+  judge(attempt: Attempt): Promise<Attempt>;
+}
+
 export class DirectReader {
   private readonly port: ReaderPort;
   private readonly pending = new Set<(reason: string) => void>();
@@ -76,7 +87,12 @@ export class DirectReader {
 
   /** The last message on one subject, or null. */
   async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs);
+    const standard = this.standard(async (leader, attempt) => {
+      if (attempt.kind !== "none") return attempt;
+      const message = await leader.last(stream, subject); // D4
+      return message === null ? attempt : { kind: "done", messages: [message], pending: 0, upToSeq: 0 };
+    });
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs, standard);
     return result?.messages[0] ?? null;
   }
 
@@ -90,7 +106,8 @@ export class DirectReader {
     const found: StoredMessage[] = [];
     for (let seq = fromSeq; ;) {
       const body = JSON.stringify({ multi_last: filters, ...(seq > 0 ? { seq } : {}) });
-      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs);
+      const standard = this.upToLeader(stream, filters, seq);
+      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs, standard);
       found.push(...(result?.messages ?? []));
       const last = result?.messages.at(-1);
       // D3: the server stops after 64 MiB and says how many are left.
@@ -111,8 +128,34 @@ export class DirectReader {
       batch: query.batch,
       ...(query.maxBytes === undefined ? {} : { max_bytes: query.maxBytes }),
     });
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "next", deadlineMs);
+    const standard = this.standard(async (leader, attempt) =>
+      attempt.kind === "none" && (await leader.has(stream, [query.filter], query.seq)) ? LAGS : attempt,
+    );
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "next", deadlineMs, standard);
     return result ?? { messages: [], pending: 0 };
+  }
+
+  /** D4, of a read of everything that matches. */
+  private upToLeader(stream: string, filters: readonly string[], fromSeq: number): Standard | null {
+    let due: number | null = null;
+    return this.standard(
+      async (leader, attempt) => {
+        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt;
+        return attempt.kind === "none" && (await leader.has(stream, filters, fromSeq)) ? LAGS : attempt;
+      },
+      async (leader) => {
+        due ??= await leader.lastSeq(stream);
+      },
+    );
+  }
+
+  private standard(
+    judge: (leader: StreamLeader, attempt: Attempt) => Promise<Attempt>,
+    before: (leader: StreamLeader) => Promise<void> = () => Promise.resolve(),
+  ): Standard | null {
+    const { leader } = this.port;
+    if (leader === null) return null;
+    return { before: () => before(leader), judge: (attempt) => judge(leader, attempt) };
   }
 
   /** The connection is gone; answers that were under way will not come. */
@@ -148,6 +191,7 @@ export class DirectReader {
     body: string,
     wanted: Wanted,
     deadlineMs: number,
+    standard: Standard | null,
   ): Promise<{ messages: StoredMessage[]; pending: number } | null> {
     const until = performance.now() + deadlineMs;
     let reason = "not connected";
@@ -156,7 +200,8 @@ export class DirectReader {
       if (this.closed) break;
       if (this.port.connected()) {
         const patience = Math.max(tickMs, Math.min(silenceMs, until - performance.now()));
-        const result = await this.attempt(subject, body, wanted, patience);
+        const once = (): Promise<Attempt> => this.attempt(subject, body, wanted, patience);
+        const result = await (standard === null ? once() : heldTo(standard, once));
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
         if (result.kind === "too-many") throw new TooManyResults(subject); // D3
@@ -199,7 +244,7 @@ export class DirectReader {
         gap ||= wanted !== "one" && isAfterGap(message, messages);
         if (code === 0) {
           messages.push(stored(message));
-          if (wanted === "one") settle({ kind: "done", messages, pending: 0 });
+          if (wanted === "one") settle({ kind: "done", messages, pending: 0, upToSeq: 0 });
           return;
         }
         settle(
@@ -218,6 +263,18 @@ export class DirectReader {
   }
 }
 
+const LAGS: Attempt = { kind: "later", reason: "the replica that answered lags behind the leader" };
+
+/** While nobody leads the stream nobody can say what is due: then it is asked again. */
+async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise<Attempt> {
+  try {
+    await standard.before();
+    return await standard.judge(await once());
+  } catch (error) {
+    return { kind: "later", reason: `its leader does not answer: ${String(error)}` };
+  }
+}
+
 /** Each answer of a series, and its end, names the sequence before it: one that is lost on the way is missed. */
 function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
   const named = message.headers?.get("Nats-Last-Sequence") ?? "";
@@ -226,7 +283,9 @@ function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
 
 function endOf(message: Msg, code: number, wanted: Wanted, messages: StoredMessage[]): Attempt {
   if (code === 204) {
-    return { kind: "done", messages, pending: Number(message.headers?.get("Nats-Num-Pending") ?? "0") };
+    const pending = Number(message.headers?.get("Nats-Num-Pending") ?? "0");
+    const upToSeq = Number(message.headers?.get("Nats-UpTo-Sequence") ?? "0");
+    return { kind: "done", messages, pending, upToSeq };
   }
   if (code === 404) {
     // "No Results": no such subject. "Message Not Found": there is one, and the server cannot read it.

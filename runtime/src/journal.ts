@@ -231,7 +231,7 @@ class JetStreamJournal implements Journal {
   ): Promise<StoredRecord | null> {
     for (;;) {
       try {
-        return (await this.readBack(stream, subject)) ?? (await this.readLeader(stream, subject));
+        return await this.readBack(stream, subject);
       } catch (error) {
         const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
         if (!outage || this.bus.nc.isClosed() || signal?.aborted === true) throw error;
@@ -242,23 +242,6 @@ class JetStreamJournal implements Journal {
   private async readBack(stream: string, subject: string): Promise<StoredRecord | null> {
     const message = await this.bus.reader.last(stream, subject);
     return message === null ? null : this.bus.records.read(message);
-  }
-
-  /** A direct get may be answered by a replica that lags; the leader that refused does not. */
-  private async readLeader(stream: string, subject: string): Promise<StoredRecord | null> {
-    const message = await this.bus.jsm.streams
-      .getMessage(stream, { last_by_subj: subject })
-      .catch(() => null);
-    if (message === null) return null;
-    const { seq, time, data, header } = message;
-    const { subject: stored } = message;
-    return this.bus.records.read({
-      subject: stored,
-      seq,
-      at: time,
-      data,
-      header: (name) => header.get(name),
-    });
   }
 }
 

@@ -14,7 +14,9 @@ import type { Logger } from "./logger.ts";
  * Invariants:
  *   W1 Live requests plus busy slots never exceed `slots`; what all loops of a consumer hold never exceeds the gate.
  *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
- *   W3 A delivery that cannot be worked on (stopped, no slot) is handed back at once, not left to time out.
+ *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
+ *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
+ *      leaving in order makes nobody do anything again.
  */
 export interface PullLoopOptions {
   stream: string;
@@ -59,7 +61,7 @@ export class Gate {
 }
 
 interface Pull {
-  subscription: { unsubscribe(): void };
+  subscription: { unsubscribe(): void; drain(): Promise<void> };
   wanted: number;
   live: boolean;
   heardAt: number;
@@ -68,6 +70,7 @@ interface Pull {
 const expiresMs = 30_000;
 const heartbeatMs = 3000;
 const watchMs = 1000;
+const handoverMs = 2000;
 const nanos = 1_000_000;
 const retryPolicy = { baseMs: 50, capMs: 2000 };
 
@@ -85,6 +88,7 @@ export class PullLoop {
   private busy = 0;
   private pullCount = 0;
   private stopped = false;
+  private handover: Promise<void> = Promise.resolve();
   private scheduled = false;
 
   constructor(bus: Bus, options: PullLoopOptions, inbox: string) {
@@ -105,23 +109,34 @@ export class PullLoop {
     return this.busy;
   }
 
-  /** No new work; what still arrives is handed back. */
+  /** No new work; what was handed out already still arrives. */
   stop(): void {
     if (this.stopped) return;
     this.stopped = true;
+    this.handover = this.endPulls(); // W4
     this.offConnectivity();
     clearInterval(this.watch);
     if (this.retryTimer !== null) clearTimeout(this.retryTimer);
   }
 
-  /** Resolves when no slot is busy. */
+  /** Resolves when no slot is busy; after `stop` that is for good. */
   async idleSlots(): Promise<void> {
+    await this.handover;
     if (this.busy > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
   /** Drops the reply subjects. Only after `stop`. */
   close(): void {
     for (const pull of [...this.pulls]) this.end(pull);
+  }
+
+  /** The server answers behind everything it sent before; one that cannot be heard has nothing to hand over. */
+  private async endPulls(): Promise<void> {
+    if (!this.bus.connected) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, handoverMs)));
+    await Promise.race([late, Promise.allSettled([...this.pulls].map((pull) => pull.subscription.drain()))]);
+    clearTimeout(timer);
   }
 
   private schedule(): void {
@@ -174,7 +189,7 @@ export class PullLoop {
     this.failures = 0;
     pull.wanted -= 1;
     if (pull.wanted <= 0) this.end(pull);
-    if (this.stopped || this.busy >= this.options.slots || !this.gate.take()) {
+    if (this.busy >= this.options.slots || !this.gate.take()) {
       message.respond("-NAK"); // W3
       return;
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openJournal, provision, uniqueId } from "../../runtime/src/index.ts";
+import { BUCKETS } from "@antiphon/contracts";
+import { openBlobs, openJournal, openKv, provision, uniqueId } from "../../runtime/src/index.ts";
 import type { Bus } from "../../runtime/src/index.ts";
 import { claimRecord, dispatchRecord, intentRecord } from "../../runtime/src/testing/records.ts";
 import { startNatsCluster, type NatsCluster } from "../support/nats-cluster.ts";
@@ -48,6 +49,34 @@ describe("three servers, three copies of each stream", () => {
     expect(stored).toHaveLength(total + 1);
     await leader?.restart();
     await cluster.healthy();
+  }, 60_000);
+
+  it("D4 what one service was told is stored every other service reads at once, whichever server it asks", async () => {
+    const buses = await Promise.all(cluster.members.map(({ url }) => cluster.connect({ servers: url })));
+    const pairs = Array.from({ length: 150 }, (_, i) => i);
+    const missed: string[] = [];
+    await Promise.all(
+      buses.map(async (writer, w) => {
+        const reader = buses[(w + 1) % buses.length]!;
+        const [mine, theirs] = [openKv(writer, BUCKETS.intents), openKv(reader, BUCKETS.intents)];
+        const blobs = openBlobs(writer, BUCKETS.evidenceFiles);
+        const others = openBlobs(reader, BUCKETS.evidenceFiles);
+        for (const i of pairs) {
+          const runId = `run_${uniqueId()}`;
+          await mine.create(runId, { i });
+          if ((await theirs.get(runId)) === null) missed.push(`document ${w} ${i}`);
+          await openJournal(writer).append(intentRecord(runId));
+          await openJournal(writer).append(dispatchRecord(runId, "T-1", 1));
+          const records = await openJournal(reader).read(runId);
+          if (records.length !== 2) missed.push(`record ${w} ${i}: ${records.length}`);
+          if (i % 10 !== 0) continue;
+          const ref = await blobs.put(`big-${w}-${i}`, Buffer.alloc(300_000, `${w} ${i}`));
+          const read = await others.get(ref).catch((error: unknown) => error);
+          if (!(read instanceof Buffer)) missed.push(`object ${w} ${i}: ${String(read)}`);
+        }
+      }),
+    );
+    expect(missed).toEqual([]);
   }, 60_000);
 
   it("J3 a register that was taken before the leader died is taken after it", async () => {

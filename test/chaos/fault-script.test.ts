@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pointsOf } from "./rig/crash-point-list.ts";
 import { faultScript } from "./rig/fault-script.ts";
+import { WHOLE, fullPlan } from "./rig/full-plan.ts";
 import { seeded } from "./rig/random.ts";
 import { jobAt } from "./rig/workload.ts";
 
@@ -46,4 +47,21 @@ test("the work is a function of its seed, with a poison task in every hundred an
   expect(jobs(1).filter(({ shape }) => shape === "poison")).toHaveLength(4);
   expect(jobs(1).filter(({ shape }) => shape === "sandbox")).toHaveLength(16);
   expect(new Set(jobs(1).map(({ shape }) => shape)).size).toBe(9);
+});
+
+describe("the whole campaign", () => {
+  test("is its legs together: none of what was promised is left out, on one server and on three", () => {
+    const legs = fullPlan(7, 1, 40);
+    const sum = (of: (leg: (typeof legs)[number]) => number | undefined): number =>
+      legs.reduce((total, leg) => total + (of(leg) ?? 0), 0);
+    expect(sum(({ runs }) => runs)).toBe(WHOLE.runs);
+    expect(sum(({ counts }) => counts.kill)).toBe(300);
+    expect(sum(({ counts }) => counts.stop)).toBe(300);
+    expect(sum(({ counts }) => counts.nats)).toBe(300);
+    expect(sum(({ counts }) => counts.partition)).toBe(200);
+    expect(sum(({ counts }) => counts.disk)).toBe(20);
+    expect(sum(({ counts }) => counts.points)).toBe(50 * 40);
+    expect(new Set(legs.map(({ servers }) => servers))).toEqual(new Set([1, 3]));
+    expect(new Set(legs.map(({ seed }) => seed)).size).toBe(legs.length);
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * A small campaign of every kind of fault against real processes, and the same faults against the naive twin. The big
- * ones are `npm run chaos`.
+ * A small campaign of every kind of fault against real processes, one against a cluster of three servers, and the same
+ * faults against the naive twin. The big ones are `npm run chaos`.
  */
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
@@ -22,7 +22,7 @@ async function tortured(options: Partial<CampaignOptions>): Promise<CampaignResu
   const lines: string[] = [];
   const result = await runCampaign({
     seed: SEED,
-    runs: 120,
+    runs: 320,
     spanMs: 40_000,
     counts: { kill: 20, stop: 10, nats: 5, partition: 5, disk: 1, points: POINTS },
     sizes: SIZES,
@@ -42,15 +42,16 @@ async function tortured(options: Partial<CampaignOptions>): Promise<CampaignResu
   return result;
 }
 
+const told = ({ judgement }: CampaignResult): string[] =>
+  judgement.violations.map(({ invariant, rule, what }) => `${invariant} ${rule}: ${what}`);
+
 test(
   "Antiphon keeps every invariant through kills, zombies, lost servers, partitions, a full disk and every crash point",
   { timeout: 600_000 },
   async () => {
     const result = await tortured({});
-    expect(result.judgement.violations.map(({ invariant, rule, what }) => [invariant, rule, what])).toEqual(
-      [],
-    );
-    expect(result.runs).toBeGreaterThanOrEqual(120);
+    expect(told(result)).toEqual([]);
+    expect(result.tasks).toBeGreaterThanOrEqual(500);
     expect(Object.fromEntries(result.injected.counts)).toMatchObject({
       kill: 20,
       stop: 10,
@@ -66,6 +67,24 @@ test(
     );
     expect(result.undrained).toEqual([]);
     expect(INVARIANTS).toHaveLength(10);
+  },
+);
+
+test(
+  "a cluster of three servers keeps every invariant while its leader, any member or a majority is killed",
+  { timeout: 300_000 },
+  async () => {
+    const result = await tortured({
+      runs: 50,
+      spanMs: 20_000,
+      counts: { kill: 4, nats: 5 },
+      servers: 3,
+      dockerEvery: 0,
+      poison: false,
+    });
+    expect(told(result)).toEqual([]);
+    expect(Object.fromEntries(result.injected.counts)).toMatchObject({ kill: 4, nats: 5 });
+    expect(result.undrained).toEqual([]);
   },
 );
 

@@ -12,8 +12,10 @@ export interface Kill {
 
 export interface Recovery {
   readonly kills: readonly Kill[];
-  /** Of each run that was open at a kill, from the kill to its next record. */
+  /** Of each run that was open at a kill, from the kill to its next record, where no other kill came in between. */
   readonly waitsMs: readonly number[];
+  /** How often a run was hit again before it moved: that wait counts from the later kill. */
+  readonly hitAgain: number;
   /** The longest wait of each kind of process. */
   readonly worst: Readonly<Record<string, number>>;
 }
@@ -34,15 +36,20 @@ export async function killEvery(seconds: number, processes: Processes, stop: Abo
 /** `times`: when each record of each run was stored, in order. The runs are over: the last one closed them. */
 export function recoveryOf(kills: readonly Kill[], times: ReadonlyMap<string, readonly number[]>): Recovery {
   const waitsMs: number[] = [];
+  let hitAgain = 0;
   const worst: Record<string, number> = {};
   for (const { name, atMs } of kills) {
     const kind = name.replace(/-\d+$/, "");
     for (const run of times.values()) {
       const next = run.find((time) => time > atMs);
       if (next === undefined || (run[0] ?? Infinity) > atMs) continue;
+      if (kills.some((other) => other.atMs > atMs && other.atMs < next)) {
+        hitAgain += 1;
+        continue;
+      }
       waitsMs.push(next - atMs);
       worst[kind] = Math.max(worst[kind] ?? 0, next - atMs);
     }
   }
-  return { kills, waitsMs, worst };
+  return { kills, waitsMs, hitAgain, worst };
 }

@@ -81,6 +81,7 @@ export function reportOf(measured: Measured) {
         : {
             kills: measured.recovery.kills.length,
             worst: measured.recovery.worst,
+            hitAgain: measured.recovery.hitAgain,
             ...quantiles(measured.recovery.waitsMs),
           },
     errors: {
@@ -150,11 +151,11 @@ export function print(report: Report): void {
     );
   }
   if (report.recovery !== null) {
-    const { kills, worst, n: affected } = report.recovery;
+    const { kills, worst, hitAgain, n: affected } = report.recovery;
     line(`${kills} kills, to progress`, report.recovery);
     const each = Object.entries(worst).map(([kind, ms]) => `${kind} ${n(ms / 1000, 1)} s`);
     console.log(
-      `  ${affected} times a run was open at a kill; longest by what was killed: ${each.join(", ")}`,
+      `  ${affected} times a run was open at a kill, ${hitAgain} more times one was hit again before it moved; longest by what was killed: ${each.join(", ")}`,
     );
   }
   console.log(

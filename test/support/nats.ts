@@ -18,6 +18,7 @@ export interface NatsServer {
   port: number;
   dir: string;
   pid(): number;
+  running(): boolean;
   /** `kill -9`. The store stays. */
   kill(): Promise<void>;
   /** SIGTERM and wait. The store stays. */
@@ -74,6 +75,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
     port,
     dir,
     pid: () => child.pid ?? 0,
+    running: () => child.exitCode === null && child.signalCode === null,
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
     async restart() {

@@ -17,6 +17,8 @@ export interface Broker {
   connect(options?: Partial<BusOptions>): Promise<Bus>;
   /** `kill -9` of whom the strike means, and the same again after `forMs`. */
   strike(strike: Strike, forMs: number): Promise<void>;
+  /** Starts again whoever is not there: Ctrl-C ends the servers too. */
+  revive(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,6 +35,9 @@ export async function singleBroker(options: NatsServerOptions = {}): Promise<Bro
       await server.kill();
       await new Promise((resolve) => setTimeout(resolve, forMs));
       await server.restart();
+    },
+    revive: async () => {
+      if (!server.running()) await server.restart();
     },
     close: () => server.close({ checkLeaks: false }),
   };

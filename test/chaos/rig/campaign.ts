@@ -40,6 +40,8 @@ export interface CampaignOptions {
   /** Where a violation's history and counterexamples are written; null: nowhere. */
   readonly outDir: string | null;
   readonly progress: (line: string) => void;
+  /** Leaves out the faults and the work that are still to come; what was done is judged. Absent: never. */
+  readonly stop?: AbortSignal;
 }
 
 export interface CampaignResult {
@@ -118,13 +120,14 @@ async function torture(
   const duplicates = duplicateDeliveries(bus, options.duplicates, seeded(options.seed + 2));
   const script = scriptFor(system, options);
   let over = false;
-  const faults = injector.play(script).finally(() => (over = true));
+  const stop = options.stop ?? new AbortController().signal;
+  const faults = injector.play(script, stop).finally(() => (over = true));
   const ticker = setInterval(
     () => options.progress(progressLine(began, load, injector, script)),
     PROGRESS_MS,
   );
   try {
-    await Promise.all([faults, load.drive(() => over)]);
+    await Promise.all([faults, load.drive(() => over, stop)]);
     duplicates.stop();
     const healedMs = Date.now();
     options.progress(`${seconds(began)} healed; ${load.open} runs open`);

@@ -31,6 +31,11 @@ export async function clusterBroker(size: number, random: Random): Promise<Broke
       await Promise.all(struck.map((member) => member.restart()));
       await cluster.healthy(HEALTHY_MS); // The next strike finds a cluster that can stand it.
     },
+    async revive() {
+      const gone = members.filter((member) => !member.running());
+      await Promise.all(gone.map((member) => member.restart()));
+      if (gone.length > 0) await cluster.healthy(HEALTHY_MS);
+    },
     close: () => cluster.close(),
   };
 }

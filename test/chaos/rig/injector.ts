@@ -4,6 +4,7 @@
  *   F1 After `heal` nothing is stopped, cut off, full, armed or down.
  *   F2 The server is under one fault at a time: killed while it starts it would never be up.
  */
+import { setTimeout } from "node:timers/promises";
 import type { CrashPoint } from "./crash-point-list.ts";
 import type { Fault, FaultKind } from "./fault-script.ts";
 import type { System } from "./system.ts";
@@ -17,7 +18,8 @@ export interface Injected {
   readonly missedPoints: string[];
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+const pause = (ms: number, stop?: AbortSignal): Promise<void> =>
+  setTimeout(Math.max(0, ms), undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
 
 export class Injector {
   readonly injected: Injected = { counts: new Map(), missedPoints: [] };
@@ -29,14 +31,15 @@ export class Injector {
     this.#system = system;
   }
 
-  /** Resolves when the last fault of the script has been injected and is over. */
-  async play(script: readonly Fault[]): Promise<void> {
+  /** Resolves when the last fault of the script has been injected and is over; `stop` leaves out the rest of them. */
+  async play(script: readonly Fault[], stop: AbortSignal): Promise<void> {
     const began = Date.now();
     const points = script.filter(({ kind }) => kind === "points");
     const timed = script.filter(({ kind }) => kind !== "points");
-    this.#under.push(this.#playPoints(points));
+    this.#under.push(this.#playPoints(points, stop));
     for (const fault of timed) {
-      await pause(began + fault.atMs - Date.now());
+      await pause(began + fault.atMs - Date.now(), stop);
+      if (stop.aborted) break;
       this.#under.push(this.#inject(fault));
     }
     await Promise.all(this.#under);
@@ -51,6 +54,7 @@ export class Injector {
     }
     this.#system.disk?.free();
     await this.#server; // F2
+    await this.#system.broker.revive();
   }
 
   async #inject(fault: Fault): Promise<void> {
@@ -101,25 +105,27 @@ export class Injector {
   }
 
   /** One point at a time in each role: armed, come to, next. */
-  async #playPoints(points: readonly Fault[]): Promise<void> {
+  async #playPoints(points: readonly Fault[], stop: AbortSignal): Promise<void> {
     const roles = new Set(points.map(({ point }) => point?.role));
     await Promise.all(
       [...roles].map(async (role) => {
         for (const { point } of points) {
+          if (stop.aborted) return;
           const victim = this.#system.victims.findLast(({ spec }) => spec.role === role);
-          if (point !== null && point.role === role && victim !== undefined) await this.#armed(point, victim);
+          if (point !== null && point.role === role && victim !== undefined)
+            await this.#armed(point, victim, stop);
         }
       }),
     );
   }
 
-  async #armed(point: CrashPoint, victim: Victim): Promise<void> {
+  async #armed(point: CrashPoint, victim: Victim, stop: AbortSignal): Promise<void> {
     const before = victim.pointsHit;
     victim.arm(point);
     const until = Date.now() + POINT_PATIENCE_MS;
-    while (victim.pointsHit === before && Date.now() < until) await pause(20);
+    while (victim.pointsHit === before && Date.now() < until && !stop.aborted) await pause(20);
     if (victim.pointsHit > before) return this.#count("points");
-    this.injected.missedPoints.push(`${point.role}: ${point.side} ${point.deed}`);
+    if (!stop.aborted) this.injected.missedPoints.push(`${point.role}: ${point.side} ${point.deed}`);
     victim.disarm();
   }
 

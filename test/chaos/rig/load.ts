@@ -44,11 +44,12 @@ export class Load {
     return this.accepted.size - [...this.accepted.keys()].filter((runId) => this.ended.has(runId)).length;
   }
 
-  /** Submits until `isOver` and the wanted number of runs are both there. */
-  async drive(isOver: () => boolean): Promise<void> {
+  /** Submits until `isOver` and the wanted number of runs are both there, or until `stop`. */
+  async drive(isOver: () => boolean, stop?: AbortSignal): Promise<void> {
     const watch = this.#watch();
     const talk = this.#answer();
-    const wanted = (): boolean => this.#submitted < this.#options.runs || !isOver();
+    const wanted = (): boolean =>
+      stop?.aborted !== true && (this.#submitted < this.#options.runs || !isOver());
     await Promise.all(
       Array.from({ length: this.#options.submitters }, async () => {
         while (wanted()) {

@@ -107,6 +107,16 @@ export class Victim {
     this.#child?.kill("SIGCONT");
   }
 
+  /** As an operator ends it: SIGTERM. It is started again when it has gone (V1). */
+  async leave(): Promise<{ code: number | null; tookMs: number }> {
+    const child = this.#child;
+    if (child === null) throw new Error(`${this.spec.name} is not up`);
+    const began = Date.now();
+    const gone = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+    child.kill("SIGTERM");
+    return { code: await gone, tookMs: Date.now() - began };
+  }
+
   /** Ends it for good: in order, or the hard way when that takes too long. */
   async retire(withinMs: number): Promise<number | null> {
     this.#retired = true;

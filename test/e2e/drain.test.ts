@@ -51,6 +51,7 @@ test(
       sizes: { gateway: 2, router: 2, director: 2, associate: 2, "sandbox-runner": 2, egress: 1 },
       partitionable: [],
       diskMebibytes: null,
+      power: null,
       servers: 1,
       poison: "",
       repos,

@@ -51,6 +51,14 @@ module.exports = {
       },
     ),
     rule(
+      "e2b-in-its-adapters-only",
+      "the SDK of e2b is imported in the sandbox-runner's adapters only, and loaded when it is chosen",
+      { pathNot: "^services/sandbox-runner/src/adapters/e2b-" },
+      {
+        path: "node_modules/e2b/",
+      },
+    ),
+    rule(
       "core-is-pure",
       "a core imports no node: module and no IO package (hashing excepted)",
       { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" },

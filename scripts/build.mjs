@@ -72,6 +72,8 @@ async function bundle(root, outdir) {
     outdir,
     bundle: true,
     splitting: true,
+    // Loaded only when it is chosen, by `import()`: a CommonJS module would come out of that without its names.
+    alias: { e2b: "e2b/dist/index.mjs" },
     format: "esm",
     platform: "node",
     target: "node20",

@@ -20,6 +20,8 @@ export interface CliConfig {
   readonly sandboxProvider: string;
   /** The runtime sandboxes are to run with, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
   readonly sandboxRuntime: string;
+  /** The E2B service, for the doctor. Sources: E2B_API_KEY, and E2B_API_URL or E2B_DOMAIN (default e2b.app). */
+  readonly e2b: { readonly apiKey: string | null; readonly url: string };
   readonly path: string;
   /** Thumbprints of the Director keys to trust, comma separated; empty: those the gateway publishes. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
@@ -35,6 +37,10 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     sandboxProvider: env.ANTIPHON_SANDBOX_PROVIDER || "docker",
     sandboxRuntime: env.ANTIPHON_SANDBOX_RUNTIME || "runc",
+    e2b: {
+      apiKey: env.E2B_API_KEY || null,
+      url: env.E2B_API_URL || `https://api.${env.E2B_DOMAIN || "e2b.app"}`,
+    },
     path: env.PATH ?? "",
     directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")
       .split(",")

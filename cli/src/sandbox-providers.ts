@@ -6,16 +6,19 @@ import { join } from "node:path";
 import type { CliConfig } from "./config.ts";
 
 /** Those that can be chosen. */
-export const PROVIDERS = ["docker", "bubblewrap"] as const;
+export const PROVIDERS = ["docker", "bubblewrap", "e2b", "microsandbox"] as const;
 
 export interface ProviderState {
-  readonly name: (typeof PROVIDERS)[number] | "e2b" | "microsandbox";
+  readonly name: (typeof PROVIDERS)[number];
   /** Null: it works. */
   readonly missing: string | null;
   readonly detail: string;
   readonly remedy: string;
 }
 
+/** The line of releases the adapter is written for (services/sandbox-runner, README). */
+const MSB_LINE = "0.6.";
+const MSB_VERSION = "0.6.18";
 const TIMEOUT_MS = 5_000;
 const TRIAL = [
   "--unshare-all",
@@ -33,7 +36,7 @@ const TRIAL = [
 ];
 
 export async function providerStates(config: CliConfig): Promise<ProviderState[]> {
-  return [await bubblewrap(config), notInThisBuild("e2b", "npm package e2b"), microsandbox()];
+  return Promise.all([bubblewrap(config), e2b(config), microsandbox(config)]);
 }
 
 async function bubblewrap(config: CliConfig): Promise<ProviderState> {
@@ -49,18 +52,50 @@ async function bubblewrap(config: CliConfig): Promise<ProviderState> {
   return state(null, `${said} at ${program}; development only`);
 }
 
-/** Named by the contracts, without an adapter here yet: choosing one is refused, and the doctor says so. */
-function notInThisBuild(name: "e2b" | "microsandbox", detail: string): ProviderState {
-  return { name, missing: "this build has no adapter for it", detail, remedy: "use docker" };
+/** One line of the service's list, as the runner asks for it before it takes a job. */
+async function e2b(config: CliConfig): Promise<ProviderState> {
+  const { apiKey, url } = config.e2b;
+  const remedy = "set E2B_API_KEY where the sandbox-runner is; for a service of your own also E2B_DOMAIN";
+  const state = (missing: string | null, detail: string): ProviderState => ({
+    name: "e2b",
+    missing,
+    detail,
+    remedy,
+  });
+  if (apiKey === null) return state("no key: E2B_API_KEY is not set", url);
+  try {
+    const { status } = await fetch(`${url}/v2/sandboxes?limit=1`, {
+      headers: { "x-api-key": apiKey },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (status === 200) return state(null, `${url} takes the key`);
+    return state(status === 401 ? `${url} refuses the key` : `${url} answers ${status}`, url);
+  } catch {
+    return state(`${url} does not answer`, url);
+  }
 }
 
-function microsandbox(): ProviderState {
-  const virtual = process.arch !== "x64" || /\b(vmx|svm)\b/.test(readOr("/proc/cpuinfo"));
-  const boots = virtual && canUse("/dev/kvm");
-  return notInThisBuild(
-    "microsandbox",
-    boots ? "a virtual machine could boot here" : "no virtual machine can boot here",
-  );
+/** `msb doctor` says itself whether a machine can boot here; a machine without it is looked at as it would. */
+async function microsandbox(config: CliConfig): Promise<ProviderState> {
+  const remedy = `install msb ${MSB_VERSION} (npm install --global microsandbox@${MSB_VERSION}) where KVM is`;
+  const state = (missing: string | null, detail: string): ProviderState => ({
+    ...{ name: "microsandbox", missing, detail, remedy },
+  });
+  const program = find("msb", config.path);
+  if (program === null)
+    return state(["msb is not installed", ...hostObstacles()].join("; "), "virtual machines on this host");
+  const version = (await run(program, ["--version"])).said;
+  if (!version.startsWith(`msb ${MSB_LINE}`)) return state(`${version} is not msb ${MSB_LINE}x`, program);
+  const { failed, said } = await run(program, ["doctor"]);
+  return failed ? state(said, program) : state(null, `${version} at ${program}`);
+}
+
+function hostObstacles(): string[] {
+  const found: string[] = [];
+  if (process.arch === "x64" && !/\b(vmx|svm)\b/.test(readOr("/proc/cpuinfo")))
+    found.push("the CPU shows neither vmx nor svm");
+  if (!canUse("/dev/kvm")) found.push("/dev/kvm cannot be used");
+  return found;
 }
 
 function find(name: string, path: string): string | null {

@@ -11,7 +11,6 @@ const docker = testEngine("conformance");
 sandboxConformance("docker", {
   provider: () => docker.provider,
   order: (limits) => docker.order(limits),
-  enforces: { memory: true, processes: true },
   leftovers: async () => (await docker.containers()).map(({ name }) => name),
 });
 
@@ -22,12 +21,10 @@ const bubblewrap = new BubblewrapProvider({
   path: process.env["PATH"] ?? "",
   newName: () => `sandbox-${(serial += 1)}`,
 });
-const limited = canLimit();
 
 sandboxConformance("bubblewrap", {
   provider: () => bubblewrap,
   order: (limits) => Promise.resolve({ imageId: "host", limits: { ...SMALL, ...limits }, labels: {} }),
-  enforces: { memory: limited, processes: limited },
   leftovers: () => Promise.resolve(cgroups()),
 });
 
@@ -39,6 +36,13 @@ describe("bubblewrap", () => {
       code: "ANT_SANDBOX_PROVIDER",
       message: expect.stringContaining("not installed") as string,
     });
+  });
+
+  it("Y5: says that it limits where a cgroup can be made, and only there", async () => {
+    const sandbox = await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
+    await sandbox.destroy({ kind: "canceled", reason: "test over" });
+    const limited = canLimit();
+    expect(bubblewrap.enforces).toEqual({ memory: limited, processes: limited });
   });
 
   it("Y7: shows nothing of this host but its programs", async () => {

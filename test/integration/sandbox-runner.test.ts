@@ -57,7 +57,9 @@ beforeAll(async () => {
   const config: SandboxConfig = {
     mode: "production",
     provider: "docker",
+    e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
     path: process.env["PATH"] ?? "",
+    home: "/nowhere",
     instance: test.instance,
     image: sandboxImage(),
     allow: [],

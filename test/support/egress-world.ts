@@ -125,7 +125,9 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
         startSandboxRunner(context, () => ({
           mode: "production",
           provider: "docker",
+          e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
           path: process.env["PATH"] ?? "",
+          home: "/nowhere",
           instance: engine.instance,
           image: sandboxImage(),
           allow: [],

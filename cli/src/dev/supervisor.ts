@@ -32,6 +32,8 @@ export interface DevOptions {
   readonly readyWithinMs: number;
 }
 
+/** Keys that are the sandbox-runner's alone, and empty for everybody else. */
+const RUNNER_ONLY = { E2B_API_KEY: "" };
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
 /** MiB. A service that worked keeps its young space for ever; this costs no time here and saves 10-20 MB each. */
@@ -139,7 +141,7 @@ export class Supervisor {
           name,
           command: process.execPath,
           args: [SMALL_YOUNG_SPACE, join(this.#bundle, "serve.js"), role],
-          env: childEnvironment(env),
+          env: childEnvironment({ ...env, ...(role === "sandbox-runner" ? {} : RUNNER_ONLY) }),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
         },

@@ -3,7 +3,14 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { isDigestReference } from "./core/image-allowlist.ts";
-import { HOST_IMAGE, isProvider, PROVIDERS, type Mode, type ProviderName } from "./core/provider-rules.ts";
+import {
+  DEFAULT_TEMPLATE,
+  HOST_IMAGE,
+  isProvider,
+  PROVIDERS,
+  type Mode,
+  type ProviderName,
+} from "./core/provider-rules.ts";
 
 /** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
 export interface SandboxConfig {
@@ -13,7 +20,7 @@ export interface SandboxConfig {
   readonly provider: ProviderName;
   /** ANTIPHON_INSTANCE: whose containers are whose on a shared engine. Default: derived from the state directory. */
   readonly instance: string;
-  /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null. */
+  /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null; e2b: a template. */
   readonly image: string | null;
   /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated: `sha256:...`, or `name@sha256:...`. */
   readonly allow: readonly string[];
@@ -25,8 +32,20 @@ export interface SandboxConfig {
   readonly warm: number;
   /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata (S6). */
   readonly runtime: string;
+  /**
+   * How an E2B service is reached: E2B_API_KEY, and for one of your own E2B_DOMAIN, or E2B_API_URL and E2B_SANDBOX_URL.
+   * The names are those of its SDK.
+   */
+  readonly e2b: {
+    readonly apiKey: string | null;
+    readonly domain: string | null;
+    readonly apiUrl: string | null;
+    readonly sandboxUrl: string | null;
+  };
   /** PATH: where the programs of a provider are looked for. */
   readonly path: string;
+  /** HOME: where microsandbox keeps its images and its records of machines. */
+  readonly home: string;
   /** Where base trees are kept. */
   readonly treeDirectory: string;
   /** ANTIPHON_SANDBOX_TREE_BYTES: the bound of that directory. */
@@ -63,7 +82,14 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     slots: integer(env, "ANTIPHON_SANDBOX_SLOTS", 1, 256) ?? limits.sandboxSlots,
     warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? 2,
     runtime,
+    e2b: {
+      apiKey: text(env, "E2B_API_KEY"),
+      domain: text(env, "E2B_DOMAIN"),
+      apiUrl: text(env, "E2B_API_URL"),
+      sandboxUrl: text(env, "E2B_SANDBOX_URL"),
+    },
     path: text(env, "PATH") ?? "/usr/local/bin:/usr/bin:/bin",
+    home: text(env, "HOME") ?? "/",
     treeDirectory: join(stateDirectory, "trees"),
     treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
   };
@@ -72,7 +98,10 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
 /** What the default image is called where sandboxes come from; bubblewrap has only this host's programs. */
 function imageOf(provider: ProviderName, env: Env, stateDirectory: string): string | null {
   if (provider === "bubblewrap") return HOST_IMAGE;
-  return text(env, "ANTIPHON_SANDBOX_IMAGE") ?? builtImage(join(stateDirectory, "image.json"));
+  const named = text(env, "ANTIPHON_SANDBOX_IMAGE");
+  if (provider === "microsandbox") return named; // its own store has no name that setup could know
+  if (provider === "e2b") return named ?? DEFAULT_TEMPLATE;
+  return named ?? builtImage(join(stateDirectory, "image.json"));
 }
 
 /** By digest only: a name alone could be pointed to something else. */

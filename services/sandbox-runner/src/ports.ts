@@ -137,9 +137,17 @@ export interface SandboxOrder {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** Which limits a provider can hold a sandbox to. What it cannot, it says; the rest holds everywhere. */
+export interface Enforced {
+  readonly memory: boolean;
+  readonly processes: boolean;
+}
+
 /** Where sandboxes come from. */
 export interface SandboxProvider {
   readonly name: ProviderName;
+  /** True only for what was seen to hold; for a provider that has to ask, after its first sandbox. */
+  readonly enforces: Enforced;
   /** Started, as ordered, empty, with a supervisor that has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;

@@ -19,6 +19,17 @@ describe("the provider of a runner", () => {
     expect(chosen.image).toBe("host");
   });
 
+  it.each(["docker", "e2b", "microsandbox"])("Y6: may be %s in production", (name) => {
+    refuseProvider(config({ ANTIPHON_SANDBOX_PROVIDER: name }));
+  });
+
+  it("is reached with the key of its environment, and makes machines of the template that is named", () => {
+    const chosen = { ANTIPHON_SANDBOX_PROVIDER: "e2b", E2B_API_KEY: "k", E2B_DOMAIN: "e2b.example" };
+    expect(config(chosen)).toMatchObject({ image: "base", e2b: { apiKey: "k", domain: "e2b.example" } });
+    expect(config({ ...chosen, ANTIPHON_SANDBOX_IMAGE: "mine" }).image).toBe("mine");
+    expect(config({}).e2b.apiKey).toBeNull();
+  });
+
   it.each(["host", "exec", "local", "none", "Docker", "toString"])(
     "Y6: is never the host itself: %s",
     (name) => {

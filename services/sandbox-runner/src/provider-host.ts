@@ -3,9 +3,12 @@ import { AntiphonError } from "@antiphon/contracts";
 import { uniqueId, type Logger } from "@antiphon/runtime";
 import { openBubblewrapHost } from "./adapters/bubblewrap-provider.ts";
 import { openDockerHost } from "./adapters/docker-host.ts";
+import { openE2bHost } from "./adapters/e2b-provider.ts";
+import { openMicrosandboxHost } from "./adapters/microsandbox-provider.ts";
 import type { SandboxConfig } from "./config.ts";
-import { containerName } from "./core/container-labels.ts";
-import { refusalOf } from "./core/provider-rules.ts";
+import { containerLabels, containerName, type RunnerIdentity } from "./core/container-labels.ts";
+import { defaultLimits } from "./core/job-limits.ts";
+import { DEFAULT_TEMPLATE, refusalOf } from "./core/provider-rules.ts";
 import type { ProviderHost } from "./ports.ts";
 
 /** Throws ANT_SANDBOX_PROVIDER when the provider may not be used here at all. */
@@ -17,11 +20,15 @@ export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider
 /** Rejects with a coded error while the provider, or its image, is not there. */
 export async function openProviderHost(
   config: SandboxConfig,
-  owner: string,
+  { node, owner }: Omit<RunnerIdentity, "instance">,
   log: Logger,
 ): Promise<ProviderHost> {
   refuseProvider(config);
   const { instance, image } = config;
+  const trial = {
+    limits: defaultLimits(config.runtime),
+    labels: containerLabels({ instance, node, owner }, null, Date.now()),
+  };
   const newName = (): string => containerName(instance, null, uniqueId());
   switch (config.provider) {
     case "docker":
@@ -29,7 +36,8 @@ export async function openProviderHost(
     case "bubblewrap":
       return openBubblewrapHost({ instance, path: config.path, newName });
     case "e2b":
+      return openE2bHost({ access: config.e2b, template: image ?? DEFAULT_TEMPLATE }, trial);
     case "microsandbox":
-      throw new AntiphonError("ANT_SANDBOX_PROVIDER", `${config.provider} is not in this build`);
+      return openMicrosandboxHost({ instance, path: config.path, home: config.home, image, newName }, trial);
   }
 }

@@ -4,6 +4,7 @@
  * Lifecycle: waiting for the provider and the image (said in the log, with the remedy, until both are there) -> serving
  * -> draining (jobs finish) -> stopped (nothing of this runner is left).
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
 import {
   openBlobs,
@@ -23,7 +24,7 @@ import { WarmPool } from "./adapters/pool.ts";
 import { TreeArchive } from "./adapters/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./core/job-limits.ts";
-import { containerLabels, containerName } from "./core/container-labels.ts";
+import { containerLabels, containerName, type RunnerIdentity } from "./core/container-labels.ts";
 import { Images } from "./images.ts";
 import type { ProviderHost, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./provider-host.ts";
@@ -33,6 +34,9 @@ import { Slots } from "./slots.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
 const RETRY_MS = 2_000;
+/** Seldom mended by waiting, and each try may cost somebody something. */
+const REFUSALS: ReadonlySet<string> = new Set(["ANT_SANDBOX_PROVIDER", "ANT_SANDBOX_REFUSED"]);
+const REFUSED_RETRY_MS = 30_000;
 const TEND_MS = 30_000;
 
 export interface Runner extends Role {
@@ -46,7 +50,7 @@ export async function startSandboxRunner(
 ): Promise<Runner> {
   const { bus, log, node } = context;
   const owner = ownLabel();
-  const { config, host } = await ready(readConfig, owner, log, context.signal);
+  const { config, host } = await ready(readConfig, { node, owner }, log, context.signal);
   const { provider } = host;
   const { instance } = config;
   const identity = { instance, node, owner };
@@ -110,7 +114,14 @@ export async function startSandboxRunner(
   serveImages(bus, images, log);
   sessions.serve();
   log.info(
-    { instance, provider: provider.name, image: image.id, slots: config.slots, warm: config.warm },
+    {
+      instance,
+      provider: provider.name,
+      enforces: provider.enforces,
+      image: image.id,
+      slots: config.slots,
+      warm: config.warm,
+    },
     "sandboxes available",
   );
 
@@ -129,7 +140,7 @@ export async function startSandboxRunner(
 /** The provider and its image, however long they take; what is missing is said with its remedy. */
 async function ready(
   readConfig: () => SandboxConfig,
-  owner: string,
+  identity: Omit<RunnerIdentity, "instance">,
   log: Logger,
   signal: AbortSignal,
 ): Promise<{ config: SandboxConfig; host: ProviderHost }> {
@@ -138,10 +149,12 @@ async function ready(
     const config = readConfig();
     refuseProvider(config); // no waiting mends this
     try {
-      return { config, host: await openProviderHost(config, owner, log) };
+      return { config, host: await openProviderHost(config, identity, log) };
     } catch (error) {
-      if (attempt % 10 === 0) log.error({ ready: false, ...AntiphonError.from(error).toJSON() }, "not ready");
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      const known = AntiphonError.from(error);
+      const isRefusal = REFUSALS.has(known.code);
+      if (isRefusal || attempt % 10 === 0) log.error({ ready: false, ...known.toJSON() }, "not ready");
+      await sleep(isRefusal ? REFUSED_RETRY_MS : RETRY_MS, undefined, { signal });
     }
   }
 }

@@ -17,7 +17,7 @@ import { bubblewrapArguments, FILTER_FD, type BubblewrapFacts } from "../core/bu
 import { HOST_IMAGE } from "../core/provider-rules.ts";
 import { seccompFilter } from "../core/seccomp-filter.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../supervisor/command.ts";
-import type { ImageFacts, ProviderHost, SandboxOrder, SandboxProvider } from "../ports.ts";
+import type { Enforced, ImageFacts, ProviderHost, SandboxOrder, SandboxProvider } from "../ports.ts";
 import { makeCgroup, sweepCgroups } from "./cgroup.ts";
 import { processLine } from "./process-line.ts";
 import { SupervisedSandbox } from "./supervised-sandbox.ts";
@@ -42,9 +42,14 @@ export class BubblewrapProvider implements SandboxProvider {
   readonly #options: BubblewrapOptions;
   readonly #filter = seccompFilter(process.arch);
   #program: readonly string[] | null = null;
+  #limits = false;
 
   constructor(options: BubblewrapOptions) {
     this.#options = options;
+  }
+
+  get enforces(): Enforced {
+    return { memory: this.#limits, processes: this.#limits };
   }
 
   /** Memory, processes and CPU are limited by a cgroup, where this process may make one. */
@@ -78,6 +83,7 @@ export class BubblewrapProvider implements SandboxProvider {
     const since = performance.now();
     const id = this.#options.newName();
     const cgroup = makeCgroup(this.parent, id, order.limits); // Y5
+    this.#limits = cgroup !== null;
     const facts: BubblewrapFacts = { ...factsOf(cgroup?.readable ?? []), hasFilter: this.#filter !== null };
     const supervisor = [...SUPERVISOR_ENTRYPOINT, ...SUPERVISOR_COMMAND];
     const words = bubblewrapArguments(order.limits, facts, supervisor);

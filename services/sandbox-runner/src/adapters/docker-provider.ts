@@ -32,6 +32,7 @@ export interface DockerProviderOptions {
 
 export class DockerProvider implements SandboxProvider {
   readonly name = "docker";
+  readonly enforces = { memory: true, processes: true };
   readonly #engine: Engine;
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();

@@ -12,6 +12,7 @@ function provider() {
   const control = { failing: false };
   const port: SandboxProvider = {
     name: "docker",
+    enforces: { memory: true, processes: true },
     ping: () => Promise.resolve(),
     image: () => Promise.resolve(null),
     start: () => {

@@ -17,7 +17,7 @@ import type { ContainerLimits, ContainerSpec, ImageFacts } from "../ports.ts";
 export const SANDBOX_UID = 65532;
 export const WORKSPACE = "/workspace";
 const MiB = 1024 * 1024;
-const SHM_BYTES = 64 * MiB;
+export const SHM_BYTES = 64 * MiB;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The engine's JSON, of which only a few corners are known. */

@@ -12,6 +12,9 @@ export type ProviderName = SandboxOutcome["meta"]["provider"];
 /** The one image of bubblewrap: this host's own programs. */
 export const HOST_IMAGE = "host";
 
+/** What e2b makes machines of when nothing else is said: the service's own Debian. */
+export const DEFAULT_TEMPLATE = "base";
+
 export type Mode = "production" | "development";
 
 interface ProviderRule {

@@ -2,7 +2,7 @@
  * What every provider of sandboxes promises, as tests any provider can run (docs/guides/sandbox-providers.md).
  *
  * `sandboxConformance("mine", subject)` in a Vitest file registers them. What a provider cannot enforce it says in
- * `enforces`; the test of it is then that of the honest answer: nothing is claimed that does not hold.
+ * its `enforces`; the test of it is then that of the honest answer: nothing is claimed that does not hold.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { collectBounds } from "../core/job-limits.ts";
@@ -22,7 +22,6 @@ export interface ConformanceSubject {
   provider(): SandboxProvider;
   /** An order for a sandbox of an image with sh, tar and coreutils; `limits` on top of at most 256 MiB and 64 processes. */
   order(limits?: Partial<ContainerLimits>): Promise<SandboxOrder>;
-  readonly enforces: { readonly memory: boolean; readonly processes: boolean };
   /** What is still there of this subject's sandboxes, in the provider's own listing. */
   leftovers(): Promise<readonly string[]>;
 }
@@ -308,7 +307,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
     inSandbox(async (sandbox) => {
       const hungry = shell("head -c 400m /dev/zero | tail > /dev/null");
       const exit = await sandbox.run(hungry).catch((error: unknown) => error as SandboxDied);
-      if (!subject.enforces.memory) expect(exit).toMatchObject({ oomKills: 0 });
+      if (!subject.provider().enforces.memory) expect(exit).toMatchObject({ oomKills: 0 });
       else if (exit instanceof SandboxDied) expect(exit.death.kind).toBe("oom");
       else expect(exit.oomKills).toBeGreaterThan(0);
     }));
@@ -317,7 +316,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
     inSandbox(async (sandbox) => {
       const many = "i=0; while [ $i -lt 200 ]; do sleep 5 & i=$((i+1)); done 2>/dev/null; exit 1";
       const exit = await sandbox.run(shell(many));
-      expect(exit.pidsRefused > 0).toBe(subject.enforces.processes);
+      expect(exit.pidsRefused > 0).toBe(subject.provider().enforces.processes);
     }));
 
   it("not by a full disk: writing fails inside, at the workspace's size", () =>

@@ -62,7 +62,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "hole-in-series",
     bug: "a series of answers of which one was lost on the way is taken for a whole run",
     file: "runtime/src/direct-reader.ts",
-    find: "gap ||= many && isAfterGap(message, messages);",
+    find: 'gap ||= wanted !== "one" && isAfterGap(message, messages);',
     replace: "void isAfterGap(message, messages);",
     withinSeeds: 600,
   },

@@ -59,14 +59,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     withinSeeds: 60,
   },
   {
-    name: "hole-in-series",
-    bug: "a series of answers of which one was lost on the way is taken for a whole run",
-    file: "runtime/src/direct-reader.ts",
-    find: 'gap ||= wanted !== "one" && isAfterGap(message, messages);',
-    replace: "void isAfterGap(message, messages);",
-    withinSeeds: 600,
-  },
-  {
     name: "one-manifest-a-run",
     bug: "the tasks of a run have one key for their evidence, so a later one overwrites an earlier one's (I6)",
     file: "services/associate/src/adapters/evidence-store.ts",

@@ -4,7 +4,7 @@
  * that of the most special package it imports from: a service before the CLI, before the runtime, before contracts.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { packageOf, packagesOf } from "./import-graph.ts";
 
 export const INVARIANTS_PAGE = "docs/reference/invariants.md";
@@ -13,6 +13,9 @@ const SOURCES = ["contracts/src", "runtime/src", "services", "cli/src"];
 const TESTS = ["contracts", "runtime/src", "services", "cli/src", "test"];
 const LINE = /^\s*(?:\*|\/\/)\s{1,}([A-Z]\d+[a-z]?):?\s+(\S.*)$/;
 const CONTINUED = /^\s*(?:\*|\/\/)\s{4,}(\S.*)$/;
+
+/** A test file, or a suite of tests that every adapter of a port is held to. */
+const TEST = /\.test\.ts$|\/testing\/conformance\.ts$/;
 
 /** The ids a test's title begins with. */
 const TITLE = /["'`]((?:[A-Z]\d+[a-z]?[:,]? )+)/g;
@@ -64,7 +67,7 @@ function promisesOf(modules: readonly Module[]): ReadonlySet<string> {
 function testsByPromise(root: string, promises: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const named = new Map<string, string[]>();
   for (const test of TESTS.flatMap((folder) => typescript(root, folder, true))) {
-    const packages = packagesOf(root, test).toSorted((a, b) => specialty(a) - specialty(b));
+    const packages = packagesOf(root, test).toSorted((a, b) => rank(a, test) - rank(b, test));
     const titles = [...readFileSync(join(root, test), "utf8").matchAll(TITLE)].map(([, ids = ""]) => ids);
     for (const id of new Set(titles.flatMap((ids) => ids.match(/[A-Z]\d+[a-z]?/g) ?? []))) {
       const promise = packages.map((name) => `${name} ${id}`).find((candidate) => promises.has(candidate));
@@ -75,7 +78,9 @@ function testsByPromise(root: string, promises: ReadonlySet<string>): ReadonlyMa
 }
 
 const GENERAL = ["cli", "runtime", "contracts"];
-const specialty = (name: string): number => GENERAL.indexOf(name);
+/** First the service a test is named after. */
+const rank = (name: string, test: string): number =>
+  basename(test).startsWith(basename(name)) ? -2 : GENERAL.indexOf(name);
 
 function invariantsOf(source: string): Invariant[] {
   const lines = source.split("\n");
@@ -110,8 +115,6 @@ function section({ path, invariants }: Module, named: ReadonlyMap<string, readon
 function typescript(root: string, folder: string, tests: boolean): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
     .map((path) => join(folder, path).split(sep).join("/"))
-    .filter(
-      (path) => path.endsWith(".ts") && path.endsWith(".test.ts") === tests && !path.includes("node_modules"),
-    )
+    .filter((path) => path.endsWith(".ts") && TEST.test(path) === tests && !path.includes("node_modules"))
     .sort();
 }

@@ -216,7 +216,7 @@ export const seed004 = statements("004", {
     ...records("Policies"),
     {
       says: "applied before dispatch; rejections emit CommandRejected",
-      file: "test/integration/command-sessions.test.ts",
+      file: "test/integration/gateway-commands.test.ts",
       title: "V1 are applied before dispatch; rejections emit CommandRejected",
     },
   ],

@@ -1,6 +1,7 @@
 import { Validator } from "@cfworker/json-schema";
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test, vi } from "vitest";
 import { goldenOf } from "../conformance/proof.ts";
 import { exampleOf, explain, contractList } from "./explain.ts";
 import { jsonSchemaOf } from "./json-schema.ts";
@@ -113,6 +114,17 @@ describe("strict at the edge, tolerant between services", () => {
 });
 
 describe("validate", () => {
+  test("V1 nothing is compiled by the import, and one validator once, by the first use of its reader", async () => {
+    const compile = vi.spyOn(Ajv2020.prototype, "compile");
+    vi.resetModules();
+    const fresh = await import("./validate.ts");
+    expect(compile).toHaveBeenCalledTimes(0);
+    for (const reader of ["strict", "strict", "tolerant", "tolerant"] as const)
+      expect(fresh.validate("Comment", {}, { reader }).ok).toBe(false);
+    expect(compile).toHaveBeenCalledTimes(2);
+    compile.mockRestore();
+  });
+
   test("V2 the value given is never written to: defaults go into the copy", () => {
     const { time_budget_s: _, ...task } = goldenOf("DirectorTask.v0").valid["seed example"] as Json;
     const given = Object.freeze(structuredClone(task));

@@ -79,4 +79,19 @@ describe("reading a stored record", () => {
     const moved = { ...stored, subject: stored.subject.replace("run_a", "run_b") };
     expect(() => reader.read(moved)).toThrow(/does not match its subject/);
   });
+
+  it("Y5 one that was put back has the sequence and the time it had before; a place that is none is corruption", () => {
+    const place = (text: string) => message(intentRecord("run_a"), undefined, { [HEADERS.restored]: text });
+    const before = new Date("2025-12-31T23:59:59.999Z");
+    const restored = new RecordReader().read(place(`3:${before.toISOString()}`));
+    expect([restored.seq, restored.at]).toEqual([3, before]);
+    expect(new RecordReader().read(message(intentRecord("run_a")))).toMatchObject({ seq: 7, at });
+    for (const text of ["3", `x:${before.toISOString()}`, "3:yesterday"])
+      expect(() => new RecordReader().read(place(text)), text).toThrow(
+        expect.objectContaining({
+          code: "ANT_JOURNAL_CORRUPT",
+          data: expect.objectContaining({ seq: 7 }) as object,
+        }) as Error,
+      );
+  });
 });

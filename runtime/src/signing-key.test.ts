@@ -51,7 +51,7 @@ describe("a signing key", () => {
     expect(openSigningKey(null).jwk.kid).not.toBe(openSigningKey(null).jwk.kid);
   });
 
-  test("Y1 what it signs verifies as that record and as nothing else", () => {
+  test("what it signs verifies as that record and as nothing else", () => {
     const key = openSigningKey(null);
     const signature = parseSignature(signRecord(key, "sha256-one"));
     expect(signature?.kid).toBe(key.jwk.kid);
@@ -61,15 +61,5 @@ describe("a signing key", () => {
     expect(verify(null, signedBytes("sha256-one"), publicKey, value)).toBe(true);
     expect(verify(null, signedBytes("sha256-two"), publicKey, value)).toBe(false);
     expect(verify(null, Buffer.from("sha256-one"), publicKey, value)).toBe(false);
-  });
-
-  test.each([
-    "",
-    "a.b",
-    "x".repeat(43),
-    `${"k".repeat(43)}.${"v".repeat(85)}`,
-    `${"k".repeat(43)}.${"v".repeat(86)}=`,
-  ])("Y2 %j is no signature", (text) => {
-    expect(parseSignature(text)).toBeNull();
   });
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("X1 a run with --allow-host reaches that host with its credential, no other, and shows both in its evidence", async () => {
+test("X4 a run with --allow-host reaches that host with its credential, no other, and shows both in its evidence", async () => {
   const ask = (url: string): string =>
     `python3 -c "import urllib.request as u; print(u.urlopen('${url}').read())" || true`;
   const { document } = await stack.json<{ runId: string; status: string }>([

@@ -48,7 +48,7 @@ PY
 }
 
 describe("a sandbox with git+pkg", () => {
-  it("P4: fetches with git, and cannot push; the log says both", async () => {
+  it("P4, E1: fetches with git, and cannot push; the log says both", async () => {
     const { out, log, outcome } = await world.run(
       GIT_AND_PACKAGES,
       `cd /tmp && git clone -q https://${NAMES.git}/project.git p && cd p && git log --format=%s &&
@@ -230,7 +230,7 @@ describe("model calls", () => {
   const grant = grantOf(["unused.example.test"], budget);
   const asRun = (run: string) => ({ run });
 
-  it("are metered and recorded in both shapes, streamed and whole", async () => {
+  it("B3: are metered and recorded in both shapes, streamed and whole", async () => {
     const { out, log, outcome } = await world.run(
       grant,
       asks(
@@ -335,7 +335,7 @@ describe("model calls", () => {
     expect(log[0]).toMatchObject({ status: 400, model: { charged_tokens: 0 } });
   });
 
-  it("V2: an answer that echoes the credential is scrubbed on its way in, and in its recording", async () => {
+  it("V2, B3: an answer that echoes the credential is scrubbed on its way in, and in its recording", async () => {
     const { out, outcome } = await world.run(grant, asks(chat("echo")), asRun("run_echo"));
     expect(out).toContain("*".repeat(CANARY.length));
     expect(out).not.toContain(CANARY);
@@ -345,14 +345,14 @@ describe("model calls", () => {
 });
 
 describe("a job that asks for a network", () => {
-  it("X1: fails by name when no gateway answers, and runs nothing", async () => {
+  it("X4: fails by name when no gateway answers, and runs nothing", async () => {
     await world.services.egress.stop();
     const { outcome } = await world.run(GIT_AND_PACKAGES, "echo ran");
     expect(outcome).toMatchObject({ outcome: "error", code: "ANT_EGRESS_UNAVAILABLE", steps: [] });
     await world.restartEgress();
   });
 
-  it("X1: fails by name when the gateway goes away meanwhile", async () => {
+  it("X4: fails by name when the gateway goes away meanwhile", async () => {
     const running = world.run(grantOf([NAMES.echo]), `${asks(`https://${NAMES.echo}/mark`)}sleep 6`);
     await until(
       () => Promise.resolve(world.upstreams.heard.at(-1)?.url),

@@ -16,6 +16,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { DevEvent } from "../../cli/src/dev/events.ts";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, tempDir } from "../support/repo.ts";
 
@@ -41,7 +42,7 @@ class Program {
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  event(name: string): Record<string, unknown> | undefined {
+  event(name: DevEvent["event"]): Record<string, unknown> | undefined {
     return this.events.findLast((event) => event.event === name);
   }
 
@@ -128,7 +129,7 @@ describe("antiphon dev", () => {
     expect(readdirSync(program.dir).sort()).toEqual(["director-key.pem", "logs", "nats"]);
   });
 
-  it("D3 takes its children along when it is killed itself", async () => {
+  it("D3 C3 takes its children along when it is killed itself", async () => {
     const program = await dev();
     const pids = Object.values(program.pids);
     program.child.kill("SIGKILL");
@@ -207,7 +208,7 @@ describe("the command itself", () => {
     expect(program.stderr).toMatch(/^error ANT_SETUP_MISSING: .*\nremedy: run "npm run setup" in /);
   });
 
-  it("B1 runs a bundle without sources or packages, as an image has it", async () => {
+  it("runs a bundle without sources or packages, as an image has it", async () => {
     const image = tempDir("antiphon-image-");
     mkdirSync(join(image, "bin"));
     cpSync(BIN, join(image, "bin/antiphon.mjs"));
@@ -218,7 +219,7 @@ describe("the command itself", () => {
     expect(program.stdout).toContain("Intent.v0");
   });
 
-  it("B1 may be started many times at once while the bundle is being made", async () => {
+  it("may be started many times at once while the bundle is being made (B1 of scripts/build.mjs)", async () => {
     const copy = tempDir("antiphon-copy-");
     for (const dir of ["bin", "scripts", "contracts", "runtime", "services", "cli", "package.json"]) {
       cpSync(join(ROOT, dir), join(copy, dir), {

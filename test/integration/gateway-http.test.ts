@@ -271,7 +271,7 @@ describe("a gateway with a token", () => {
 });
 
 describe("H4 prompts", () => {
-  it("are taken with a control-plane issued, short-lived session token only", async () => {
+  it("N2 are taken with a control-plane issued, short-lived session token only", async () => {
     const closed = await openWorld({ token: "s3cret" });
     const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
     try {

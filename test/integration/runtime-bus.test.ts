@@ -10,6 +10,8 @@ import {
   tell,
 } from "../../runtime/src/index.ts";
 import type { Bus } from "../../runtime/src/index.ts";
+import { openKv } from "../../runtime/src/index.ts";
+import { ReplyInbox } from "../../runtime/src/reply-inbox.ts";
 import { AntiphonError } from "../../contracts/src/index.ts";
 import type { NatsServer } from "../support/nats.ts";
 import { eventually, startNats } from "../support/nats.ts";
@@ -109,6 +111,48 @@ describe("on a bus", () => {
     await eventually("up", () => heard.includes(true));
     expect(heard).toEqual([false, true]);
     off();
+  });
+
+  it("R1 an answer reaches the waiter it is owed to, and nobody once that one was forgotten", async () => {
+    const inbox = new ReplyInbox(bus.nc);
+    const heard: string[] = [];
+    const tokens = ["a", "b", "c"].map((name) => inbox.expect(({ data }) => heard.push(name + data.length)));
+    expect(new Set(tokens).size).toBe(3);
+    const answer = (token: string | undefined, bytes: number): void =>
+      bus.nc.publish(inbox.subjectOf(token ?? ""), new Uint8Array(bytes));
+    answer(tokens[1], 1);
+    await eventually("the first answer", () => heard.length === 1);
+    inbox.forget(tokens[1] ?? "");
+    const next = inbox.expect(() => heard.push("next"));
+    answer(tokens[1], 2); // late: its waiter is gone, and another one has come since
+    answer(tokens[2], 3);
+    await eventually("the last answer", () => heard.includes("c3"));
+    expect(heard).toEqual(["b1", "c3"]);
+    expect(tokens).not.toContain(next);
+    inbox.close();
+  });
+
+  it("K3 documents are written, read and listed without a consumer", async () => {
+    const asked: string[] = [];
+    const spy = (await server.connect()).nc;
+    const listening = spy.subscribe("$JS.API.CONSUMER.>", {
+      callback: (_, { subject }) => asked.push(subject),
+    });
+    await spy.flush();
+    await provision(bus);
+    asked.length = 0;
+    const kv = openKv(bus, "ANT_EVIDENCE");
+    const revision = await kv.put("k3.one", { n: 1 });
+    await kv.create("k3.two", {});
+    await kv.update("k3.one", { n: 2 }, revision);
+    expect((await kv.get("k3.one"))?.value).toEqual({ n: 2 });
+    expect((await kv.keys("k3")).sort()).toEqual(["k3.one", "k3.two"]);
+    await kv.delete("k3.two");
+    const last = "$JS.API.CONSUMER.INFO.ANT_JOURNAL_0.associate";
+    await bus.jsm.consumers.info("ANT_JOURNAL_0", "associate"); // such an ask is heard
+    await eventually("it was heard", () => asked.includes(last));
+    expect(asked).toEqual([last]);
+    listening.unsubscribe();
   });
 
   it("Q1 an rpc answers, or answers with a code", async () => {

@@ -138,14 +138,17 @@ describe("the publisher against a real server", () => {
     expect(tight.publisherStats()).toMatchObject({ pending: 0, pendingBytes: 0 });
   });
 
-  it("P1 closing the bus settles what is pending", async () => {
+  it("P1 B3 closing the bus settles what is pending, reads too, and does not wait for a server that is gone", async () => {
     await server.kill();
     await eventually("the bus noticed", () => !bus.connected);
     const appends = Array.from({ length: 20 }, (_, i) =>
       journal.append(dispatchRecord("run_close", `T-${i}`, 1)),
     );
+    const read = journal.read("run_close");
+    const closing = performance.now();
     await bus.close();
-    const settled = await Promise.allSettled(appends);
+    const settled = await Promise.allSettled([...appends, read]);
+    expect(performance.now() - closing).toBeLessThan(5_000); // a read alone would wait for 15 s
     expect(settled.every((one) => one.status === "rejected")).toBe(true);
   });
 

@@ -110,7 +110,7 @@ describe("the sandbox client", () => {
     });
   });
 
-  it("E1 says alive while the job runs; E2 a runner that falls silent is lost", async () => {
+  it("E1 E2 says alive while the job runs, and a runner that falls silent is lost", async () => {
     const signals: SandboxSignal["kind"][] = [];
     const heard = listen<SandboxSignal>(runner, "antiphon.v1.rpc.sandbox.job.*", (value) =>
       signals.push(value.kind),

@@ -279,7 +279,7 @@ describe("consuming the journal", () => {
     expect(await journal.read("run_twice")).toHaveLength(2);
   });
 
-  it("leaves the durable consumers and nothing else: no consumer, no subscription", async () => {
+  it("F3 leaves the durable consumers and nothing else: no consumer, no subscription", async () => {
     await journal.read("run_leak"); // the connection's own inboxes exist from here on
     const before = await server.subscriptions();
     const worker = work(async () => ({ kind: "done" }), { slots: 3 });

@@ -142,7 +142,7 @@ describe("a limit", () => {
 });
 
 describe("cancel", () => {
-  it("has the container gone in a second, whatever runs", async () => {
+  it("B4: has the container gone in a second, whatever runs", async () => {
     const figures: number[] = [];
     for (const script of [
       "sleep 60",

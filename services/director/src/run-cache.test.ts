@@ -88,3 +88,19 @@ test("M3 every type a run can be told from outside is asked for", () => {
   expect(WORDS_FROM_OUTSIDE).toEqual(expect.arrayContaining(["cancel", "input", "control"]));
   expect(WORDS_FROM_OUTSIDE.filter((type) => ledTo.includes(type))).toEqual([]);
 });
+
+test("M4 what the server tells takes the place of what was heard, its times first; what came later stays", async () => {
+  const { stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
+  const aDayAhead = (record: StoredRecord): StoredRecord => ({
+    ...record,
+    at: new Date(record.at.getTime() + 86_400_000),
+  });
+  for (const record of stored) runs.heard(aDayAhead(record));
+  const told = stored.slice(0, -1);
+  const run = runs.retold(stored[0]!.runId, told);
+  expect(run.records.map(({ seq }) => seq)).toEqual(stored.map(({ seq }) => seq));
+  expect(run.records.slice(0, -1)).toEqual(told);
+  expect(runs.retold(stored[0]!.runId, stored).snapshot.context).toEqual(
+    replay(openRun(stored[0]!.runId, POLICY), stored).context,
+  );
+});

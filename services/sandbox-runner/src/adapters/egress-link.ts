@@ -5,9 +5,9 @@
  * The listener lives as long as the control connection, so neither side can outlive the other's death.
  *
  * Invariants:
- *   X1  A job that asks for a network gets it or fails by name; it never runs without one in silence.
- *   X2  The listener and its token end with the job, whatever became of it.
- *   X3  The token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
+ *   X4  A job that asks for a network gets it or fails by name; it never runs without one in silence.
+ *   X5  The listener and its token end with the job, whatever became of it.
+ *   X6  The token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
  */
 import { connect, type Socket } from "node:net";
 import {
@@ -47,7 +47,7 @@ export async function linkEgress(
     (error: unknown) => {
       const known = AntiphonError.from(error);
       if (known.code !== "ANT_RPC_TIMEOUT") throw known;
-      throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error }); // X1
+      throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error }); // X4
     },
   );
   const control = await controlled(opened);
@@ -67,10 +67,10 @@ export async function linkEgress(
       sandbox.network === undefined
         ? "its provider carries no connections"
         : await sandbox.network(EGRESS_PORT, dial);
-    if (fault !== null) throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no network here: ${fault}`); // X1
+    if (fault !== null) throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no network here: ${fault}`); // X4
     await trust(sandbox, opened.ca);
   } catch (error) {
-    await close().catch(() => undefined); // X2: what went wrong first is what is told
+    await close().catch(() => undefined); // X5: what went wrong first is what is told
     throw error;
   }
   return { env: egressEnvironment(grant.profile.mode ?? "git+pkg"), close };
@@ -116,7 +116,7 @@ async function closed(
     if (known.code !== "ANT_RPC_TIMEOUT") throw known;
     throw new AntiphonError("ANT_EGRESS_LOST", `no account from the gateway ${node}`, { cause: error });
   } finally {
-    control.destroy(); // X2
+    control.destroy(); // X5
   }
 }
 

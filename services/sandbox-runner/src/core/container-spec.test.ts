@@ -39,7 +39,7 @@ function inspected(
 }
 
 describe("the container that is asked for", () => {
-  it("D1: is this, and nothing else", () => {
+  it("D1, D3, D4: is this, and nothing else", () => {
     expect(createBody(spec, environment)).toMatchInlineSnapshot(`
       {
         "AttachStderr": true,

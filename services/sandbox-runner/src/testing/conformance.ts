@@ -240,7 +240,7 @@ function commandTests(inSandbox: InSandbox): void {
       expect(died).toMatchObject({ death: { kind: "output" } });
     }));
 
-  it("are heard while they run, and wait for a slow listener", () =>
+  it("B3: are heard while they run, and wait for a slow listener", () =>
     inSandbox(async (sandbox) => {
       let open = 0;
       let most = 0;
@@ -280,7 +280,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(performance.now() - since).toBeLessThan(500 + GONE_MS);
     }));
 
-  it("of one command alone, when that is asked for: the sandbox and its files live on", () =>
+  it("B5, P8: of one command alone, when that is asked for: the sandbox and its files live on", () =>
     inSandbox(async (sandbox) => {
       const slow = shell("echo begun > mark; trap '' TERM; sleep 300", {
         timeoutMs: 500,
@@ -293,7 +293,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(out(await sandbox.run(shell("cat mark")))).toBe("begun\n");
     }));
 
-  it("by a word from outside, whatever it does, and stays ended", async () => {
+  it("B1: by a word from outside, whatever it does, and stays ended", async () => {
     const sandbox = await subject.provider().start(await subject.order());
     const running = sandbox.run(shell("while :; do :; done")).catch((error: unknown) => error);
     await sandbox.destroy({ kind: "canceled", reason: "enough" });

@@ -1,0 +1,89 @@
+import { digestOf, type BlobRef } from "@antiphon/contracts";
+import { expect, test } from "vitest";
+import { outstanding } from "./core/outstanding.ts";
+import { openRun, replay } from "./core/run-machine.ts";
+import { BASE, RecordLog, check, planned } from "./core/testing/record-log.ts";
+import type { RoomRequest } from "./ports.ts";
+import { verify, type VerificationPorts } from "./verification.ts";
+
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const PATCH = Buffer.from("a patch");
+const REF: BlobRef = {
+  bucket: "ANT_EVIDENCE_FILES",
+  name: "p",
+  digest: digestOf(PATCH),
+  bytes: PATCH.length,
+};
+const CANDIDATE = { tree: "c".repeat(40), objects: [], overlay: [], deletions: [] };
+
+/** A run whose Associate reports success, with `said` as its own account of the checks. */
+async function verdictOf(exitCode: number, said: object = {}) {
+  const log = new RecordLog()
+    .opened([planned("T-001")])
+    .dispatched("T-001")
+    .claimed("T-001");
+  log.reported("T-001", 1, "ok");
+  const last = log.records.at(-1);
+  if (last?.type !== "result" || last.body.kind !== "reported") throw new Error("unreachable");
+  Object.assign(last.body, { patch: REF });
+  Object.assign(last.body.result, said);
+  const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
+  const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
+  if (effect?.kind !== "verify") throw new Error("nothing to verify");
+  const asked: RoomRequest[] = [];
+  const applied: unknown[] = [];
+  const none = (): never => {
+    throw new Error("not asked for here");
+  };
+  const ports: VerificationPorts = {
+    repository: {
+      inspect: none,
+      land: none,
+      replayOnto: none,
+      tip: none,
+      discoverChecks: none,
+      exportBase: (_repo, commit) =>
+        Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
+      candidate: (_repo, head, patch) => {
+        applied.push([head, patch.toString()]);
+        return Promise.resolve({ kind: "candidate", candidate: CANDIDATE });
+      },
+      commit: () => Promise.resolve("d".repeat(40)),
+    },
+    room: {
+      check: (request) => {
+        asked.push(request);
+        return Promise.resolve([check(exitCode)]);
+      },
+    },
+    evidence: {
+      store: () => Promise.resolve({ key: "k", digest: digestOf(PATCH) }),
+      patch: () => Promise.resolve(PATCH),
+    },
+  };
+  const verdict = await verify(context, effect, ports, new AbortController().signal);
+  return { verdict, asked, applied };
+}
+
+test("V1 what is checked is the patch on the run's head, by the contract's commands", async () => {
+  const { verdict, asked, applied } = await verdictOf(0);
+  expect(applied).toEqual([[BASE, "a patch"]]);
+  expect(asked).toMatchObject([
+    { purpose: "verify", tree: { commit: BASE }, candidate: CANDIDATE, checks: ["npm test"] },
+  ]);
+  expect(verdict).toMatchObject({ verdict: "PASS", head: BASE, tree: CANDIDATE.tree });
+});
+
+test("V1 whatever the Associate said of its checks, its files and its commands, the verdict is the same", async () => {
+  const lie = {
+    summary: "all green",
+    commands_run: ["true"],
+    files_changed: ["another"],
+    verify: { mode: "smoke", status: "pass", commands: ["true"], logs_path: null },
+  };
+  for (const exitCode of [0, 1]) {
+    const [honest, lying] = [await verdictOf(exitCode), await verdictOf(exitCode, lie)];
+    expect(lying).toEqual(honest);
+    expect(lying.verdict.verdict).toBe(exitCode === 0 ? "PASS" : "FAIL");
+  }
+});

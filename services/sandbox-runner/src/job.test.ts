@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { AntiphonError, limits, type SandboxEvent, type SandboxRequest } from "@antiphon/contracts";
 import { Evidence } from "./adapters/evidence.ts";
 import { TreeArchive } from "./adapters/tree-archive.ts";
@@ -156,6 +156,24 @@ describe("a job", () => {
     expect(outcome.outcome).toBe("timeout");
     expect(outcome.steps).toMatchObject([{ id: "a", exitCode: null, timedOut: true, durationMs: 7 }]);
     expect(events.at(-1)).toBe("step");
+  });
+
+  it("K4: goes no further than two steps ahead of a slow object store, and tells a failure of it at the end only", async () => {
+    const kept = new OutputBound(8);
+    kept.push(Buffer.from("out"));
+    const { ports, seen } = twin({ onRun: () => Promise.resolve({ ...EXIT, stdout: kept.finish() }) });
+    const stalled: (() => void)[] = [];
+    const put = (): Promise<never> => new Promise((_, fail) => stalled.push(() => fail(new Error("full"))));
+    const steps = ["a", "b", "c", "d"].map(step);
+    const running = run(request({ steps }), { ...ports, evidence: new Evidence({ put }) }).catch(String);
+    await vi.waitFor(() => expect(stalled).toHaveLength(2));
+    stalled[1]?.(); // not awaited by anybody yet: it must not end the process
+    for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen.commands).toHaveLength(2);
+    stalled[0]?.();
+    for (let i = 2; i < 4; i += 1) await vi.waitFor(() => stalled[i]!());
+    expect(await running).toContain("full");
+    expect(seen.commands).toHaveLength(4);
   });
 
   it("ends with the limit that a step met, and goes no further", async () => {

@@ -231,9 +231,7 @@ async function runStep(
     onOutput: step.quiet === true ? () => undefined : ports.onOutput,
   });
   const { stdout, stderr, durationMs, exitCode } = exit;
-  progress.steps.push(
-    ports.evidence.step({ id: step.id, exitCode, timedOut: false, durationMs, stdout, stderr }),
-  );
+  keep(progress, ports.evidence.step({ id: step.id, exitCode, timedOut: false, durationMs, stdout, stderr }));
   return { code: exitCode, ending: endingOfExit(exit, step.id) };
 }
 

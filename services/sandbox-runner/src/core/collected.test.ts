@@ -175,7 +175,7 @@ function refusalOf(tar: Buffer, pieceBytes?: number): string {
 }
 
 describe("what comes out of a sandbox", () => {
-  it.each(HOSTILE)("C1, T1, T3: %s is refused by its rule", (_name, tar, rule) => {
+  it.each(HOSTILE)("C1, C2, T1, T3: %s is refused by its rule", (_name, tar, rule) => {
     expect(refusalOf(tar)).toBe(rule);
     expect(refusalOf(tar, 7)).toBe(rule); // wherever the stream is cut
   });

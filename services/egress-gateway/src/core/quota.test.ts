@@ -1,0 +1,20 @@
+import { limits } from "@antiphon/contracts";
+import { expect, it } from "vitest";
+import { Quota } from "./quota.ts";
+
+const over = expect.objectContaining({ code: "ANT_EGRESS_QUOTA" }) as Error;
+
+it("Q1: the last byte of a bound passes, the one after it is refused as it comes, in either direction", () => {
+  const quota = new Quota();
+  quota.up(limits.egressUpBytes - 1);
+  quota.up(1);
+  expect(() => quota.up(1)).toThrow(over);
+  quota.down(limits.egressDownBytes);
+  expect(() => quota.down(1)).toThrow(over);
+});
+
+it("Q1: the last request passes, the next is refused", () => {
+  const quota = new Quota();
+  for (let i = 0; i < limits.egressRequests; i += 1) quota.request();
+  expect(() => quota.request()).toThrow(over);
+});

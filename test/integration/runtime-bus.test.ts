@@ -136,7 +136,7 @@ describe("on a bus", () => {
     const asked: string[] = [];
     const spy = (await server.connect()).nc;
     const listening = spy.subscribe("$JS.API.CONSUMER.>", {
-      callback: (_, { subject }) => asked.push(subject),
+      callback: (_, { subject }) => void asked.push(subject),
     });
     await spy.flush();
     await provision(bus);

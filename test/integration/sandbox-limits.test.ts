@@ -196,7 +196,7 @@ describe("files", () => {
     ["truncate -s 1T sparse", "too-many-bytes"],
     ["head -c 9M /dev/zero > big", "too-many-bytes"],
     ["for i in $(seq 2100); do : > f$i; done", "too-many-files"],
-    ["python3 -c 'import os; [open(f\"f{i}\", \"w\").close() for i in range(5100)]'", "too-many-entries"],
+    ['python3 -c \'import os; [open(f"f{i}", "w").close() for i in range(5100)]\'', "too-many-entries"],
   ])("S2: made by %s are refused by their rule", async (script, rule) => {
     expect(await refusalOf(script)).toBe(rule);
   });

@@ -5,6 +5,7 @@
  * Lifecycle: a round at start, then one every `everyMs`; while more is due, the next one follows after a rest as long as
  * the round was. One round at a time, until the signal aborts.
  *
+ * Invariants:
  *   D26 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
  *   D27 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
  *       as it is, and holds up no other; the next process tries it again.

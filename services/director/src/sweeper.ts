@@ -4,6 +4,7 @@
  *
  * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time.
  *
+ * Invariants:
  *   D10 A sweep leaves a run alone while its last record is young, and does its work only when the server says that
  *       no delivery of it is open: somebody is at work on it, or will be. Where others keep the server from knowing,
  *       it waits for longer.

@@ -3,6 +3,8 @@
  * D (core/container-spec.ts) and P (supervisor/perl.ts).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { PERL_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/perl.ts";
+import { SHELL_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/shell.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { SHELL_PROBES, SYSCALL_PROBES, syscallProbeScript } from "../support/escape-probes.ts";
 import { shell, testEngine } from "../support/docker.ts";
@@ -101,6 +103,17 @@ describe("what code in a sandbox says about itself", () => {
       }
       expect(sandbox.sealed).toBe(true);
     }));
+
+  it.each([
+    ["perl", PERL_SUPERVISOR],
+    ["sh", SHELL_SUPERVISOR],
+  ])("P12: has no use for a supervisor of its own: %s is PID 1 or nothing", (program, source) =>
+    inFresh(async (sandbox) => {
+      const script = `sleep 60 & ${program} ${program === "sh" ? "-c" : "-e"} "$SOURCE" </dev/null; echo "$?"; kill -0 $!`;
+      const { stdout, exitCode } = await sandbox.run(shell(script, { env: { SOURCE: source } }));
+      expect([Number(stdout.tail) > 0, exitCode]).toEqual([true, 0]); // It ended itself, and its neighbour lives.
+    }),
+  );
 
   it("P3: does not end, stop or confuse the supervisor by any signal", () =>
     inFresh(async (sandbox) => {

@@ -29,6 +29,7 @@
  *   P11 What differs in /workspace is found here and said as a proposal: M keeps the small files' contents in this process,
  *       whose memory nothing in the container can reach (P2), before the first command; L compares bytes, never
  *       time stamps, which a shared mapping does not touch. What is taken out by T is judged outside as ever (S2, C1-C5).
+ *   P12 It runs as PID 1 of a namespace or not at all: what ends a step (P4) would end every process of a host.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
@@ -41,6 +42,7 @@
  *   out  c it was opened    d bytes from it    g u32 bytes were taken    s its client sends no more    q it is gone
  */
 export const PERL_SUPERVISOR = String.raw`
+$$ == 1 or die "a supervisor is PID 1 of its sandbox, or nothing\n";
 $^F = 2; $| = 1; umask 022; if (opendir(my $h, '/tmp/.antiphon')) { unlink "/tmp/.antiphon/$_" for readdir $h; closedir $h; rmdir '/tmp/.antiphon' }
  $SIG{PIPE} = 'IGNORE'; $SIG{HUP} = 'IGNORE';
 open(my $self, '<', '/proc/self/exe') or die "no /proc\n"; binmode $self; sysread($self, my $elf, 20); close $self;

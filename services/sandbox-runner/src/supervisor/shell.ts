@@ -11,6 +11,7 @@
  * (its files live in /tmp, so the size limit of /tmp bounds them).
  */
 export const SHELL_SUPERVISOR = String.raw`
+[ $$ = 1 ] || exit 97
 umask 022; D=/tmp/.antiphon
 put() { printf '%s %09d\n' "$1" "$2"; }
 say() { put "$1" "$(printf %s "$2" | wc -c)"; printf %s "$2"; }

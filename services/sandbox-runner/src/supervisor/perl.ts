@@ -25,7 +25,6 @@
  *       credit: 256 KiB each way, so no connection can fill memory or starve another.
  *   P10 Where it was carried into the container (adapters/supervisor-pack.ts), its files are unlinked before it says
  *       hello: what it runs from cannot be opened, and so not changed, by anybody.
- *
  *   P11 What differs in /workspace is found here and said as a proposal: M keeps the small files' contents in this process,
  *       whose memory nothing in the container can reach (P2), before the first command; L compares bytes, never
  *       time stamps, which a shared mapping does not touch. What is taken out by T is judged outside as ever (S2, C1-C5).

@@ -39,7 +39,13 @@ export interface CheckRequest {
   progress(done: number, of: number, faults: number): void;
 }
 
-export async function checkJournal(gateway: Source, request: CheckRequest): Promise<JournalReport> {
+export interface CheckedJournal {
+  readonly report: JournalReport;
+  /** The runs that were looked at. */
+  readonly runIds: readonly string[];
+}
+
+export async function checkJournal(gateway: Source, request: CheckRequest): Promise<CheckedJournal> {
   const overview = await gateway.get<JournalOverview>("/journal");
   const trust = await trustOf(gateway, request.trusted, overview.partitions.length);
   const runs = request.runId === null ? [...overview.runs, ...overview.onlyViewed] : [request.runId];
@@ -66,7 +72,7 @@ export async function checkJournal(gateway: Source, request: CheckRequest): Prom
     const again = proofs.reduce((sum, { purgedAgain }) => sum + purgedAgain, 0);
     faults.push(...unaccounted(partition, seen[i], faults, again));
   });
-  return {
+  const report = {
     ok: faults.length === 0,
     runs: runs.length,
     records,
@@ -75,10 +81,11 @@ export async function checkJournal(gateway: Source, request: CheckRequest): Prom
     faults,
     notes: proofs.filter(({ viewUnreadable }) => viewUnreadable).map(({ runId }) => badView(runId)),
   };
+  return { report, runIds: runs };
 }
 
 function badView(runId: string): string {
-  return `the view of ${runId} in ANT_RUNS cannot be read; its records are what counts`;
+  return `the view of ${runId} in ANT_RUNS cannot be read; its records are what counts (--rebuild writes it again)`;
 }
 
 async function trustOf(gateway: Source, trusted: readonly string[], partitions: number): Promise<Trust> {

@@ -1,6 +1,7 @@
 // The doctor's word about the journal, as lines for a terminal. Pure.
 import type { JournalFault } from "@antiphon/contracts/proof/journal-fault";
 import type { JournalReport } from "./journal-check.ts";
+import type { RebuildReport } from "./journal-rebuild.ts";
 import { plain } from "./screen.ts";
 import type { Colours } from "./screen.ts";
 
@@ -29,4 +30,26 @@ function faultLines(fault: JournalFault, c: Colours): string[] {
     `            found:    ${plain(found)}`,
     `            ${c.dim("remedy:")}   ${plain(remedy)}`,
   ];
+}
+
+export function rebuildLines(
+  { runs, rebuilt, left, written, restored }: RebuildReport,
+  c: Colours,
+): string[] {
+  const lines = rebuilt.map(({ runId, written: own, restored: landings, goesOn }) => {
+    const words = [
+      ...(own.length === 0 ? [] : [`wrote ${own.join(", ")}`]),
+      ...landings.map((subject) => `found ${subject}`),
+      ...(goesOn ? ["its landing is still under way; ask again"] : []),
+    ];
+    return `${c.green("rebuilt   ")}  ${plain(runId)}  ${plain(words.join("; "))}`;
+  });
+  const leftLines = left.map(
+    ({ runId, code, message }) => `${c.red("left      ")}  ${plain(runId)}  (${code}) ${plain(message)}`,
+  );
+  const nothing = written + restored === 0 && left.length === 0 && rebuilt.length === 0;
+  const total = nothing
+    ? `${runs} runs: their documents are as they should be, nothing was written`
+    : `${runs} runs: ${written} documents written, ${restored} landings found again, ${left.length} runs left`;
+  return [...lines, ...leftLines, total];
 }

@@ -34,6 +34,7 @@ export { rawRecord } from "./proof/run-material.ts";
 export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "./proof/run-material.ts";
 export type { StoredBytes } from "./proof/stored-bytes.ts";
 export { Provenance } from "./provenance.ts";
+export * from "./rebuild-rpc.ts";
 export * from "./refs.ts";
 export * from "./registry.ts";
 export * from "./repo-rpc.ts";

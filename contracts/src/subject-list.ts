@@ -4,6 +4,61 @@ import { topology } from "./topology.ts";
 
 export type SubjectEntry = { subject: string; carries: string; keptIn: string };
 
+/** Asked and answered, kept nowhere. */
+const QUESTIONS: readonly SubjectEntry[] = [
+  {
+    subject: "antiphon.v1.rpc.repo.inspect",
+    carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.run.rebuild",
+    carries: "`RunRebuildRequest.v1` -> `RunRebuildReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.run",
+    carries: "`SandboxRequest.v1` -> a stream of `SandboxEvent.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.job.<jobId>",
+    carries: "`SandboxSignal.v1`, requester to runner",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.open",
+    carries: "`SandboxSessionOpen.v1` -> a stream of `SandboxSessionEvent.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.<exec|write|collect|close>.<node>",
+    carries:
+      "`SandboxSessionExec.v1`, `SandboxSessionWrite.v1`, `SandboxSessionRef.v1` -> a stream of `SandboxSessionEvent.v1`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.<input|signal>.<node>",
+    carries: "`SandboxSessionInput.v1`, answered; `SandboxSessionSignal.v1`, holder to runner",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.egress.open",
+    carries: "`EgressOpenRequest.v1` -> `EgressOpened.v1`; queue `egress`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.egress.close.<node>",
+    carries: "`EgressCloseRequest.v1` -> `EgressReport.v1`, runner to the gateway that holds the listener",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.images",
+    carries: "`ImagesRequest.v1` -> `ImagesReply.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+];
+
 export function subjectList(): SubjectEntry[] {
   const journal = JOURNAL_TYPES.map((type) => ({
     subject: `antiphon.v1.run.<partition>.${type}.<runId>.<taskId|->.<epoch>`,
@@ -40,52 +95,7 @@ export function subjectList(): SubjectEntry[] {
       carries: "nothing: its time has come",
       keptIn: "ANT_TIMERS",
     },
-    {
-      subject: "antiphon.v1.rpc.repo.inspect",
-      carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.run",
-      carries: "`SandboxRequest.v1` -> a stream of `SandboxEvent.v1`; queue `sandbox-runner`",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.job.<jobId>",
-      carries: "`SandboxSignal.v1`, requester to runner",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.session.open",
-      carries: "`SandboxSessionOpen.v1` -> a stream of `SandboxSessionEvent.v1`; queue `sandbox-runner`",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.session.<exec|write|collect|close>.<node>",
-      carries:
-        "`SandboxSessionExec.v1`, `SandboxSessionWrite.v1`, `SandboxSessionRef.v1` -> a stream of `SandboxSessionEvent.v1`",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.session.<input|signal>.<node>",
-      carries: "`SandboxSessionInput.v1`, answered; `SandboxSessionSignal.v1`, holder to runner",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.egress.open",
-      carries: "`EgressOpenRequest.v1` -> `EgressOpened.v1`; queue `egress`",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.egress.close.<node>",
-      carries: "`EgressCloseRequest.v1` -> `EgressReport.v1`, runner to the gateway that holds the listener",
-      keptIn: "",
-    },
-    {
-      subject: "antiphon.v1.rpc.sandbox.images",
-      carries: "`ImagesRequest.v1` -> `ImagesReply.v1`; queue `sandbox-runner`",
-      keptIn: "",
-    },
+    ...QUESTIONS,
     {
       subject: "$SRV.PING | $SRV.INFO | $SRV.STATS",
       carries: "NATS micro, answered by every service",

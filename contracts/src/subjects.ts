@@ -90,6 +90,7 @@ export const subjects = {
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
+  runRebuild: `${ROOT}.rpc.run.rebuild`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
   sandboxImages: `${ROOT}.rpc.sandbox.images`,
   /** Requester to runner while a job is under way: alive, cancel. */

@@ -19,6 +19,8 @@ export { openKv } from "./kv.ts";
 export type { Kv, KvEntry } from "./kv.ts";
 export { openDeadLetters } from "./dead-letters.ts";
 export type { DeadLetters, KeptLetter } from "./dead-letters.ts";
+export { putBackLost } from "./lost-record.ts";
+export type { LostRecord } from "./lost-record.ts";
 export { createLogger } from "./logger.ts";
 export type { Logger } from "./logger.ts";
 export { openMetrics } from "./metrics.ts";

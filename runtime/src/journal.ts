@@ -1,11 +1,6 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
-  HEADERS,
-  MSGPACK,
-  SIGNED_TYPES,
-  digestOf,
-  encode,
   journalStream,
   parseJournalSubject,
   partitionOf,
@@ -17,10 +12,10 @@ import { systemClock } from "./clock.ts";
 import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
+import { messageOf } from "./record-message.ts";
 import { RunHistory } from "./run-history.ts";
 import { notHandedOut } from "./run-messages.ts";
 import type { SigningKey } from "./signing-key.ts";
-import { signRecord } from "./signing-key.ts";
 
 /**
  * Journal: the log that is the truth about every run (J1).
@@ -83,8 +78,6 @@ export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
   return new JetStreamJournal(bus, options);
 }
 
-type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject" | "signature">;
-
 class JetStreamJournal implements Journal {
   private readonly bus: Bus;
   private readonly log: Logger | null;
@@ -103,13 +96,7 @@ class JetStreamJournal implements Journal {
   async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
     const subject = subjects.journal(record, this.bus.partitions);
     const stream = this.streamOf(record.runId);
-    const envelope: Envelope = { v: 1, ...record };
-    const payload = encode(envelope);
-    const digest = digestOf(payload);
-    const headers = headersOf(record, digest, traceparent);
-    const signature =
-      this.key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(this.key, digest) : null;
-    if (signature !== null) headers[HEADERS.signature] = signature;
+    const { envelope, payload, digest, headers, signature } = messageOf(record, this.key, traceparent);
     for (let attempt = 0; ; attempt += 1) {
       const expected = record.type === "intent" ? this.filterOf(record.runId) : undefined;
       const out = {
@@ -247,24 +234,6 @@ class JetStreamJournal implements Journal {
 
 function notKnown(subject: string, reason: string): AntiphonError {
   return new AntiphonError("ANT_NATS_UNREACHABLE", `not known whether ${subject} is stored: ${reason}`);
-}
-
-function headersOf(
-  record: NewRecord,
-  digest: string,
-  traceparent: string | undefined,
-): Record<string, string> {
-  const headers: Record<string, string> = {
-    [HEADERS.contentType]: MSGPACK,
-    [HEADERS.schema]: `journal.${record.type}.v1`,
-    [HEADERS.run]: record.runId,
-    [HEADERS.task]: record.taskId ?? "-",
-    [HEADERS.epoch]: String(record.epoch),
-    [HEADERS.digest]: digest,
-  };
-  if (record.cause !== null) headers[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
-  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent;
-  return headers;
 }
 
 function rejected(

@@ -1,12 +1,15 @@
 // antiphon doctor: is everything here that a run needs? And is everything that was written still there?
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
+import type { CheckedJournal } from "../journal-check.ts";
+import type { RebuildReport } from "../journal-rebuild.ts";
 import { Failure } from "../failure.ts";
 import { plain } from "../screen.ts";
 
 interface DoctorOptions {
   readonly json?: boolean;
   readonly journal?: string | true;
+  readonly rebuild?: boolean;
 }
 
 /** Exit code of a check that could not be made. */
@@ -21,6 +24,10 @@ export const addDoctor: AddVerb = (program, context) => {
       "check the journal, whole or one run of it: 0 whole, 1 faults, 2 could not look",
       (text) => runId(text),
     )
+    .option(
+      "--rebuild",
+      "with --journal: write what is missing, stale or different of the documents in ANT_RUNS and ANT_CONTRACTS",
+    )
     .option("--json", "one JSON object on stdout")
     .addHelpText(
       "after",
@@ -28,9 +35,14 @@ export const addDoctor: AddVerb = (program, context) => {
         "antiphon doctor",
         "antiphon doctor --journal",
         "antiphon doctor --journal run_4f0c2k9s0x7d2m1q8z3a --json",
+        "antiphon doctor --journal --rebuild",
       ]),
     )
     .action(async (options: DoctorOptions) => {
+      if (options.journal === undefined && options.rebuild === true)
+        throw new Failure("ANT_USAGE", "--rebuild is of what --journal checks", {
+          remedy: "antiphon doctor --journal [runId] --rebuild",
+        });
       if (options.journal !== undefined) await journal(context, options);
       else await surroundings(context, options);
     });
@@ -51,19 +63,42 @@ async function surroundings(context: CliContext, options: DoctorOptions): Promis
 }
 
 async function journal(context: CliContext, options: DoctorOptions): Promise<void> {
+  const { reportLines, rebuildLines } = await import("../journal-report.ts");
+  const { screen } = context;
+  let checked = await check(context, options);
+  const rebuild = options.rebuild === true ? await notDone(rebuildAfter(context, checked)) : null;
+  // What was put back may be all that was missing.
+  if (rebuild !== null && rebuild.restored > 0) checked = await check(context, options);
+  screen.status(null);
+  const { report } = checked;
+  if (!report.ok || (rebuild !== null && rebuild.left.length > 0)) context.setExitCode(1);
+  if (options.json === true) return screen.json(rebuild === null ? report : { ...report, rebuild });
+  const lines = rebuild === null ? [] : rebuildLines(rebuild, screen.colours);
+  for (const line of [...reportLines(report, screen.colours), ...lines]) screen.out(line);
+}
+
+async function check(context: CliContext, options: DoctorOptions): Promise<CheckedJournal> {
   const { checkJournal } = await import("../journal-check.ts");
-  const { reportLines } = await import("../journal-report.ts");
-  const { screen, config } = context;
-  const report = await checkJournal(await context.gateway(), {
-    runId: typeof options.journal === "string" ? options.journal : null,
-    trusted: config.directorKeys,
-    progress: (done, of, faults) => screen.status(`${done} of ${of} runs checked, ${faults} faults`),
-  }).catch((error: unknown) => {
+  return notDone(
+    checkJournal(await context.gateway(), {
+      runId: typeof options.journal === "string" ? options.journal : null,
+      trusted: context.config.directorKeys,
+      progress: (done, of, faults) =>
+        context.screen.status(`${done} of ${of} runs checked, ${faults} faults`),
+    }),
+  );
+}
+
+async function rebuildAfter(context: CliContext, checked: CheckedJournal): Promise<RebuildReport> {
+  const { rebuildRuns } = await import("../journal-rebuild.ts");
+  return rebuildRuns(await context.gateway(), checked, (done, of) =>
+    context.screen.status(`${done} of ${of} runs rebuilt`),
+  );
+}
+
+function notDone<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
     const { code, message, remedy, data, cause } = Failure.from(error);
     throw new Failure(code, message, { remedy, data, cause, exitCode: NOT_CHECKED });
   });
-  screen.status(null);
-  if (!report.ok) context.setExitCode(1);
-  if (options.json === true) return screen.json(report);
-  for (const line of reportLines(report, screen.colours)) screen.out(line);
 }

@@ -1,3 +1,4 @@
+import { runView } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
@@ -56,4 +57,22 @@ test("N2 an older state that comes late does not replace a newer one", async () 
   await projector.drain();
   const contract = await contracts.get<{ status: string; epoch: number }>(`${records.runId}.T-001`);
   expect(contract?.value.epoch).toBe(1);
+});
+
+test("N3 a rewrite gives way to what somebody else writes after it looked, and looks again", async () => {
+  const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
+  const projector = new Projector({ runs, contracts }, log);
+  const records = new RecordLog().opened([planned("T-001")]);
+  const older = runOf(records);
+  records.dispatched("T-001");
+  const newer = runOf(records);
+  let loads = 0;
+  const written = await projector.rewrite(records.runId, async () => {
+    loads += 1;
+    if (loads > 1) return newer;
+    await new Projector({ runs, contracts }, log).rewrite(records.runId, () => Promise.resolve(newer));
+    return older; // Read before the newer record was stored.
+  });
+  expect([loads, written]).toEqual([2, []]);
+  expect((await runs.get(records.runId))?.value).toEqual(runView(newer.records));
 });

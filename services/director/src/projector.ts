@@ -10,9 +10,12 @@
  *   N1 Nobody waits for a projection, except when `MAX_WAITING` runs wait to be shown.
  *   N2 What is shown last is what the run came to: the rounds of a run are one after the other, each with its
  *      newest state.
+ *   N3 A rewrite puts no older state over a newer one: what is stored is read before the journal, and written over by
+ *      compare-and-set only.
  */
-import { keys, runView } from "@antiphon/contracts";
-import { systemClock, type Clock, type Kv, type Logger } from "@antiphon/runtime";
+import { isDeepStrictEqual } from "node:util";
+import { AntiphonError, keys, runView } from "@antiphon/contracts";
+import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
 import { routerContract, taskContract } from "./core/projection.ts";
 import type { CachedRun } from "./run-cache.ts";
 
@@ -26,6 +29,16 @@ const MAX_REST_MS = 2_000;
 
 /** Runs whose documents are remembered; of a forgotten one the next write costs a read. */
 const MAX_SHOWN = 10_000;
+
+/** A rewrite that others overtake that often leaves the run to them: they show it. */
+const MAX_LOOKS = 8;
+
+/** One of the things people look at. */
+interface Shape {
+  readonly bucket: Kv;
+  readonly key: string;
+  readonly doc: object;
+}
 
 interface Shown {
   /** The last record that is told of. */
@@ -78,26 +91,67 @@ export class Projector {
     this.#writing = null;
   }
 
-  async #show({ records, snapshot }: CachedRun): Promise<void> {
+  /**
+   * Writes what is missing, stale or different of a run, whatever is remembered of it; gives `<bucket>/<key>` of what
+   * it wrote. `load` reads the run from the journal.
+   */
+  async rewrite(runId: string, load: () => Promise<CachedRun>): Promise<string[]> {
+    const written = new Set<string>();
+    for (let look = 0; look < MAX_LOOKS; look += 1) {
+      const there = await this.#stored(runId); // N3: before the journal is read
+      const run = await load();
+      const wrong = this.#shapes(run).filter(({ bucket, key, doc }) => {
+        const entry = there.get(nameOf(bucket, key));
+        return entry === undefined || !isDeepStrictEqual(entry.value, JSON.parse(JSON.stringify(doc)));
+      });
+      const done = await Promise.all(
+        wrong.map(async ({ bucket, key, doc }) => {
+          const name = nameOf(bucket, key);
+          const own = await writeOver(bucket, key, doc, there.get(name)); // N3
+          if (own) written.add(name);
+          return own;
+        }),
+      );
+      if (!done.includes(false)) break;
+    }
+    return [...written].sort();
+  }
+
+  /** What the buckets hold of a run. What cannot be read is removed: nobody can go on from it. */
+  async #stored(runId: string): Promise<Map<string, KvEntry>> {
+    const found = new Map<string, KvEntry>();
+    const look = async (bucket: Kv, key: string): Promise<void> => {
+      const entry = await readable(bucket, key);
+      if (entry !== null) found.set(nameOf(bucket, key), entry);
+    };
+    const contracts = await this.#contracts.keys(runId);
+    await Promise.all([look(this.#runs, runId), ...contracts.map((key) => look(this.#contracts, key))]);
+    return found;
+  }
+
+  #shapes({ records, snapshot }: CachedRun): Shape[] {
     const run = snapshot.context;
+    const { runId } = run;
     const router = routerContract(run);
+    const bucket = this.#contracts;
+    return [
+      { bucket: this.#runs, key: runId, doc: runView(records) },
+      ...(router === null ? [] : [{ bucket, key: keys.routerContract(runId), doc: router }]),
+      ...run.tasks.map((task) => {
+        const key = keys.taskContract(runId, task.planned.task.task_id);
+        return { bucket, key, doc: taskContract(run, task) };
+      }),
+    ];
+  }
+
+  async #show(now: CachedRun): Promise<void> {
+    const run = now.snapshot.context;
     const shown = this.#shown.get(run.runId) ?? { seq: 0, documents: new Map() };
     if (run.lastSeq < shown.seq) return; // N2
     shown.seq = run.lastSeq;
     this.#remember(run.runId, shown);
-    const put = (bucket: Kv, key: string, doc: object): Promise<void> => putChanged(shown, bucket, key, doc);
     try {
-      await Promise.all([
-        put(this.#runs, run.runId, runView(records)),
-        router === null ? null : put(this.#contracts, keys.routerContract(run.runId), router),
-        ...run.tasks.map((task) =>
-          put(
-            this.#contracts,
-            keys.taskContract(run.runId, task.planned.task.task_id),
-            taskContract(run, task),
-          ),
-        ),
-      ]);
+      await Promise.all(this.#shapes(now).map((shape) => putChanged(shown, shape)));
     } catch (error) {
       this.#log.warn({ err: error, run: run.runId }, "projection not written; the journal has it");
     }
@@ -112,7 +166,25 @@ export class Projector {
   }
 }
 
-async function putChanged({ documents }: Shown, bucket: Kv, key: string, doc: object): Promise<void> {
+const nameOf = ({ bucket }: Kv, key: string): string => `${bucket}/${key}`;
+
+async function readable(bucket: Kv, key: string): Promise<KvEntry | null> {
+  try {
+    return await bucket.get(key);
+  } catch (error) {
+    if (AntiphonError.from(error).code !== "ANT_STATE_CORRUPT") throw error;
+    await bucket.delete(key);
+    return null;
+  }
+}
+
+/** False: somebody else wrote it meanwhile. */
+async function writeOver(bucket: Kv, key: string, doc: object, entry: KvEntry | undefined): Promise<boolean> {
+  if (entry === undefined) return bucket.create(key, doc);
+  return (await bucket.update(key, doc, entry.revision)) !== null;
+}
+
+async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Promise<void> {
   const text = JSON.stringify(doc); // Made by one function, so its members have one order.
   const before = documents.get(key);
   if (before?.text === text) return;

@@ -104,3 +104,14 @@ test("M4 what the server tells takes the place of what was heard, its times firs
     replay(openRun(stored[0]!.runId, POLICY), stored).context,
   );
 });
+
+test("M5 a record that the journal lost and has again is remembered once, where it stands now", async () => {
+  const { journal, stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
+  for (const record of stored) runs.heard(record);
+  const [last] = stored.slice(-1);
+  const again = { ...last!, seq: last!.seq + 3 };
+  journal.read = () => Promise.resolve([...stored.slice(0, -1), again]);
+  const run = await runs.load(again.runId);
+  expect(run.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, again.seq]);
+  expect(run.snapshot.context.digests).toEqual(stored.map(({ digest }) => digest));
+});

@@ -14,6 +14,8 @@
  *      decided. Where one task follows another, causes name everything but words from outside, so only those
  *      are asked for; a run whose tasks overlap is read as a whole.
  *   M4 Nothing that is decided depends on `at` of a record this process appended: that is its own clock's.
+ *   M5 A register holds one record: one that is read under another sequence than the one remembered means that the
+ *      journal lost that and has it again. What is remembered then gives way; else the seal would count it twice.
  */
 import type { Journal } from "@antiphon/runtime";
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts";
@@ -41,7 +43,8 @@ export class RunCache {
   /** The run as it is now. `record`: one that is known to be stored, wherever the answer comes from. */
   async load(runId: string, record?: StoredRecord): Promise<CachedRun> {
     const read = await this.#journal.read(runId);
-    return this.#merge(runId, record === undefined ? read : [...read, record]);
+    const all = record === undefined ? read : [...read, record];
+    return this.#remembersLost(runId, read) ? this.retold(runId, all) : this.#merge(runId, all);
   }
 
   /** The run with `record` folded into it, if that can be done without a read (M1). */
@@ -77,6 +80,14 @@ export class RunCache {
 
   forget(runId: string): void {
     this.#runs.delete(runId);
+  }
+
+  /** M5 */
+  #remembersLost(runId: string, read: readonly StoredRecord[]): boolean {
+    const known = this.#runs.get(runId);
+    if (known === undefined) return false;
+    const places = new Map(known.records.map(({ subject, seq }) => [subject, seq]));
+    return read.some(({ subject, seq }) => (places.get(subject) ?? seq) !== seq);
   }
 
   /** Adds records to what is known of the run by now, which may be more than the caller knew. */

@@ -1,5 +1,5 @@
 /** Wires the Director's parts over the bus. */
-import { BUCKETS, subjects, type RepoInspectRequest } from "@antiphon/contracts";
+import { BUCKETS, subjects, type RepoInspectRequest, type RunRebuildRequest } from "@antiphon/contracts";
 import {
   associatesBacklog,
   consume,
@@ -7,16 +7,20 @@ import {
   openBlobs,
   openDeadLetters,
   openJournal,
+  openJournalAudit,
   openKv,
   openRunArchive,
   openSigningKey,
   openTimers,
   progressOf,
+  putBackLost,
   requeueing,
   sandboxClient,
   serveRpc,
   systemClock,
   tell,
+  type Bus,
+  type Logger,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -30,7 +34,9 @@ import { archiveForever } from "./archiver.ts";
 import type { DirectorConfig } from "./config.ts";
 import { Director } from "./director.ts";
 import { Performer } from "./performer.ts";
+import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./projector.ts";
+import { Rebuilder } from "./rebuilder.ts";
 import { Rounds } from "./rounds.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
@@ -66,10 +72,8 @@ export function directOver(
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
   const performer = new Performer({ ...ports, letters });
-  const projector = new Projector(
-    { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
-    log,
-  );
+  const views = openKv(bus, BUCKETS.runs);
+  const projector = new Projector({ runs: views, contracts: openKv(bus, BUCKETS.contracts) }, log);
   const runs = new RunCache(journal, config.policy);
   const times = new Timekeeper(
     {
@@ -99,13 +103,13 @@ export function directOver(
   const turning = new Rounds({ ...turn, log });
   const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
 
-  serveRpc(
-    bus,
-    subjects.repoInspect,
-    "director",
-    (request: RepoInspectRequest) => ports.repository.inspect(request),
-    { log },
-  );
+  const rebuilder = new Rebuilder({
+    audit: openJournalAudit(bus),
+    ...{ views, runs, director, projector, log, clock: systemClock, signal },
+    putBack: (lost) => putBackLost(bus, key, lost),
+    partitions: () => bus.partitions,
+  });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, log });
   const work = consume(bus, {
     consumer: "director",
     slots: config.slots,
@@ -152,3 +156,15 @@ export function directOver(
 
 /** How often it is looked whether there is room for held attempts, while some are. */
 const TURN_MS = 50;
+
+/** What the gateway asks; any Director answers. */
+function answerQuestions(
+  bus: Bus,
+  parts: { repository: RepositoryPort; rebuilder: Rebuilder; log: Logger },
+): void {
+  const { repository, rebuilder, log } = parts;
+  const inspect = (request: RepoInspectRequest) => repository.inspect(request);
+  const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
+  serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
+  serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
+}

@@ -6,6 +6,7 @@ import type {
   ImagesReply,
   ImagesRequest,
   NewRecord,
+  RebuiltRun,
   RepoInspectReply,
   RepoInspectRequest,
   StoredRecord,
@@ -46,6 +47,8 @@ export interface Backend {
   archivedRunIds(limit: number): Promise<string[]>;
   /** Puts an archived run's records back into the journal; again is harmless. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
+  /** Has a Director make the run's documents again. Throws ANT_DIRECTOR_UNAVAILABLE when none answers. */
+  rebuild(runId: string): Promise<RebuiltRun>;
   /** The journal as the server holds it, damaged records and all. */
   readonly audit: JournalAudit;
   /** Runs that have a view. */

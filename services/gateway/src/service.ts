@@ -6,7 +6,7 @@
 //   G3  The same Idempotency-Key starts the same run; with another intent it is refused.
 //   G4  A side event is written to the attempt that waits for it, once; a run that is over takes none.
 import { AntiphonError, runView } from "@antiphon/contracts";
-import type { ControlBody, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
 import { deadLetterDesk } from "./dead-letters.ts";
 import type { DeadLetterDesk } from "./dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
@@ -45,6 +45,8 @@ export interface Gateway {
   retry(runId: string, principal: string): Promise<{ runId: string; replayed: boolean }>;
   /** Puts the records of an archived run back into the journal. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
+  /** Makes what people look at of a run again from the journal. */
+  rebuild(runId: string): Promise<RebuiltRun>;
   readonly sessions: CommandSessions;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
@@ -61,6 +63,7 @@ export function openGateway(backend: Backend, store: SessionStore, newRunId: () 
     intake,
     retry: async (runId, principal) => intake.retry(await records(runId), principal),
     restore: (runId, principal) => backend.restore(runId, principal),
+    rebuild: (runId) => backend.rebuild(runId),
     sessions: new CommandSessions({ store, intake, records: (runId) => backend.read(runId), now: Date.now }),
     evidence: evidenceReader(backend, records),
     deadLetters: deadLetterDesk(backend),

@@ -7,6 +7,7 @@ import type {
   ImagesReply,
   ImagesRequest,
   LogLine,
+  RebuiltRun,
   RepoInspectReply,
   RepoInspectRequest,
 } from "@antiphon/contracts";
@@ -31,6 +32,7 @@ const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
 const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
 const RESTORE_MS = 25_000; // A run of thousands of records takes a while; asked again, it goes on.
+const REBUILD_MS = 25_000; // A landing may be waited for.
 const ROLL_CALL_MS = 300;
 
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
@@ -67,10 +69,20 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     runIds: () => soon(journal.runIds()),
     archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
     restore: (runId, principal) => within(RESTORE_MS, restores.restore(runId, principal)),
+    async rebuild(runId) {
+      const { ok: _ok, ...rebuilt } = await askDirector<RebuiltRun>(
+        bus,
+        subjects.runRebuild,
+        { runId },
+        REBUILD_MS,
+      );
+      return rebuilt;
+    },
     audit: openJournalAudit(bus),
     viewedRuns: () => views.keys(),
     storedView: async (runId) => (await soon(views.get(runId)))?.value ?? null,
-    inspect: (request) => inspect(bus, request),
+    inspect: (request: RepoInspectRequest) =>
+      askDirector<Extract<RepoInspectReply, { ok: true }>>(bus, subjects.repoInspect, request, INSPECT_MS),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => hear(output(line, subject))),
@@ -108,31 +120,24 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Git may take its time with a large repository; a connection that is gone may not. */
-async function inspect(
+/** A Director may take its time, with git or with a long run; a connection that is gone may not. */
+async function askDirector<Reply extends object>(
   bus: Bus,
-  request: RepoInspectRequest,
-): Promise<Extract<RepoInspectReply, { ok: true }>> {
+  subject: string,
+  request: object,
+  timeoutMs: number,
+): Promise<Reply & { ok: true }> {
   let stopListening = (): void => undefined;
   const lost = new Promise<never>((_, reject) => {
     stopListening = bus.onConnectivity((up) => {
-      if (!up)
-        reject(
-          new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while the repository was looked at"),
-        );
+      if (!up) reject(new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while a Director was asked"));
     });
   });
-  type Found = Extract<RepoInspectReply, { ok: true }>;
   try {
-    return await Promise.race([
-      callRpc<Found>(bus, subjects.repoInspect, request, { timeoutMs: INSPECT_MS }),
-      lost,
-    ]);
+    return await Promise.race([callRpc<Reply>(bus, subject, request, { timeoutMs }), lost]);
   } catch (error) {
     if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
-    throw new AntiphonError("ANT_DIRECTOR_UNAVAILABLE", "no Director answered the look at the repository", {
-      cause: error,
-    });
+    throw new AntiphonError("ANT_DIRECTOR_UNAVAILABLE", `no Director answered ${subject}`, { cause: error });
   } finally {
     stopListening();
   }

@@ -132,6 +132,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   server.post<Params<"id">>("/runs/:id/restore", (request) =>
     gateway.restore(id(request.params.id, "run"), request.principal),
   );
+  server.post<Params<"id">>("/runs/:id/rebuild", (request) => gateway.rebuild(id(request.params.id, "run")));
   for (const kind of ["pause", "resume"] as const) {
     server.post<Params<"id">>(`/runs/:id/${kind}`, async (request, reply) =>
       reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),

@@ -52,6 +52,7 @@ export const ROUTES: readonly Route[] = [
   route("post", "/runs/{id}/resume", "Go on", 202),
   route("post", "/runs/{id}/retry", "A new run of the same intent, for one that failed or was canceled", 202),
   route("post", "/runs/{id}/restore", "Put an archived run's records back into the journal", 200),
+  route("post", "/runs/{id}/rebuild", "Make a run's documents again from the journal", 200),
   route("get", "/runs/{id}/journal", "A run's stored messages as they are, damaged ones and all", 200),
   route("get", "/journal", "The journal's streams, and every run that has a record", 200),
   route("get", "/runs/{id}/evidence", "Everything a run can prove", 200),

@@ -152,15 +152,21 @@ describe("over a line that breaks", () => {
       return await Promise.resolve({ kind: "done" as const });
     };
     consume(bus, { consumer: "associate", slots: 4, log, signal: stop.signal, handle });
+    let back = 0;
+    const forget = bus.onConnectivity((up) => (back += up ? 1 : 0));
     const journal = openJournal(direct);
     for (let i = 0; i < 30; i += 1) {
       await journal.append(dispatchRecord("run_cut", `T-${i}`, 1));
       if (i % 5 === 4) {
         await eventually("caught up", () => seen.size === i + 1, 5000);
+        const before = back;
         line.cut();
+        // What the server hands to a line that it does not know to be dead yet is lost until the ack wait ends.
+        await eventually("the line is back", () => back > before, 5000);
       }
     }
     await eventually("all are handled", () => seen.size === 30, 5000);
+    forget();
     stop.abort();
   });
 

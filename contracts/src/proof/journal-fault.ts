@@ -21,7 +21,7 @@ const KINDS = {
   ],
   missing: [
     "ANT_JOURNAL_GAP",
-    "Restore this record from a backup or a replica of the stream. A landing that an open run lost is found again in git by its Director.",
+    "Restore this record from a backup or a replica of the stream. A lost landing mostly need not be restored: try `antiphon doctor --journal --rebuild`.",
   ],
   seal: [
     "ANT_JOURNAL_GAP",

@@ -71,6 +71,9 @@ export async function run(): Promise<void> {
     await cold(test, 1_000, "<= 90");
     await cold(test, 5_000, "");
     await workspace(test);
+  } catch (error) {
+    console.error(error); // Before what it left behind is complained of.
+    throw error;
   } finally {
     await test.expectNoContainers(10_000);
   }

@@ -7,7 +7,7 @@
  *  U3 parse(build(x)) = x, with the task id lower-cased.
  */
 import { AntiphonError } from "./errors.ts";
-import { JOURNAL_TYPES, type JournalType } from "./journal/record.ts";
+import { JOURNAL_TYPES, type JournalType, type StoredRecord } from "./journal/record.ts";
 
 /**
  * Partitions of the journal where a deployment does not say otherwise. One is enough for a laptop and for thousands
@@ -123,4 +123,14 @@ export function parseJournalSubject(subject: string): (JournalAddress & { partit
     taskId: task === "-" ? null : task,
     epoch: Number(epoch),
   };
+}
+/** Whether what a message holds is the record its subject stands for. */
+export function isRecordAt(record: StoredRecord, address: JournalAddress): boolean {
+  return (
+    record.v === 1 &&
+    record.type === address.type &&
+    record.runId === address.runId &&
+    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
+    record.epoch === address.epoch
+  );
 }

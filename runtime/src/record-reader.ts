@@ -4,6 +4,7 @@ import {
   HEADERS,
   decode,
   digestOf,
+  isRecordAt,
   parseJournalSubject,
   validateShape,
 } from "@antiphon/contracts";
@@ -46,7 +47,7 @@ export class RecordReader {
     if (address === null) throw corrupt(message, "not a journal subject");
     const known = this.decoded.get(digest);
     const record = known ?? decoded(message);
-    if (record === null || typeof record !== "object" || !fits(record, address)) {
+    if (record === null || typeof record !== "object" || !isRecordAt(record, address)) {
       throw corrupt(message, "envelope does not match its subject"); // Y1
     }
     if (!this.right.has(digest)) {
@@ -106,16 +107,6 @@ function placeOf(message: RecordMessage): { seq: number; at: Date } {
   const place = { seq: Number(seq), at: new Date(at) };
   if (seq === "" || Number.isNaN(place.at.getTime())) throw corrupt(message, "not a place: " + before);
   return place;
-}
-
-function fits(record: StoredRecord, address: JournalAddress): boolean {
-  return (
-    record.v === 1 &&
-    record.type === address.type &&
-    record.runId === address.runId &&
-    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
-    record.epoch === address.epoch
-  );
 }
 
 function corrupt({ subject, seq }: { subject: string; seq: number }, detail: string): AntiphonError {

@@ -5,7 +5,7 @@
 import { decode, digestOf } from "../codec.ts";
 import { HEADERS } from "../headers.ts";
 import type { StoredRecord } from "../journal/record.ts";
-import { parseJournalSubject, type JournalAddress } from "../subjects.ts";
+import { isRecordAt, parseJournalSubject } from "../subjects.ts";
 import { validateShape } from "../validate.ts";
 
 export interface StoredBytes {
@@ -36,7 +36,7 @@ export function readStored(message: StoredBytes): Reading {
   } catch (error) {
     return corrupt(`payload cannot be decoded: ${String(error)}`);
   }
-  if (record === null || typeof record !== "object" || !fits(record, address)) {
+  if (record === null || typeof record !== "object" || !isRecordAt(record, address)) {
     return corrupt("envelope does not match its subject");
   }
   const outcome = validateShape(`journal.${address.type}`, record, "tolerant");
@@ -47,14 +47,4 @@ export function readStored(message: StoredBytes): Reading {
   const signature = message.header(HEADERS.signature);
   const stored = { ...record, seq, digest, at, subject, ...(signature === "" ? {} : { signature }) };
   return { kind: "record", record: stored };
-}
-
-function fits(record: StoredRecord, address: JournalAddress): boolean {
-  return (
-    record.v === 1 &&
-    record.type === address.type &&
-    record.runId === address.runId &&
-    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
-    record.epoch === address.epoch
-  );
 }

@@ -17,6 +17,7 @@ import type {
   StoredBlob,
   StoredManifest,
 } from "../checker/history.ts";
+import { namedEvidence, registerOf } from "../checker/named-evidence.ts";
 import { gitFacts, patchedTree } from "./git-witness.ts";
 
 const READS_AT_ONCE = 16;
@@ -50,15 +51,7 @@ export async function readEvidence(
   commits: readonly GitCommit[],
 ): Promise<Pick<History, "manifests" | "blobs" | "patched">> {
   const kv = openKv(bus, BUCKETS.evidence);
-  const keys = new Set<string>();
-  const patches = new Map<string, BlobRef>();
-  for (const record of records) {
-    if (record.type === "result" && record.body.kind === "reported") {
-      keys.add(record.body.evidence.key);
-      if (record.body.patch !== null) patches.set(registerOf(record), record.body.patch);
-    }
-    if (record.type === "verdict" && record.body.evidence !== null) keys.add(record.body.evidence.key);
-  }
+  const { keys, patches } = namedEvidence(records);
   const manifests = (await inTurn([...keys], async (key) => manifestAt(kv, key))).filter(
     (one) => one !== null,
   );
@@ -96,8 +89,6 @@ function commitsPatched(
     return [patchedTree(commit.repo, record.body.head, content, patch.digest)];
   });
 }
-
-const registerOf = ({ runId, taskId, epoch }: StoredRecord): string => `${runId} ${taskId} ${epoch}`;
 
 async function manifestAt(kv: ReturnType<typeof openKv>, key: string): Promise<StoredManifest | null> {
   const entry = await kv.get<EvidenceManifest>(key);

@@ -2,6 +2,7 @@
 import { BUCKETS, digestOf, digestOfJson } from "@antiphon/contracts";
 import type { BlobRef, EvidenceManifest, StoredRecord } from "@antiphon/contracts";
 import type { History, PatchedTree, StoredBlob, StoredManifest } from "../../chaos/checker/history.ts";
+import { namedEvidence, registerOf } from "../../chaos/checker/named-evidence.ts";
 import type { StreamModel } from "../server/stream-model.ts";
 import type { Objects } from "./sim-blobs.ts";
 import { REPO, type SimGit } from "./sim-repository.ts";
@@ -17,15 +18,7 @@ export function readEvidence(
   records: readonly StoredRecord[],
   { manifests, files, git }: EvidencePlaces,
 ): Pick<History, "manifests" | "blobs" | "patched"> {
-  const keys = new Set<string>();
-  const patches = new Map<string, BlobRef>();
-  for (const record of records) {
-    if (record.type === "result" && record.body.kind === "reported") {
-      keys.add(record.body.evidence.key);
-      if (record.body.patch !== null) patches.set(registerOf(record), record.body.patch);
-    }
-    if (record.type === "verdict" && record.body.evidence !== null) keys.add(record.body.evidence.key);
-  }
+  const { keys, patches } = namedEvidence(records);
   const stored = [...keys].map((key) => manifestAt(manifests, key)).filter((one) => one !== null);
   const wanted = [...patches.values(), ...stored.flatMap((one) => one.files.map(({ blob }) => blob))];
   const names = new Set(wanted.map(({ name }) => name));
@@ -62,5 +55,3 @@ function patchedBy(
   const { head } = record.body;
   return [{ repo: REPO.path, on: head, patch: patch.digest, tree: git.treeWith(head, bytes) }];
 }
-
-const registerOf = ({ runId, taskId, epoch }: StoredRecord): string => `${runId} ${taskId} ${epoch}`;

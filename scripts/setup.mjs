@@ -4,6 +4,7 @@
 import { argv, exit, stdout } from "node:process";
 
 import { ensureBubblewrap } from "./setup/bubblewrap.mjs";
+import { ensureBusybox } from "./setup/busybox.mjs";
 import { ensureDockerEngine } from "./setup/docker-engine.mjs";
 import { ensureGit } from "./setup/git-program.mjs";
 import { removeOwnCompiler } from "./setup/go-program.mjs";
@@ -30,7 +31,7 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen, ip and power-disk: what npm test uses
+  --for-tests      all of these, ssh-keygen, ip, busybox and power-disk: what npm test uses
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
@@ -81,6 +82,7 @@ async function setUp(report, has) {
     engineAndImage(report),
     has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,
     has("--with-kubectl", "--for-tests") ? report.step("kubectl", ensureKubectl) : null,
+    has("--for-tests") ? report.step("busybox", ensureBusybox) : null,
   ]);
 }
 

@@ -1,5 +1,6 @@
 /** Which image a run's sandboxes are made of, and what the standard one can do. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { makeBusyboxImage } from "../support/busybox-image.ts";
 import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
 import { LANGUAGES } from "./support/languages.ts";
 import { makeProject, type Project } from "./support/project.ts";
@@ -15,16 +16,18 @@ interface Summary {
 
 let stack: Stack;
 let minimal: MinimalImage;
+let busybox: MinimalImage;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   minimal = makeMinimalImage("e2e");
+  busybox = await makeBusyboxImage("e2e-busybox");
   stack = await startStack();
 });
 afterAll(async () => {
-  await stack.antiphon(["images", "disallow", minimal.ref]);
+  for (const { ref } of [minimal, busybox]) await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  minimal.remove();
+  for (const image of [minimal, busybox]) image.remove();
 });
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove();
@@ -81,6 +84,16 @@ describe("the image of a run", () => {
     }
     const { stdout } = await stack.antiphon(["images", "list"]);
     expect(stdout).toContain(minimal.ref);
+  });
+
+  test("may be BusyBox alone: an attempt, its checks and its verdict are as in any other", async () => {
+    const allow = ["images", "allow", busybox.ref];
+    const { document: allowed } = await stack.json<{ images: { ref: string; sealed: boolean }[] }>(allow);
+    expect(allowed.images.at(-1)).toMatchObject({ ref: busybox.ref, sealed: true });
+    const repo = project({ ...GREETING, "antiphon.yaml": `image: ${busybox.ref}\nchecks: sh ./test.sh\n` });
+    const { document } = await stack.json<Summary>(fixing(repo));
+    expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+    expect(repo.landed(document.runId)).toEqual([document.commit]);
   });
 
   test("that devcontainer.json builds is refused before the run, and --image default goes past it", async () => {

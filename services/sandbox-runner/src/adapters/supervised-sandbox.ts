@@ -300,15 +300,15 @@ export class SupervisedSandbox implements Sandbox {
 
   /** Says the command and its input. A command that ends without reading it all ends the input, too. */
   async #feed(said: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
-    if (stdin === null) return this.#write(Buffer.concat([said, encodeFrame("E")]));
+    if (stdin === null && !this.isPlain) return this.#write(Buffer.concat([said, encodeFrame("E")]));
     await this.#write(said);
     const over = ended.then(
       () => null,
       () => null,
     );
-    const source = Buffer.isBuffer(stdin) ? [stdin] : stdin;
+    const source = Buffer.isBuffer(stdin) ? [stdin] : (stdin ?? []);
     const pieces = piecesOf(source);
-    let sent = 0;
+    let sent = this.isPlain ? said.length - FRAME_HEADER_BYTES : 0;
     for (;;) {
       const next = await Promise.race([pieces.next(), over]);
       if (next === null || next.done === true) break;
@@ -319,15 +319,16 @@ export class SupervisedSandbox implements Sandbox {
       }
     }
     void pieces.return(undefined).catch(() => undefined); // the giver's own end is the giver's to tell
+    if (this.isPlain) await Promise.race([this.#roomFor(sent), over]);
     await this.#write(encodeFrame("E"));
   }
 
-  /** Resolves when what was sent and not read yet leaves room (B3). The plain supervisor keeps input in a file. */
+  /** Resolves when what was sent and not read yet leaves room (B3); for the plain supervisor, when all of it was taken. */
   async #roomFor(sent: number): Promise<true> {
+    const window = this.isPlain ? 1 : STDIN_WINDOW_BYTES; // P13
     for (;;) {
       const phase = this.#phase;
-      if (phase.at !== "busy" || this.#hello?.kind === "sh") return true;
-      if (sent - phase.fedBytes < STDIN_WINDOW_BYTES) return true;
+      if (phase.at !== "busy" || sent - phase.fedBytes < window) return true;
       await new Promise<void>((resolve) => (phase.onFed = resolve));
     }
   }

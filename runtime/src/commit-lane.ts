@@ -39,6 +39,8 @@ const retryPolicy = { baseMs: 50, capMs: 2000 };
 export class CommitLane {
   readonly stats = { singles: 0, batches: 0, batched: 0, retried: 0 };
   private readonly port: LanePort;
+  /** Of this lane in batch ids: no other lane, of any process, ever has it. */
+  private readonly name = uniqueId();
   private queue: Entry[] = [];
   private head = 0;
   private readonly commits = new Set<Commit>();
@@ -118,10 +120,11 @@ export class CommitLane {
       if (next.kind === "wait") return;
       const entries = this.take(next.count);
       if (entries.length === 0) continue;
-      const members = next.kind === "batch" ? entries.filter((entry) => !entry.alone) : [];
+      const members = next.kind === "batch" ? unrelated(entries.filter((entry) => !entry.alone)) : [];
       const together = members.length >= this.port.limits.group.batchFrom;
-      for (const entry of entries) if (!together || entry.alone) this.commitSingle(entry);
       if (together) this.commitBatch(members);
+      const committed = new Set(together ? members : []);
+      for (const entry of entries) if (!committed.has(entry)) this.commitSingle(entry);
     }
   }
 
@@ -162,7 +165,7 @@ export class CommitLane {
     this.stats.batched += entries.length;
     this.batchesInFlight += 1;
     const commit = this.begin(entries, true);
-    const id = uniqueId();
+    const id = `${this.name}.${this.stats.batches}`;
     this.transmit(commit, () => {
       entries.forEach((entry, index) => {
         const last = index === entries.length - 1;
@@ -255,6 +258,20 @@ export class CommitLane {
     entry.settled = true;
     entry.resolve(result);
   }
+}
+
+/** The entries that may be decided side by side (P5); what is left out goes behind them. */
+function unrelated(entries: readonly Entry[]): Entry[] {
+  const scopes = new Set<string>();
+  const watched = new Set<string>();
+  return entries.filter(({ out: { scope, expectedSubject } }) => {
+    if (scope === undefined) return true;
+    const watches = expectedSubject !== undefined;
+    if (watched.has(scope) || (watches && scopes.has(scope))) return false;
+    scopes.add(scope);
+    if (watches) watched.add(scope);
+    return true;
+  });
 }
 
 function expectation(out: Outgoing): Readonly<Record<string, string>> {

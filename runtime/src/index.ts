@@ -12,7 +12,7 @@ export type { RuntimeConfig } from "./config.ts";
 export { flush } from "./flush.ts";
 export { nodeId, uniqueId } from "./ids.ts";
 export { openJournal } from "./journal.ts";
-export type { AppendOptions, AppendResult, Journal, TailOptions } from "./journal.ts";
+export type { AppendOptions, AppendAfterResult, AppendResult, Journal, TailOptions } from "./journal.ts";
 export { openJournalAudit } from "./journal-audit.ts";
 export type { JournalAudit } from "./journal-audit.ts";
 export { openKv } from "./kv.ts";

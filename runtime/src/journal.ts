@@ -12,7 +12,8 @@ import { systemClock } from "./clock.ts";
 import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
-import { messageOf } from "./record-message.ts";
+import type { Outgoing } from "./publisher.ts";
+import { messageOf, type RecordMessage } from "./record-message.ts";
 import { RunHistory } from "./run-history.ts";
 import { notHandedOut } from "./run-messages.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -29,12 +30,17 @@ import type { SigningKey } from "./signing-key.ts";
  *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
  *      that was archived. What refuses it then is read from the archive. Where there is none, the conflict names the
  *      run's last word, `closed`.
+ *      `appendAfter` expects besides that the run has no record that its writer does not know of: what would be read
+ *      before a decision is asked of the server together with it.
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
+
+/** `moved`: the run holds a record after the one that was named, and nothing was stored. */
+export type AppendAfterResult = AppendResult | { kind: "moved" };
 
 export interface AppendOptions {
   signal?: AbortSignal;
@@ -51,6 +57,11 @@ export interface TailOptions {
 export interface Journal {
   /** `at` of an appended record is this process's clock; read it back for JetStream's. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
+  /**
+   * Appends only while the record at sequence `lastSeq` is the run's last one. What was archived and put back has other
+   * sequences now and always `moved`: whoever hears that reads the run and appends by itself.
+   */
+  appendAfter(record: NewRecord, lastSeq: number, options?: AppendOptions): Promise<AppendAfterResult>;
   /** All records of a run, archived or not, or those of some types, in stream order; one request for up to 1,024 of them. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
@@ -63,6 +74,9 @@ export interface Journal {
   /** Ids of the runs without a `closed` record. Costs names, not records. */
   openRunIds(): Promise<string[]>;
 }
+
+/** A record's message and where it goes. */
+type RecordOut = RecordMessage & { readonly stream: string; readonly subject: string };
 
 /** How often a refused append looks for the record that refused it, before it tries again. */
 const refusedReads = 5;
@@ -93,53 +107,66 @@ class JetStreamJournal implements Journal {
     this.history = new RunHistory(bus);
   }
 
-  async append(record: NewRecord, { signal, traceparent }: AppendOptions = {}): Promise<AppendResult> {
-    const subject = subjects.journal(record, this.bus.partitions);
-    const stream = this.streamOf(record.runId);
-    const { envelope, payload, digest, headers, signature } = messageOf(record, this.key, traceparent);
+  async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
+    const out = this.messageOf(record, options);
     for (let attempt = 0; ; attempt += 1) {
-      const expected = record.type === "intent" ? this.filterOf(record.runId) : undefined;
-      const out = {
-        ...{ stream, subject, payload, headers, expectLastSubjectSequence: 0, group: true }, // J3
-        ...(expected === undefined ? {} : { expectedSubject: expected }),
-      };
-      const result = await this.bus.publish(out, signal);
-      if (result.kind === "ok") {
-        this.bus.records.remember(digest);
-        const at = new Date(this.clock.now());
-        return {
-          kind: "appended",
-          record: {
-            ...envelope,
-            seq: result.seq,
-            digest,
-            at,
-            subject,
-            ...(signature === null ? {} : { signature }),
-          } as StoredRecord,
-        };
-      }
-      if (result.kind === "unknown") throw notKnown(subject, result.reason);
-      if (result.refusal !== "expectation") throw rejected(subject, result);
-      const existing =
-        (await this.readRefuser(stream, subject, signal)) ??
-        (record.type === "intent" ? await this.history.archivedRegister(record.runId, subject) : null);
-      if (existing !== null) {
-        if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
-        this.log?.info(
-          { subject, existing: existing.digest, ours: digest },
-          "journal register already taken",
-        );
-        return { kind: "conflict", existing }; // J3
-      }
+      const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
+      const done = await this.publish(out, { ...filter, expectLastSubjectSequence: 0 }, options); // J3
+      if (done !== null) return done;
       const last = record.type === "intent" ? await this.find("closed", record.runId, null, 0) : null;
       if (last !== null) return { kind: "conflict", existing: last }; // J3
       // Refused, yet nothing there: it was purged in between, or is being decided. Ask the stream again.
       if (attempt >= refusedReads) {
-        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses a record but holds none`);
+        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but holds none`);
       }
-      await this.clock.sleep(20 * 2 ** attempt, signal);
+      await this.clock.sleep(20 * 2 ** attempt, options.signal);
     }
+  }
+
+  async appendAfter(
+    record: NewRecord,
+    lastSeq: number,
+    options: AppendOptions = {},
+  ): Promise<AppendAfterResult> {
+    const expectation = {
+      expectedSubject: this.filterOf(record.runId),
+      expectLastSubjectSequence: lastSeq,
+    };
+    return (await this.publish(this.messageOf(record, options), expectation, options)) ?? { kind: "moved" };
+  }
+
+  private messageOf(record: NewRecord, { traceparent }: AppendOptions): RecordOut {
+    const subject = subjects.journal(record, this.bus.partitions);
+    const stream = this.streamOf(record.runId);
+    return { ...messageOf(record, this.key, traceparent), subject, stream };
+  }
+
+  /** Null: refused, and the record's own register is empty. */
+  private async publish(
+    out: RecordOut,
+    expectation: Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence">,
+    { signal }: AppendOptions,
+  ): Promise<AppendResult | null> {
+    const { stream, subject, payload, headers, digest, envelope } = out;
+    const result = await this.bus.publish(
+      { stream, subject, payload, headers, group: true, scope: envelope.runId, ...expectation },
+      signal,
+    );
+    if (result.kind === "ok") {
+      this.bus.records.remember(digest);
+      const signature = out.signature === null ? {} : { signature: out.signature };
+      const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
+      return { kind: "appended", record: { ...stored, ...signature } as StoredRecord };
+    }
+    if (result.kind === "unknown") throw notKnown(subject, result.reason);
+    if (result.refusal !== "expectation") throw rejected(subject, result);
+    const existing =
+      (await this.readRefuser(stream, subject, signal)) ??
+      (envelope.type === "intent" ? await this.history.archivedRegister(envelope.runId, subject) : null);
+    if (existing === null) return null;
+    if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
+    this.log?.info({ subject, existing: existing.digest, ours: digest }, "journal register already taken");
+    return { kind: "conflict", existing }; // J3
   }
 
   async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {

@@ -20,6 +20,8 @@ import type { Deadlines } from "./deadlines.ts";
  *   P2 Unknown is retried as the very same message until its signal aborts or the publisher closes; only
  *      a `once` message is told `unknown` after its first attempt.
  *   P3 Queued plus in-flight messages and bytes are bounded; beyond the bound `publish` waits its turn.
+ *   P5 A message whose expectation is about a wildcard shares no batch with another one of its scope: the server
+ *      decides each against what is stored, not against what stands before it in the batch.
  *   P4 A refused or unknown batch is sent again as single messages; its members never fail together.
  */
 export interface Outgoing {
@@ -31,6 +33,8 @@ export interface Outgoing {
   expectLastSubjectSequence?: number;
   /** What the expectation is about where that is not the subject itself: a wildcard. */
   expectedSubject?: string;
+  /** Names all messages that such a wildcard may be about, this one among them: a run's id. */
+  scope?: string;
   /** May share an atomic batch. Needs an expectation or an id, because it may be sent again. */
   group: boolean;
   /** One attempt, no retry: the caller has its own way to deal with `unknown`. */

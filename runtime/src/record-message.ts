@@ -5,7 +5,7 @@ import { signRecord, type SigningKey } from "./signing-key.ts";
 
 type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject" | "signature">;
 
-interface RecordMessage {
+export interface RecordMessage {
   readonly envelope: Envelope;
   readonly payload: Uint8Array;
   readonly digest: string;

@@ -144,6 +144,23 @@ describe("atomic batches", () => {
     expect(said).toContain('"err_code":10201');
   });
 
+  test("the wildcard form looks at what is stored, not at what stands before it in the batch", async () => {
+    const filter = "Nats-Expected-Last-Subject-Sequence-Subject";
+    await same({}, (s) => async (p) => {
+      const at = (name: string): string => `${s}.${name}`.toLowerCase();
+      const run = { [EXPECT]: "0", [filter]: at("one.>") };
+      await p.batch("b1", [
+        [at("one.x"), run],
+        [at("one.x"), run],
+        [at("one.y"), run],
+      ]);
+      await p.state(s);
+      await p.batch("b2", [[at("two.x")], [at("two.y"), { [EXPECT]: "0", [filter]: at("two.>") }]]);
+      await p.batch("b3", [[at("three")], [at("three.y"), { [EXPECT]: "0", [filter]: at("three") }]]);
+      await p.state(s);
+    });
+  });
+
   test("two members on one empty register refuse all of it", async () => {
     await same({}, (s) => async (p) => {
       const at = `${s}.a`.toLowerCase();

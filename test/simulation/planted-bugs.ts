@@ -22,8 +22,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "no-expectation",
     bug: "records are appended without the expectation that their subject is empty",
     file: "runtime/src/journal.ts",
-    find: "expectLastSubjectSequence: 0, group: true",
-    replace: "group: true",
+    find: "{ ...filter, expectLastSubjectSequence: 0 }",
+    replace: "filter",
     withinSeeds: 60,
   },
   {

@@ -68,6 +68,46 @@ function registerConformance(open: () => Journal): void {
     expect(new Set(results.map((result) => recordOf(result).digest)).size).toBe(1);
   });
 
+  it("J3 of many that open one run exactly one does, and the others hear of it", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    const results = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => journal.append(intentRecord(runId, `goal ${i}`))),
+    );
+    expect(results.filter(({ kind }) => kind === "appended")).toHaveLength(1);
+    expect(new Set(results.map((result) => recordOf(result).digest)).size).toBe(1);
+    expect(await journal.read(runId)).toHaveLength(1);
+  });
+
+  it("J3 what may only follow a record is stored while that is the run's last one, and else says that it moved", async () => {
+    const journal = open();
+    const [runId, other] = [fresh("run_"), fresh("run_")];
+    await journal.append(intentRecord(runId));
+    const last = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1)));
+    await journal.append(intentRecord(other)); // Another run's record moves nothing.
+    const claim = claimRecord(runId, "T-001", 1, "as_one");
+    expect(await journal.appendAfter(claim, last.seq - 1)).toEqual({ kind: "moved" });
+    expect(await journal.appendAfter(claim, last.seq + 100)).toEqual({ kind: "moved" });
+    expect(await journal.read(runId)).toHaveLength(2);
+    expect((await journal.appendAfter(claim, last.seq)).kind).toBe("appended");
+    expect((await journal.appendAfter(claim, last.seq)).kind).toBe("duplicate");
+    const second = await journal.appendAfter(claimRecord(runId, "T-001", 1, "as_two"), last.seq);
+    expect(second).toMatchObject({ kind: "conflict", existing: { body: { associate: "as_one" } } });
+    expect(await journal.read(runId)).toHaveLength(3);
+  });
+
+  it("J3 of many words that may only follow one record exactly one is stored", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    const { seq } = recordOf(await journal.append(intentRecord(runId)));
+    const results = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => journal.appendAfter(claimRecord(runId, "T-001", i + 1, "as"), seq)),
+    );
+    expect(results.filter(({ kind }) => kind === "appended")).toHaveLength(1);
+    expect(results.filter(({ kind }) => kind === "moved")).toHaveLength(39);
+    expect(await journal.read(runId)).toHaveLength(2);
+  });
+
   it("J4 a late result of an epoch that was declared lapsed is refused", async () => {
     const journal = open();
     const runId = fresh("run_");

@@ -1,6 +1,6 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
-import type { AppendResult, Journal, TailOptions } from "../journal.ts";
+import type { AppendAfterResult, AppendResult, Journal, TailOptions } from "../journal.ts";
 import { RecordReader } from "../record-reader.ts";
 
 /** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
@@ -44,6 +44,12 @@ export class MemoryJournal implements Journal {
     this.log.push(stored);
     for (const listener of [...this.listeners]) listener();
     return Promise.resolve({ kind: "appended", record: stored });
+  }
+
+  appendAfter(record: NewRecord, lastSeq: number): Promise<AppendAfterResult> {
+    const last = this.log.findLast(({ runId }) => runId === record.runId)?.seq ?? 0;
+    const isTaken = this.bySubject.has(subjects.journal(record));
+    return last === lastSeq || isTaken ? this.append(record) : Promise.resolve({ kind: "moved" });
   }
 
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {

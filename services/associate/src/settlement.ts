@@ -13,8 +13,8 @@
  *       holds the claim: it is recorded as abandoned, and the next attempt has a number and a container of its own (I8).
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { Cause, DispatchBody, ResultBody, StoredRecord } from "@antiphon/contracts";
-import type { Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
+import type { AppendResult, Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { isOver, watchRun } from "./adapters/run-watch.ts";
 import { claimStep } from "./core/claim.ts";
 import type { ClaimAnswer } from "./core/claim.ts";
@@ -54,16 +54,8 @@ export interface Settling {
 export async function settle(job: Settling): Promise<Outcome> {
   const { attempt, delivery, journal, identity, ports } = job;
   const { runId, taskId, epoch } = attempt;
-  const [over, result] = await Promise.all([
-    isOver(journal, runId),
-    delivery.deliveries > 1 ? journal.find("result", runId, taskId, epoch) : null,
-  ]);
-  if (over || result !== null) return { kind: "done" };
-
-  const claim = await journal.append(
-    { type: "claim", runId, taskId, epoch, cause: attempt.cause, body: identity },
-    { signal: delivery.signal },
-  );
+  const claim = await claimed(job);
+  if (claim === null) return { kind: "done" };
   const held = claim.kind === "conflict" ? claim.existing : claim.record;
   const answer: ClaimAnswer =
     claim.kind === "conflict" ? { kind: "theirs", holder: holderOf(held) } : { kind: "ours" };
@@ -80,6 +72,26 @@ export async function settle(job: Settling): Promise<Outcome> {
       ports.progress(`taken by ${identity.associate} (attempt ${epoch})`);
       return await recordEnd(job, held, await worked(job));
   }
+}
+
+/**
+ * Puts our word into the claim register; null: nothing is left to do. A dispatch that came for the first time is mostly
+ * its run's last record, and then there is no cancel and no result either: the claim itself asks for that. Otherwise it
+ * is looked for.
+ */
+async function claimed({ attempt, delivery, journal, identity }: Settling): Promise<AppendResult | null> {
+  const { runId, taskId, epoch, cause } = attempt;
+  const record: NewRecord = { type: "claim", runId, taskId, epoch, cause, body: identity };
+  const { signal, deliveries } = delivery;
+  if (deliveries === 1) {
+    const first = await journal.appendAfter(record, cause.seq, { signal });
+    if (first.kind !== "moved") return first;
+  }
+  const [over, result] = await Promise.all([
+    isOver(journal, runId),
+    deliveries > 1 ? journal.find("result", runId, taskId, epoch) : null,
+  ]);
+  return over || result !== null ? null : journal.append(record, { signal });
 }
 
 function holderOf(record: StoredRecord): string {

@@ -214,6 +214,27 @@ describe("a Director that goes on by itself", () => {
     expect(types().slice(-3)).toEqual(["cancel", "verdict", "closed"]);
   });
 
+  test("D13 a cancel that is stored while a closing is made up is seen before the run is closed", async () => {
+    let closings = 0;
+    const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
+      if (effect.kind === "close" && (closings += 1) === 1) await records.store(run.canceled());
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "land", "close", "close"]);
+    expect(types().slice(-3)).toEqual(["landing", "cancel", "closed"]);
+  });
+
+  test("D13 a run that moves each time is confirmed after the first time, so it ends", async () => {
+    let pauses = 0;
+    const { stored, deliver, types } = await reported(async (effect, records, run) => {
+      if (effect.kind !== "close") return;
+      pauses += 1;
+      await records.store(run.add("control", null, pauses, { kind: "pause", by: "local" }));
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(types().slice(-4)).toEqual(["landing", "control", "control", "closed"]);
+  });
+
   test("D13 an intent or a claim alone makes the Director do nothing, and costs no read", async () => {
     const { stored, deliver, asked } = await reported(async () => undefined);
     for (const record of [stored[0]!, stored[3]!]) expect(await deliver(record)).toEqual({ kind: "done" });

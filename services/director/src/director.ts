@@ -11,9 +11,10 @@
  *      first one's retry.
  *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
  *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
- *   D13 Only the verification of a chain may start from what was merely heard; before anything is handed out, landed
- *      or closed the run is confirmed (M3): a cancel or a pause that was stored before is seen. Where tasks overlap a
- *      verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
+ *   D13 Only the verification of a chain may start from what was merely heard; nothing is handed out, landed or closed
+ *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record, so
+ *      that asks of the server itself that the run has not moved; before anything else, and when it has moved, the run is
+ *      confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -96,22 +97,30 @@ export class Director {
     this.#parts.times.note(run.snapshot.context.runId);
     let now = run;
     let why = cause;
+    let hasMoved = false;
     const done = new Set<string>(); // An effect whose record changed nothing is not repeated.
     try {
       for (;;) {
         let effects = this.#owed(now, done);
         const chain = isChain(now.snapshot.context);
-        if (effects.some(({ kind }) => kind !== "verify" || !chain)) {
+        const alone = !hasMoved && chain && effects.length === 1 && effects.every(isItsRecord);
+        if (!alone && effects.some(({ kind }) => kind !== "verify" || !chain)) {
           now = await this.#parts.runs.confirm(now); // D13
           effects = this.#owed(now, done);
         }
         if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
         const settled = await Promise.allSettled(
-          effects.map((effect) => this.#once(now, effect, why, signal)),
+          effects.map((effect) => this.#once(now, effect, why, signal, alone)),
         );
         for (const result of settled) {
           if (result.status === "rejected") throw result.reason;
+          if (result.value === "moved") {
+            hasMoved = true; // Once is enough: what keeps moving is confirmed from here on.
+            for (const effect of effects) done.delete(effectKey(now.snapshot.context.runId, effect));
+            now = await this.#parts.runs.load(now.snapshot.context.runId);
+            continue;
+          }
           const { lastSeq } = now.snapshot.context;
           if (result.value.run.snapshot.context.lastSeq > lastSeq) now = result.value.run;
           if (result.value.record.seq > why.seq) why = result.value.record;
@@ -136,18 +145,22 @@ export class Director {
     effect: Effect,
     cause: Cause,
     signal: AbortSignal,
-  ): Promise<{ record: StoredRecord; run: CachedRun }> {
+    alone: boolean,
+  ): Promise<{ record: StoredRecord; run: CachedRun } | "moved"> {
     const { context } = run.snapshot;
     const key = effectKey(context.runId, effect);
     this.#underWay.add(key);
     try {
       const record = await this.#record(context, effect, cause, signal);
-      const result = await this.#parts.journal.append(record, { signal });
+      const { journal } = this.#parts;
+      const result = alone
+        ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13
+        : await journal.append(record, { signal });
+      if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
-      this.#parts.log.info(
-        { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq },
-        `${record.type} ${result.kind}`,
-      );
+      const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
+      const level = result.kind === "appended" ? "debug" : "info"; // What was appended the journal tells.
+      this.#parts.log[level](at, `${record.type} ${result.kind}`);
       if (record.type === "closed") this.#parts.times.drop(context.runId);
       else this.#parts.times.note(context.runId);
       // Said before, by us or by somebody else: then there may be more that we do not know of.
@@ -187,4 +200,9 @@ export class Director {
       "record refused",
     );
   }
+}
+
+/** Whether an effect does nothing that its record does not say; a dead letter is buried before its run closes. */
+function isItsRecord(effect: Effect): boolean {
+  return effect.kind === "dispatch" || (effect.kind === "close" && effect.poisoned.length === 0);
 }

@@ -118,9 +118,10 @@ export class StreamModel {
     const expected = headers.get(EXPECTED);
     if (expected === "") return null;
     const filter = headers.get(EXPECTED_FILTER);
-    if (staged?.has(subject) === true)
+    const about = filter === "" ? subject : filter; // A batch is looked through for this very text, not for what it matches.
+    if (staged?.has(about) === true)
       return { code: 400, err_code: 10164, description: "wrong last sequence" };
-    const actual = this.lastSeqOf(filter === "" ? subject : filter);
+    const actual = this.lastSeqOf(about);
     return actual === Number(expected) ? null : wrongSequence(actual);
   }
 

@@ -31,17 +31,15 @@ const token = safeToken;
 export const taskToken = (taskId: string | null): string =>
   taskId === null ? "-" : token(taskId.toLowerCase());
 
-/** FNV-1a, 32 bits: stable across processes and versions. */
-export function fnv1a(text: string): number {
+/** FNV-1a, 32 bits, of an id: stable across processes and versions. Ids are ASCII, so a character is a byte. */
+export function fnv1a(id: string): number {
   let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) {
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  }
+  for (let i = 0; i < id.length; i += 1) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193) >>> 0;
   return hash;
 }
 
 export function partitionOf(runId: string, partitions: number = JOURNAL_PARTITIONS): number {
-  return fnv1a(runId) % partitions;
+  return partitions === 1 ? 0 : fnv1a(runId) % partitions;
 }
 
 export type JournalAddress = { type: JournalType; runId: string; taskId: string | null; epoch: number };

@@ -51,9 +51,14 @@ export function openKv(bus: Bus, bucket: string): Kv {
     return { message, gone };
   }
 
+  // One name for this writer and a count: an id of its own for each write costs the platform's random source.
+  const writer = uniqueId();
+  let writes = 0;
+
   /** The revision; null: refused, because the key is not at `expected` (K1). */
   async function write(key: string, document: unknown, expected: number): Promise<number | null> {
-    const id = uniqueId();
+    writes += 1;
+    const id = `${writer}.${writes}`;
     const result = await bus.publish({
       stream,
       subject: subjectOf(key),

@@ -17,6 +17,8 @@ import type { Logger } from "./logger.ts";
  *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
  *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
  *      leaving in order makes nobody do anything again.
+ *   W5 Beside a live pull a further one is made for a quarter of the slots or more: a pull costs the server a
+ *      subscription, so slots that free one by one share one.
  */
 export interface PullLoopOptions {
   stream: string;
@@ -73,6 +75,8 @@ const watchMs = 1000;
 const handoverMs = 2000;
 const nanos = 1_000_000;
 const retryPolicy = { baseMs: 50, capMs: 2000 };
+/** While one pull is live, another one is for at least this part of the slots. */
+const fewestOf = 4;
 
 export class PullLoop {
   private readonly bus: Bus;
@@ -157,9 +161,15 @@ export class PullLoop {
     return Math.min(this.options.slots - covered, this.gate.free);
   }
 
+  /** Whether something asked for may still come. */
+  private isAsking(): boolean {
+    for (const pull of this.pulls) if (pull.live) return true;
+    return false;
+  }
+
   private pull(): void {
     const { wanted } = this;
-    if (wanted <= 0) return;
+    if (wanted <= 0 || (wanted * fewestOf < this.options.slots && this.isAsking())) return; // W5
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
     const pull: Pull = {
@@ -180,10 +190,10 @@ export class PullLoop {
 
   private receive(pull: Pull, message: Msg): void {
     pull.heardAt = performance.now();
-    const status = message.headers?.code ?? 0;
-    if (status === 100) return;
-    if (status !== 0 || message.reply === undefined || message.reply === "") {
-      this.refused(pull, status, message.headers?.description ?? "");
+    // A delivery names where it is acknowledged; what does not is the server's own word, in headers.
+    if (message.reply === undefined || message.reply === "") {
+      const status = message.headers?.code ?? 0;
+      if (status !== 100) this.refused(pull, status, message.headers?.description ?? "");
       return;
     }
     this.failures = 0;

@@ -8,6 +8,7 @@ import {
   parseJournalSubject,
   validateShape,
 } from "@antiphon/contracts";
+import { Generations } from "./core/generations.ts";
 import type { StoredMessage } from "./direct-reader.ts";
 
 /**
@@ -16,7 +17,7 @@ import type { StoredMessage } from "./direct-reader.ts";
  * Checked, in this order: the payload against its digest header, the subject, the encoding, the envelope
  * against the subject, the shape against the contract of its type. The contract is read tolerantly: a field
  * that a newer writer added passes. A shape that was found right once is remembered by its digest, and so is
- * what this process wrote itself; what was decoded of late is remembered too. So a run that is read at each of its
+ * what this process wrote itself; what is read for the second time is kept decoded. So a run that is read at each of its
  * records is not decoded and checked each time: the digest, which always is computed, says that it is the same.
  *
  * Invariants:
@@ -28,15 +29,15 @@ import type { StoredMessage } from "./direct-reader.ts";
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 
-/** Digests remembered; one is some 100 bytes. */
-const rememberedDigests = 20_000;
-/** Records kept decoded, none of more than so many bytes: a few megabytes in all. */
-const keptRecords = 2_000;
+/** Digests remembered, at least; one is some 100 bytes. */
+const rememberedDigests = 10_000;
+/** Records kept decoded, at least, none of more than so many bytes: a few megabytes in all. */
+const keptRecords = 1_000;
 const keptBytes = 8 * 1024;
 
 export class RecordReader {
-  private readonly right = new Set<string>();
-  private readonly decoded = new Map<string, StoredRecord>();
+  private readonly right = new Generations<true>(rememberedDigests); // Y3
+  private readonly decoded = new Generations<StoredRecord>(keptRecords); // Y3
 
   read(message: RecordMessage): StoredRecord {
     const { subject, data } = message;
@@ -53,27 +54,16 @@ export class RecordReader {
     if (!this.right.has(digest)) {
       this.checkShape(message, record, address);
       this.remember(digest);
+    } else if (known === undefined && data.length <= keptBytes) {
+      this.decoded.set(digest, frozen(record)); // Y4
     }
-    if (known === undefined && data.length <= keptBytes) this.keep(digest, record);
     const signature = message.header(HEADERS.signature);
     return { ...record, ...placeOf(message), digest, subject, ...(signature === "" ? {} : { signature }) };
   }
 
   /** Says that a payload of this digest has the shape of its type. */
   remember(digest: string): void {
-    if (this.right.size >= rememberedDigests) {
-      const [oldest] = this.right;
-      if (oldest !== undefined) this.right.delete(oldest); // Y3
-    }
-    this.right.add(digest);
-  }
-
-  private keep(digest: string, record: StoredRecord): void {
-    if (this.decoded.size >= keptRecords) {
-      const oldest = this.decoded.keys().next();
-      if (oldest.done !== true) this.decoded.delete(oldest.value); // Y3
-    }
-    this.decoded.set(digest, frozen(record)); // Y4
+    this.right.set(digest, true);
   }
 
   private checkShape(message: RecordMessage, record: StoredRecord, { type }: JournalAddress): void {

@@ -12,6 +12,7 @@ import type { Logger } from "./logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
 import { Gate, PullLoop } from "./pull-loop.ts";
+import { headersOf } from "./wire-headers.ts";
 
 /**
  * Consuming the journal: each record that a durable consumer delivers is handled in a slot, and what the
@@ -151,7 +152,7 @@ async function decide(
   message: Msg,
 ): Promise<Outcome> {
   const { log } = options;
-  const header = (name: string): string => message.headers?.get(name) ?? "";
+  const header = headersOf(message);
   const { deliveries, seq } = info;
   let record: StoredRecord;
   try {

@@ -66,7 +66,7 @@ export const GIT_AND_PACKAGES: EgressGrant = {
   model_budget: null,
 };
 
-export function settingsFor(upstreams: Upstreams): EgressSettings {
+export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides">): EgressSettings {
   const rule = (host: string, kind: "git" | "package" | "model" | "open", terminate = true) => ({
     host,
     kind,

@@ -21,9 +21,11 @@ import type { Authority } from "./core/host-name.ts";
 import type { LogEntry, ModelEntry } from "./core/log-entry.ts";
 import { passRule, ruleFor, type HostRule, type Policy } from "./core/policy.ts";
 import type { Quota } from "./core/quota.ts";
-import { EgressRefusal } from "./core/refusal.ts";
+import type { Deadlines } from "./core/deadlines.ts";
+import { decisionOf, EgressRefusal } from "./core/refusal.ts";
 import { scrubbed, Scrubber } from "./core/scrubber.ts";
 import { checkHost, parseAbsolute, parseOrigin, redacted, type Target } from "./core/target.ts";
+import { Watch } from "./watch.ts";
 
 export interface ExchangePorts {
   readonly policy: Policy;
@@ -33,6 +35,7 @@ export interface ExchangePorts {
   readonly needles: readonly string[];
   readonly upstream: Pick<Upstream, "send">;
   readonly quota: Quota;
+  readonly deadlines: Deadlines;
   readonly log: (entry: LogEntry) => void;
   /** Carries a call to a model host. Ends the response. */
   readonly model: (call: ModelAsk) => Promise<ModelAnswer>;
@@ -45,6 +48,8 @@ export interface ModelAsk {
   readonly response: ServerResponse;
   readonly headers: Headers;
   readonly signal: AbortSignal;
+  /** Count what passes; throw at the quota. */
+  readonly up: (bytes: number) => void;
   readonly down: (bytes: number) => void;
 }
 
@@ -73,24 +78,25 @@ export async function exchange(
 ): Promise<void> {
   const startedAt = ports.now();
   const course: Course = { target: null, rule: "none", status: null, up: 0, down: 0, model: null };
-  const stop = new AbortController();
-  response.once("close", () => stop.abort());
+  const watch = new Watch(ports.deadlines, () => standstill(request, response, course.target));
+  response.once("close", () => watch.gone());
   let fault: EgressRefusal | null = null;
   try {
-    await carry(request, response, tunnel, ports, course, stop.signal);
+    await carry(request, response, tunnel, ports, course, watch);
   } catch (error) {
-    fault = asRefusal(error, stop.signal);
+    fault = asRefusal(error, watch.signal);
     answerRefusal(response, fault, course);
+  } finally {
+    watch.end();
   }
   const { target } = course;
-  const refusal = fault === null ? null : ERRORS[fault.code].httpStatus < 500 ? "refuse" : "fault";
   ports.log({
     at: new Date(startedAt).toISOString(),
     method: (request.method ?? "").slice(0, 32),
     host: target?.host ?? tunnel?.host ?? "",
     port: target?.port ?? tunnel?.port ?? 0,
     path: target === null ? null : scrubbed(redacted(target.path, target.query), ports.needles),
-    decision: refusal ?? "allow",
+    decision: decisionOf(fault),
     rule: fault?.rule ?? course.rule,
     code: fault?.code ?? null,
     why: fault === null ? null : scrubbed(fault.message, ports.needles).slice(0, 300),
@@ -108,8 +114,9 @@ async function carry(
   tunnel: Authority | null,
   ports: ExchangePorts,
   course: Course,
-  signal: AbortSignal,
+  watch: Watch,
 ): Promise<void> {
+  const { signal } = watch;
   ports.quota.request();
   const target = tunnel === null ? parseAbsolute(request.url ?? "") : parseOrigin(request.url ?? "", tunnel);
   course.target = target;
@@ -127,30 +134,44 @@ async function carry(
     ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}), // E3
     ...credentials,
   };
+  const up = (bytes: number): void => {
+    watch.moved();
+    ports.quota.up(bytes);
+    course.up += bytes;
+  };
   const down = (bytes: number): void => {
+    watch.moved();
     ports.quota.down(bytes);
     course.down += bytes;
   };
   if (rule.kind === "model") {
-    const answer = await ports.model({ target, request, response, headers, signal, down });
+    const answer = await ports.model({ target, request, response, headers, signal, up, down });
     Object.assign(course, { rule: answer.rule, status: answer.status, model: answer.entry });
     return;
   }
-  const counted = body
-    ? request.pipe(
-        counting((bytes) => {
-          ports.quota.up(bytes);
-          course.up += bytes;
-        }),
-      )
-    : null;
+  const counted = body ? request.pipe(counting(up)) : null;
   const method = request.method ?? "GET";
   const answer = await ports.upstream.send({ target, method, headers, body: counted, signal });
+  watch.moved();
   course.status = answer.statusCode ?? 0;
   if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
   response.writeHead(course.status, cleanHeaders(answer, ports.needles));
   const scrub = hasCredential ? new Scrubber(ports.needles) : null;
   await pipeline(answer, counting(down, scrub), response, { signal });
+}
+
+/** Nothing has moved for a while: who keeps whom waiting. */
+function standstill(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target | null,
+): EgressRefusal {
+  const late = (rule: string, why: string): EgressRefusal =>
+    new EgressRefusal("ANT_EGRESS_TIMEOUT", rule, why);
+  if (response.writableLength > 0) return late("client:idle", "the sandbox does not take its answer");
+  if (!request.complete && request.readableLength === 0)
+    return late("client:idle", "the sandbox does not send the rest of its request");
+  return late("upstream:idle", `${target?.host ?? "the other side"} went silent`);
 }
 
 export function isPlain(answer: IncomingMessage): boolean {
@@ -194,6 +215,7 @@ function counting(count: (bytes: number) => void, scrub: Scrubber | null = null)
 
 export function asRefusal(error: unknown, signal: AbortSignal): EgressRefusal {
   if (error instanceof EgressRefusal) return error;
+  if (signal.reason instanceof EgressRefusal) return signal.reason;
   if (signal.aborted)
     return new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
   const { code, message } = error as NodeJS.ErrnoException;

@@ -24,6 +24,7 @@ import { resolverOf } from "./adapters/resolver.ts";
 import { SandboxListener } from "./adapters/sandbox-listener.ts";
 import { Upstream } from "./adapters/upstream.ts";
 import type { EgressSettings } from "./config.ts";
+import { DEADLINES, type Deadlines } from "./core/deadlines.ts";
 import { needlesOf } from "./core/credentials.ts";
 import { plus, type Charge } from "./core/ledger.ts";
 import { logText, type LogEntry } from "./core/log-entry.ts";
@@ -41,6 +42,8 @@ export interface LeasePorts {
   readonly node: string;
   readonly log: Logger;
   readonly now: () => number;
+  /** Default: DEADLINES, those of the limits. */
+  readonly deadlines?: Deadlines;
 }
 
 /** What has gone through a lease so far. */
@@ -56,8 +59,6 @@ interface Lease {
   readonly listener: SandboxListener;
   readonly upstream: Upstream;
   readonly account: Account;
-  /** Model calls whose end is not recorded yet. */
-  readonly working: Set<Promise<unknown>>;
 }
 
 export class Leases {
@@ -99,7 +100,7 @@ export class Leases {
   async closed(lease: string): Promise<EgressReport> {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
-    await Promise.allSettled(held.working);
+    await held.listener.close();
     const { entries, recordings, quota, calls, charged } = held.account;
     const refused = entries.filter((entry) => entry.decision === "refuse").length;
     this.#ports.log.info({ lease, requests: entries.length, refused, calls }, "sandbox disconnected");
@@ -131,7 +132,6 @@ export class Leases {
       calls: 0,
       charged: { tokens: 0, usd_micro: 0 },
     };
-    const working = new Set<Promise<unknown>>();
     const ports: ExchangePorts = {
       policy: policyOf(request, settings),
       known: settings.known,
@@ -139,25 +139,20 @@ export class Leases {
       needles: needlesOf(settings.credentials),
       upstream,
       quota: account.quota,
+      deadlines: this.#ports.deadlines ?? DEADLINES,
       now,
       log: (entry) => {
         // One more line than requests may be made says that the bound was met; more would say nothing new.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
-      model: (ask) => {
-        const work = modelExchange(ask, this.#modelPorts(request, account, upstream)).finally(() =>
-          working.delete(work),
-        );
-        working.add(work);
-        return work;
-      },
+      model: (ask) => modelExchange(ask, this.#modelPorts(request, account, upstream)),
     };
     const onAbandoned = (): void => {
       if (this.#end(lease) !== null)
         log.warn({ lease, run: request.run }, "the runner is gone; listener closed");
     };
     const listener = new SandboxListener({ token, ports, authority, resolve, onAbandoned });
-    return { listener, upstream, account, working };
+    return { listener, upstream, account };
   }
 
   #modelPorts(
@@ -173,7 +168,6 @@ export class Leases {
       hosts: settings.models,
       upstream,
       needles: needlesOf(settings.credentials),
-      quota: account.quota,
       store,
       onCall: (recording, charged) => {
         account.calls += 1;
@@ -189,8 +183,8 @@ export class Leases {
     const held = this.#leases.get(lease);
     if (held === undefined) return null;
     this.#leases.delete(lease);
-    held.listener.close();
-    held.upstream.close();
+    // The other side is let go last: a request that is cut off here was not its fault.
+    void held.listener.close().finally(() => held.upstream.close());
     return held;
   }
 

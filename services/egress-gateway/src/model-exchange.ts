@@ -7,6 +7,7 @@
  *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
  */
 import type { IncomingMessage } from "node:http";
+import { addAbortSignal, PassThrough } from "node:stream";
 import { digestOf, limits, type BlobRef, type ModelBudget } from "@antiphon/contracts";
 import type { BudgetStore } from "./adapters/budget-store.ts";
 import type { Upstream } from "./adapters/upstream.ts";
@@ -16,7 +17,6 @@ import type { Charge } from "./core/ledger.ts";
 import { endpointOf, readCall, type ModelCall } from "./core/model-call.ts";
 import { UsageReader } from "./core/model-usage.ts";
 import { chargeOf } from "./core/pricing.ts";
-import type { Quota } from "./core/quota.ts";
 import { EgressRefusal } from "./core/refusal.ts";
 import { scrubbed, Scrubber } from "./core/scrubber.ts";
 
@@ -27,7 +27,6 @@ export interface ModelPorts {
   readonly hosts: ReadonlyMap<string, ModelHost>;
   readonly upstream: Pick<Upstream, "send">;
   readonly needles: readonly string[];
-  readonly quota: Quota;
   readonly store: (recording: Buffer) => Promise<BlobRef>;
   /** Tells of a call that is over. */
   readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
@@ -47,7 +46,7 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
       "model:path",
       `${method} ${ask.target.path} cannot be metered`,
     );
-  const call = readCall(endpoint, await bodyOf(ask.request, ports.quota), host.prices);
+  const call = readCall(endpoint, await bodyOf(ask), host.prices);
   if (ports.budget === null)
     throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", "the run has no model budget");
   await ports.budgets.reserve(ports.run, ports.budget, call.most); // B1
@@ -186,14 +185,16 @@ async function listModels(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer
   return { rule: "model:list", status, entry: null };
 }
 
-async function bodyOf(request: IncomingMessage, quota: Quota): Promise<Buffer> {
+async function bodyOf({ request, signal, up }: ModelAsk): Promise<Buffer> {
   if ((request.headers["content-encoding"] ?? "identity") !== "identity")
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", "an encoded body cannot be priced");
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
+  // Not the request itself: one that is ended could not be answered any more.
+  const body = addAbortSignal(signal, request.pipe(new PassThrough()));
+  for await (const piece of body as AsyncIterable<Buffer>) {
     size += piece.length;
-    quota.up(piece.length);
+    up(piece.length);
     if (size > limits.modelBodyBytes)
       throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", `a body over ${limits.modelBodyBytes} bytes`);
     pieces.push(piece);

@@ -27,6 +27,7 @@ export interface Outgoing {
   readonly headers: Headers;
   /** Streamed, or whole; null: none. */
   readonly body: Readable | Buffer | null;
+  /** Ends it, also when it is being answered; deadlines are whoever aborts it's. */
   readonly signal: AbortSignal;
 }
 
@@ -47,7 +48,7 @@ export class Upstream {
     });
   }
 
-  /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM, _TIMEOUT or _ADDRESS. */
+  /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
   async send({ target, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> {
     const { address, port } = await this.#resolve(target.host, target.port);
     signal.throwIfAborted();
@@ -63,19 +64,13 @@ export class Upstream {
       agent: isTls ? this.#https : this.#http,
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       insecureHTTPParser: false,
-      timeout: limits.egressIdleMs,
       signal,
       ...(isTls ? { servername: target.host } : {}),
     };
     return new Promise((resolve, reject) => {
       const request = (isTls ? httpsRequest : httpRequest)(options, resolve);
-      request.on("timeout", () => {
-        request.destroy(
-          new EgressRefusal("ANT_EGRESS_TIMEOUT", "upstream:idle", `${target.host} went silent`),
-        );
-      });
       request.on("error", (error: NodeJS.ErrnoException) => {
-        if (error instanceof EgressRefusal) return reject(error);
+        if (error instanceof EgressRefusal || signal.aborted) return reject(error);
         const why = error.code ?? error.message;
         reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", `${target.host}: ${why}`));
       });

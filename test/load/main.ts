@@ -52,7 +52,8 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
     const pids = (): ReadonlyMap<string, number> =>
       new Map([...processes.pids(), ["load client", process.pid]]);
     const meter = new ProcessMeter(pids);
-    const fsyncs = new FsyncCounter(processes.pids().get("nats-server") ?? 0);
+    const servers = [...processes.pids()].filter(([name]) => name.startsWith("nats-server"));
+    const fsyncs = new FsyncCounter(servers.map(([, pid]) => pid));
     const stop = new AbortController();
     const killing = options.killEvery === null ? [] : killEvery(options.killEvery, processes, stop.signal);
     const driven = await drive(start, completions, { runs, concurrency, rate, deadlineMs: DEADLINE_MS }, say);

@@ -46,7 +46,7 @@ function memory(pid: number): { rssMb: number; peakMb: number } {
 }
 
 /**
- * Counts `fsync` of one process by perf's tracepoint: a counter in the kernel, so it costs next to nothing (strace
+ * Counts `fsync` of some processes by perf's tracepoint: a counter in the kernel, so it costs next to nothing (strace
  * stops the process at every call). Where perf may not be used the answer is why.
  */
 export class FsyncCounter {
@@ -54,8 +54,8 @@ export class FsyncCounter {
   #said = "";
   #failed: string | null = null;
 
-  constructor(pid: number) {
-    this.#perf = spawn("perf", ["stat", "-x", ",", "-e", "syscalls:sys_enter_fsync", "-p", String(pid)], {
+  constructor(pids: readonly number[]) {
+    this.#perf = spawn("perf", ["stat", "-x", ",", "-e", "syscalls:sys_enter_fsync", "-p", pids.join(",")], {
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#perf.stderr?.on("data", (data: Buffer) => (this.#said += data.toString()));

@@ -11,6 +11,8 @@ export interface LoadOptions {
   readonly steps: number;
   readonly associates: number;
   readonly directors: number;
+  /** 1, or 3: a cluster whose streams have three copies. */
+  readonly servers: 1 | 3;
   readonly agent: "noop" | "scripted";
   readonly sandbox: "none" | "docker";
   /** `journal`: the gateway's intake code in the load client, without HTTP. `gateway`: its process, over HTTP. */
@@ -28,7 +30,7 @@ export interface LoadOptions {
   readonly json: boolean;
 }
 
-export const USAGE = `usage: npm run load -- [--runs 2000] [--concurrency 256] [--associates 1] [--directors 1]
+export const USAGE = `usage: npm run load -- [--runs 2000] [--concurrency 256] [--associates 1] [--directors 1] [--servers 1|3]
   [--agent noop|scripted] [--sandbox none|docker] [--via journal|gateway] [--rate <runs/s>: open loop]
   [--steps 1|5] [--slots 256] [--kill-every <s>] [--no-bounds] [--warmup 500] [--profile <dir>] [--json]`;
 
@@ -42,6 +44,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
       steps: { type: "string", default: "1" },
       associates: { type: "string", default: "1" },
       directors: { type: "string", default: "1" },
+      servers: { type: "string", default: "1" },
       agent: { type: "string", default: "noop" },
       sandbox: { type: "string", default: "none" },
       via: { type: "string" },
@@ -62,6 +65,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
     steps: whole("steps", values.steps, 64),
     associates: whole("associates", values.associates, 16),
     directors: whole("directors", values.directors, 16),
+    servers: oneOf("servers", values.servers, ["1", "3"]) === "3" ? 3 : 1,
     agent: oneOf("agent", values.agent, ["noop", "scripted"]),
     sandbox,
     via: oneOf("via", values.via ?? (docker ? "gateway" : "journal"), ["journal", "gateway"]),

@@ -1,5 +1,5 @@
 /**
- * The processes under load: a nats-server that fsyncs before it acknowledges, and one process per service, bundled
+ * The processes under load: the NATS (servers.ts), and one process per service, bundled
  * as they ship. With `--sandbox docker` it is `antiphon dev` as users have it.
  */
 import type { ChildProcess } from "node:child_process";
@@ -13,13 +13,13 @@ import { build } from "esbuild";
 import { connectBus, createLogger, provision } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { startStack } from "../e2e/support/stack.ts";
-import { startNats } from "../support/nats.ts";
 import type { LoadOptions } from "./options.ts";
+import { startServers } from "./servers.ts";
 
 export interface Processes {
   readonly natsUrl: string;
   readonly gatewayUrl: string | null;
-  /** Name to pid: the server, and every service process as it is now. */
+  /** Name to pid: the servers, and every service process as it is now. */
   pids(): ReadonlyMap<string, number>;
   connect(): Promise<Bus>;
   /** `kill -9` of a process, and a new one in its place. */
@@ -65,9 +65,10 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
   const dir = mkdtempSync(join(tmpdir(), "antiphon-load-"));
   const script = join(ROOT, ".antiphon", "load", `${process.pid}`, "role.mjs");
   await bundle(script);
-  const nats = await startNats();
-  const first = await connect(nats.url);
-  await provision(first); // Before the services, so that none of them has to.
+  const servers = await startServers(options.servers);
+  const { url } = servers;
+  const first = await connect(url);
+  await provision(first, { replicas: servers.replicas }); // Before the services, so that none of them has to.
   await first.close();
   const children = new Map<string, Child>();
   const gatewayPort = 20_000 + (process.pid % 20_000);
@@ -78,7 +79,7 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
     const profiling = options.profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
     const child = spawnRole([...profiling, script, role, String(slots)], {
       log: join(dir, `${name}.log`),
-      env: { ANTIPHON_NATS_URL: nats.url, ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}` },
+      env: { ANTIPHON_NATS_URL: url, ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}` },
     });
     children.set(name, child);
     return child.ready;
@@ -98,26 +99,23 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
     await gone;
   };
   return {
-    natsUrl: nats.url,
+    natsUrl: url,
     gatewayUrl,
     pids: () =>
       new Map([
-        ["nats-server", nats.pid()],
+        ...servers.pids(),
         ...[...children].map(([name, child]): [string, number] => [name, child.process.pid ?? 0]),
       ]),
-    connect: () => connect(nats.url),
+    connect: () => connect(url),
     async replace(name) {
-      if (name === "nats-server") {
-        await nats.kill();
-        return nats.restart();
-      }
+      if (servers.has(name)) return servers.replace(name);
       await end(name, "SIGKILL");
       await launch(name);
     },
     said: (name) => readFileSync(join(dir, `${name}.log`), "utf8").slice(-2000),
     async stop() {
       await Promise.all([...children.keys()].map((name) => end(name, "SIGTERM")));
-      await nats.close({ checkLeaks: false });
+      await servers.close();
       rmSync(dir, { recursive: true, force: true });
       rmSync(join(ROOT, ".antiphon", "load", `${process.pid}`), { recursive: true, force: true });
     },

@@ -8,6 +8,8 @@
  *   X4  A job that asks for a network gets it or fails by name; it never runs without one in silence.
  *   X5  The listener and its token end with the job, whatever became of it.
  *   X6  The token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
+ *   X7  A gateway that is gone ends the job by name, ANT_EGRESS_LOST, and soon: what runs in the sandbox sees its
+ *       connections closed and has LOST_GRACE_MS to end by itself; nothing it does then can make the job a success.
  */
 import { connect, type Socket } from "node:net";
 import {
@@ -26,6 +28,8 @@ import type { Sandbox } from "../ports.ts";
 
 const OPEN_MS = 5_000;
 const CLOSE_MS = 15_000;
+/** Enough for a program to say what it saw; what it works for cannot be had any more. */
+const LOST_GRACE_MS = 2_000;
 
 export interface EgressLink {
   /** What a step's environment gets on top. */
@@ -52,11 +56,19 @@ export async function linkEgress(
   );
   const control = await controlled(opened);
   let lost = false;
+  let grace: NodeJS.Timeout | undefined;
+  let closing: Promise<EgressReport> | null = null;
   control.once("close", () => {
     lost = true;
+    if (closing !== null) return;
+    const end = (): void =>
+      void sandbox.destroy({ kind: "gone", message: "its network is gone" }).catch(() => undefined);
+    grace = setTimeout(end, LOST_GRACE_MS); // X7
   });
-  let closing: Promise<EgressReport> | null = null;
-  const close = (): Promise<EgressReport> => (closing ??= closed(bus, opened, control, lost));
+  const close = (): Promise<EgressReport> => {
+    clearTimeout(grace);
+    return (closing ??= closed(bus, opened, control, lost));
+  };
   try {
     const dial = (): Socket => {
       const socket = connect(opened.port, opened.host);
@@ -79,7 +91,7 @@ export async function linkEgress(
 /** Connected and greeted: from here on the listener's life hangs on this connection. */
 function controlled({ host, port, token }: EgressOpened): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, host);
+    const socket = connect(port, host).setKeepAlive(true, 5_000); // X7: a host that fell silent is gone, too
     const fail = (why: string): void => {
       socket.destroy();
       reject(new AntiphonError("ANT_EGRESS_UNAVAILABLE", `the listener at ${host}:${port} ${why}`));

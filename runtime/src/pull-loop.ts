@@ -198,7 +198,10 @@ export class PullLoop {
     }
     this.failures = 0;
     pull.wanted -= 1;
-    if (pull.wanted <= 0) this.end(pull);
+    if (pull.wanted <= 0) {
+      this.end(pull);
+      this.schedule(); // W2: slots that W5 left uncovered
+    }
     if (this.busy >= this.options.slots || !this.gate.take()) {
       message.respond("-NAK"); // W3
       return;

@@ -118,7 +118,7 @@ export function print(report: Report): void {
     options.rate === null ? `${options.concurrency} at a time` : `${options.rate} a second, open loop`;
   console.log(
     `\n${report.runs} runs of ${options.steps} task${options.steps === 1 ? "" : "s"}, ${loop}; ${options.agent} agent, sandbox ${options.sandbox}, ` +
-      `${options.directors} director(s), ${options.associates} associate(s); started ${options.via === "journal" ? "by the gateway's intake in the client" : "over HTTP"}; ${report.cores} cores, Node ${report.node}, fsync always`,
+      `${options.directors} director(s), ${options.associates} associate(s); started ${options.via === "journal" ? "by the gateway's intake in the client" : "over HTTP"}; ${report.cores} cores, Node ${report.node}, ${options.servers === 1 ? "one server" : "three servers, three copies"}, fsync always`,
   );
   console.log(`\n  ${n(report.runsPerS)} complete runs/s   (${report.wallS.toFixed(1)} s)`);
   console.log(

@@ -97,7 +97,7 @@ describe("consuming the journal", () => {
 
   it("W5 slots that free one by one share a pull, and W2 what is asked for still covers every free slot", async () => {
     let pulls = 0;
-    bus.nc.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", { callback: () => (pulls += 1) });
+    bus.nc.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", { callback: () => void (pulls += 1) });
     const release: (() => void)[] = [];
     let seen = 0;
     const worker = work(

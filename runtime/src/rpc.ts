@@ -76,9 +76,9 @@ function serve(
     },
   });
   const stop = async (): Promise<void> => {
-    offDrain();
     if (!subscription.isClosed()) subscription.unsubscribe(); // Q2
     await Promise.all(running);
+    offDrain(); // not before: whoever asks the bus again waits for what is still running
   };
   const offDrain = bus.onDrain(stop);
   return stop;

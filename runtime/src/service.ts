@@ -54,6 +54,9 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+/** From the hard stop to the end of the connection: what was cut short says so, and puts away what it had. */
+const lastWordsMs = 2000;
+
 /** Starts a service without touching the process: no signal handlers, no exit. For tests and for `runService`. */
 export async function startService(
   definition: ServiceDefinition,
@@ -105,7 +108,7 @@ export async function startService(
       const drained = Promise.all([bus.drain(), role?.drain?.() ?? Promise.resolve()]);
       await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
-      await within(2000, bus.drain(), () => log.warn("some handlers did not stop"));
+      await within(lastWordsMs, drained, () => log.warn("some handlers did not stop"));
       await bus.close();
     })();
     return stopped;

@@ -54,6 +54,26 @@ describe("e2b", () => {
     expect(fresh.enforces).toEqual({ memory: true, processes: true });
   });
 
+  it("V3: nothing in it leads back to the terminal that its frames go through", async () => {
+    const sandbox = await provider.start(order());
+    try {
+      const look = [
+        "cut -d' ' -f1,4,6,7 /proc/1/stat; ls /proc | grep -cE '^[0-9]+$'; ls -d /dev/pts /dev/console 2>&1 | grep -c 'No such'",
+        "for f in /dev/tty /proc/1/fd/0 /proc/1/fd/1 /proc/self/fd/../../1/fd/2; do (echo 'x 000000001' > $f) 2>/dev/null && echo wrote $f; done",
+        "cut -d' ' -f7 /proc/self/stat; ps -e -o tty= | sort -u",
+      ];
+      const said = await sandbox.run(shell(look.join("; ")));
+      const [pid1 = "", processes, absent, ...rest] = String(said.stdout.bytes).trim().split("\n");
+      expect(pid1).toBe("1 0 1 0"); // PID 1, of no parent in here, in a session of its own, without a terminal
+      expect(Number(processes)).toBeLessThanOrEqual(4); // it, sh, ls, grep: no launcher
+      expect(absent).toBe("2");
+      expect(rest.map((line) => line.trim())).toEqual(["0", "?"]);
+      expect(String((await sandbox.run(shell("echo on"))).stdout.bytes)).toBe("on\n");
+    } finally {
+      await sandbox.destroy(OVER);
+    }
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ["says nothing about internet access", { allowInternetAccess: null }],
     ["says that it allows internet access", { allowInternetAccess: true }],

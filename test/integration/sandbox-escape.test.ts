@@ -148,6 +148,18 @@ describe("what code in a sandbox says about itself", () => {
       else expect(landlock).toBe(0);
     }));
 
+  it("P6: writes byte by byte and is heard in pieces, one in a millisecond at most", () =>
+    inFresh(async (sandbox) => {
+      const bytes = 10_000;
+      const crumbs = `$| = 1; for (1 .. ${bytes}) { syswrite($_ % 2 ? STDOUT : STDERR, "x"); select(undef, undef, undef, 0.00001) }`;
+      let pieces = 0;
+      const onOutput = (): void => void (pieces += 1);
+      const exit = await sandbox.run(shell("", { argv: ["perl", "-e", crumbs], onOutput }));
+      expect(exit.stdout.produced + exit.stderr.produced).toBe(bytes);
+      expect(pieces).toBeLessThan(64 + 2 * exit.durationMs); // of two streams
+      expect(pieces).toBeLessThan(bytes / 2);
+    }));
+
   it("P7: is over when its runner's end of the stream closes", async () => {
     const { engine, instance } = test;
     const sandbox = await test.provider.start(await test.order());

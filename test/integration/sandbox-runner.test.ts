@@ -51,16 +51,20 @@ let client: SandboxClient;
 let directory: string;
 let serial = 0;
 
-beforeAll(async () => {
-  nats = await startNats();
-  directory = mkdtempSync(join(tmpdir(), "antiphon-trees-"));
+/** A runner in this process. */
+function startRunner(
+  natsUrl: string,
+  instance: string,
+  drainMs: number,
+  onStart: (runner: Runner) => void = () => undefined,
+): Promise<RunningService> {
   const config: SandboxConfig = {
     mode: "production",
     provider: "docker",
     e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
     path: process.env["PATH"] ?? "",
     home: "/nowhere",
-    instance: test.instance,
+    instance,
     image: sandboxImage(),
     allow: [],
     allowlistFile: join(directory, "images.json"),
@@ -70,17 +74,24 @@ beforeAll(async () => {
     treeDirectory: directory,
     treeBytes: 1e9,
   };
-  service = await startService(
+  return startService(
     {
       name: "sandbox-runner",
       start: async (context) => {
-        runner = await startSandboxRunner(context, () => config);
-        return runner;
+        const started = await startSandboxRunner(context, () => config);
+        onStart(started);
+        return started;
       },
     },
-    { ...readRuntimeConfig({}), natsUrl: nats.url, drainMs: 5_000 },
+    { ...readRuntimeConfig({}), natsUrl, drainMs },
     createLogger("test", { level: "silent" }),
   );
+}
+
+beforeAll(async () => {
+  nats = await startNats();
+  directory = mkdtempSync(join(tmpdir(), "antiphon-trees-"));
+  service = await startRunner(nats.url, test.instance, 5_000, (started) => (runner = started));
   bus = await nats.connect();
   client = sandboxClient(bus, { requester: "test" });
   const tree = canonicalTar([
@@ -117,6 +128,8 @@ const step = (id: string, script: string, more: Partial<SandboxRequest["steps"][
   continueOnFailure: false,
   ...more,
 });
+
+const NOTHING = { tree: null, files: [], overlay: null, deletions: [] };
 
 function request(changes: Partial<SandboxRequest> = {}): SandboxRequest {
   return {
@@ -386,6 +399,34 @@ describe("cancel", () => {
     );
     subscription.unsubscribe();
     expect(done).toMatchObject({ result: { outcome: "canceled", message: "the requester went silent" } });
+  });
+});
+
+describe("a runner that is stopped hard", () => {
+  it("N4: cancels every job, says so, and leaves no container", async () => {
+    const server = await startNats();
+    const instance = `${test.instance}-h`;
+    const stopped = await startRunner(server.url, instance, 200);
+    const theirClient = sandboxClient(await server.connect(), { requester: "test" });
+    let begun = 0;
+    const jobs = Array.from({ length: 3 }, () =>
+      theirClient.run(request({ workspace: NOTHING, steps: [step("s", "trap '' TERM; sleep 60")] }), {
+        signal: new AbortController().signal,
+        onEvent: ({ kind }) => void (begun += kind === "started" ? 1 : 0),
+      }),
+    );
+    await until(
+      () => Promise.resolve(begun),
+      (count) => count === jobs.length,
+      20_000,
+    );
+    const started = performance.now();
+    await stopped.stop();
+    expect(performance.now() - started).toBeLessThan(10_000);
+    for (const outcome of await Promise.all(jobs))
+      expect(outcome).toMatchObject({ outcome: "canceled", message: "the runner stops" });
+    expect(await test.engine.list(instance)).toEqual([]);
+    await server.close();
   });
 });
 

@@ -9,7 +9,8 @@
  * Invariants:
  *   V1  Nothing is run before all of it holds: the first line says so, or which part could not be had.
  *   V2  The network namespace is new and empty. What the machine can reach (its agent, metadata, the internet), the code
- *       in it cannot.
+ *       in it cannot. A socket in a file is in no network: /run is empty in here, and the others that programs of the
+ *       machine listen at when it is made are covered.
  *   V3  The supervisor is PID 1 of its own PID namespace in a session without a terminal: neither /dev/tty nor the
  *       launcher leads back to the stream its frames go through.
  *   V4  A limit the machine's kernel cannot enforce is reported as such and never as there.
@@ -23,7 +24,7 @@ import { PERL_SUPERVISOR } from "./perl.ts";
 
 const LAUNCHER = String.raw`
 $| = 1; $^F = 2; umask 022; $SIG{PIPE} = 'DEFAULT'; unlink $0 if -f $0;
-open(my $self, '<', '/proc/self/exe') or die "no /proc\n"; binmode $self; sysread($self, my $elf, 20); close $self;
+open(my $self, '<', '/proc/self/exe') or fail('no /proc'); binmode $self; sysread($self, my $elf, 20); close $self;
 my $x86 = unpack('v', substr($elf, 18, 2)) == 62;
 my %nr = $x86 ? (mount => 165, unshare => 272, prctl => 157, setsid => 112, groups => 116, uid => 117, gid => 119, name => 170)
               : (mount => 40, unshare => 97, prctl => 167, setsid => 157, groups => 159, uid => 147, gid => 149, name => 161);
@@ -53,6 +54,7 @@ if (-e "$top/cgroup.controllers") {
     put("$d/memory.memsw.limit_in_bytes", $o{memory}) if $c eq 'memory';
     $held{$c eq 'pids' ? 'processes' : $c} = $set && put("$d/cgroup.procs", $$); push @seen, [$d, "$top/$c"] } }
 
+my @sockets = grep { !m{^/(run|proc|dev|tmp|workspace)/} && -S } map { m{^\S+(?: +\S+){6} (/.*)$} ? $1 : () } lines('/proc/net/unix');
 sys('new namespaces', $nr{unshare}, 0x6c020000);
 mnt('none', '/', '', 0x44000, '');
 my $pid = fork; defined $pid or fail("fork: $!");
@@ -61,6 +63,8 @@ if ($pid) { waitpid($pid, 0); exit($? & 127 ? 128 + ($? & 127) : $? >> 8) }
 mnt('proc', '/proc', 'proc', $NOSUID | $NODEV | $NOEXEC, '');
 my $up = pack('a16 s x22', 'lo', 0x41); my $s; socket($s, 2, 2, 0) && ioctl($s, 0x8914, $up) or fail("loopback: $!"); close $s;
 mkdir '/workspace'; mkdir '/tmp';
+for my $d (qw(/run /var/run)) { mnt('tmpfs', $d, 'tmpfs', $NOSUID | $NODEV | $NOEXEC, 'size=4096,mode=0755') if -d $d && !-l $d }
+for my $f (@sockets) { mounted('/dev/null', $f, '', $BIND, '') or $! == 2 or fail("mount $f: $!") }
 my @extra = map { my $t = (split)[4]; $t =~ s/\\(\d{3})/chr oct $1/ge; $t } lines('/proc/self/mountinfo');
 mnt(@$_, '', $BIND, '') for @seen;
 my %done; for my $t (@extra, map { $_->[1] } @seen) {

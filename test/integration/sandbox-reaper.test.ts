@@ -1,0 +1,87 @@
+/** The reaper over the real engine (reaper.ts): whom it removes, and what one that stays does to the others. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Engine } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
+import type { ReapReason } from "../../services/sandbox-runner/src/core/reap-plan.ts";
+import { REAP_INTERVAL_MS, reapUntil, sweep } from "../../services/sandbox-runner/src/reaper.ts";
+import { testEngine, type TestEngine } from "../support/docker.ts";
+
+const ours = testEngine("reaper");
+const theirs = testEngine("reaper-other");
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all([ours.expectNoContainers(), theirs.expectNoContainers()]);
+});
+
+/** A sandbox past its deadline; the id of its container. */
+async function orphan(test: TestEngine): Promise<string> {
+  const order = await test.order();
+  const labels = { ...order.labels, "antiphon.deadline": String(Date.now() - 1_000) };
+  return (await test.provider.start({ ...order, labels })).id;
+}
+
+function reaper(engine: Engine) {
+  const reaped: [string, ReapReason][] = [];
+  const failures: unknown[] = [];
+  const options = {
+    engine,
+    instance: ours.instance,
+    self: () => null,
+    onReaped: (id: string, reason: ReapReason) => void reaped.push([id, reason]),
+    onFailure: (error: unknown) => void failures.push(error),
+  };
+  return { options, reaped, failures };
+}
+
+const idsOf = async (test: TestEngine): Promise<string[]> => (await test.containers()).map(({ id }) => id);
+
+describe("the reaper", () => {
+  it("R5: removes the others where one cannot be removed, and that one as soon as it can", async () => {
+    const ids = await Promise.all([orphan(ours), orphan(ours), orphan(ours)]);
+    const [stuck = ""] = (await idsOf(ours)).filter((id) => ids.includes(id)); // the one it comes to first
+    const refusing: Engine = {
+      ...ours.engine,
+      remove: (id) => (id === stuck ? Promise.reject(new Error("busy")) : ours.engine.remove(id)),
+    };
+    const { options, reaped, failures } = reaper(refusing);
+    expect(await sweep(options, Date.now())).toBe(2);
+    expect(await idsOf(ours)).toEqual([stuck]);
+    expect(failures).toMatchObject([{ message: "busy" }]);
+    expect(await sweep({ ...options, engine: ours.engine }, Date.now())).toBe(1);
+    expect(reaped.toSorted()).toEqual(ids.map((id) => [id, "deadline"]).toSorted());
+  });
+
+  it("R5: looks again when the look before is over, not beside it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let looks = 0;
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const slow: Engine = {
+      ...ours.engine,
+      list: async () => {
+        looks += 1;
+        await held;
+        return [];
+      },
+    };
+    const stop = new AbortController();
+    const ended = reapUntil(reaper(slow).options, stop.signal);
+    await vi.advanceTimersByTimeAsync(10 * REAP_INTERVAL_MS);
+    expect(looks).toBe(1);
+    answer();
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve)); // it rests
+    await vi.advanceTimersByTimeAsync(REAP_INTERVAL_MS);
+    expect(looks).toBe(2);
+    stop.abort();
+    await ended;
+  });
+
+  it("R6: looks at the containers of its own instance, and at no other's, however old", async () => {
+    const [own, other] = await Promise.all([orphan(ours), orphan(theirs)]);
+    const { options, reaped } = reaper(ours.engine);
+    expect(await sweep(options, Date.now())).toBe(1);
+    expect(reaped).toEqual([[own, "deadline"]]);
+    expect(await idsOf(theirs)).toEqual([other]);
+    expect(await sweep({ ...options, instance: theirs.instance }, Date.now())).toBe(1);
+  });
+});

@@ -25,6 +25,11 @@ export class BudgetStore {
       const next = reserve(account, budget, most);
       if ("over" in next) throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", next.over);
       return next;
+    }).catch((error: unknown) => {
+      if (error instanceof EgressRefusal) throw error;
+      // Not the other side's fault, and how it went wrong is not the sandbox's business.
+      const why = `the run's account is out of reach: ${AntiphonError.from(error).code}`;
+      throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:account", why);
     });
   }
 

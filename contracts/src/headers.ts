@@ -6,6 +6,7 @@ export const HEADERS = {
   task: "Antiphon-Task",
   epoch: "Antiphon-Epoch",
   cause: "Antiphon-Cause",
+  after: "Antiphon-After",
   digest: "Antiphon-Digest",
   signature: "Antiphon-Signature",
   traceparent: "traceparent",
@@ -19,6 +20,8 @@ export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } =
   task: "Task id; `-` on run-level records.",
   epoch: "The attempt's fencing number; `0` on run-level records.",
   cause: "`<seq>:<digest>` of the record that led to this one; absent on what comes from outside.",
+  after:
+    "Sequence of the run's record before this one: the server stored this one only because nothing stood between the two. Absent where that was not asked.",
   digest: "`sha256-<base64url>` of the payload bytes.",
   signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on what it decides.",
   traceparent: "W3C trace context, when there is one.",

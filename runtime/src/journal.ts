@@ -1,6 +1,7 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
+  HEADERS,
   journalStream,
   parseJournalSubject,
   partitionOf,
@@ -46,6 +47,11 @@ export interface AppendOptions {
   signal?: AbortSignal;
   /** W3C trace context of the work that writes. */
   traceparent?: string;
+  /**
+   * Sequence of the record that may well be the run's last one. Stored directly behind it the record says so (`after`), and
+   * whoever reads a run of such records knows that none is missing; otherwise it is stored all the same.
+   */
+  after?: number;
 }
 
 export interface TailOptions {
@@ -58,10 +64,10 @@ export interface Journal {
   /** `at` of an appended record is this process's clock; read it back for JetStream's. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
   /**
-   * Appends only while the record at sequence `lastSeq` is the run's last one. What was archived and put back has other
+   * Appends only while the record at sequence `after` is the run's last one. What was archived and put back has other
    * sequences now and always `moved`: whoever hears that reads the run and appends by itself.
    */
-  appendAfter(record: NewRecord, lastSeq: number, options?: AppendOptions): Promise<AppendAfterResult>;
+  appendAfter(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendAfterResult>;
   /** All records of a run, archived or not, or those of some types, in stream order; one request for up to 1,024 of them. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
@@ -109,6 +115,10 @@ class JetStreamJournal implements Journal {
 
   async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
     const out = this.messageOf(record, options);
+    if (options.after !== undefined) {
+      const done = await this.publishAfter(out, options.after, options);
+      if (done !== null) return done;
+    }
     for (let attempt = 0; ; attempt += 1) {
       const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
       const done = await this.publish(out, { ...filter, expectLastSubjectSequence: 0 }, options); // J3
@@ -125,20 +135,32 @@ class JetStreamJournal implements Journal {
 
   async appendAfter(
     record: NewRecord,
-    lastSeq: number,
+    after: number,
     options: AppendOptions = {},
   ): Promise<AppendAfterResult> {
-    const expectation = {
-      expectedSubject: this.filterOf(record.runId),
-      expectLastSubjectSequence: lastSeq,
-    };
-    return (await this.publish(this.messageOf(record, options), expectation, options)) ?? { kind: "moved" };
+    const done = await this.publishAfter(this.messageOf(record, options), after, options);
+    return done ?? { kind: "moved" };
   }
 
   private messageOf(record: NewRecord, { traceparent }: AppendOptions): RecordOut {
     const subject = subjects.journal(record, this.bus.partitions);
     const stream = this.streamOf(record.runId);
-    return { ...messageOf(record, this.key, traceparent), subject, stream };
+    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
+  }
+
+  /** Null: the run has moved on. */
+  private async publishAfter(
+    out: RecordOut,
+    after: number,
+    options: AppendOptions,
+  ): Promise<AppendResult | null> {
+    const headers = { ...out.headers, [HEADERS.after]: String(after) };
+    const expectation = {
+      expectedSubject: this.filterOf(out.envelope.runId),
+      expectLastSubjectSequence: after,
+    };
+    const done = await this.publish({ ...out, headers }, expectation, options);
+    return done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
   }
 
   /** Null: refused, and the record's own register is empty. */

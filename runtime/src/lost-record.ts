@@ -27,7 +27,7 @@ export interface LostRecord {
 export async function putBackLost(bus: Bus, key: SigningKey, lost: LostRecord): Promise<boolean> {
   const { record, seq, at, digest } = lost;
   const subject = subjects.journal(record, bus.partitions);
-  const message = messageOf(record, key);
+  const message = messageOf(record, { key });
   if (message.digest !== digest) {
     const detail = `${subject}: what was derived is ${message.digest}, what was lost is ${digest}`;
     throw new AntiphonError("ANT_JOURNAL_GAP", detail); // M1

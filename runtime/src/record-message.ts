@@ -13,8 +13,13 @@ export interface RecordMessage {
   readonly signature: string | null;
 }
 
-/** `key` signs the records of SIGNED_TYPES. */
-export function messageOf(record: NewRecord, key: SigningKey | null, traceparent?: string): RecordMessage {
+interface Wording {
+  /** Signs the records of SIGNED_TYPES. */
+  readonly key: SigningKey | null;
+  readonly traceparent?: string | undefined;
+}
+
+export function messageOf(record: NewRecord, { key, traceparent }: Wording): RecordMessage {
   const envelope: Envelope = { v: 1, ...record };
   const payload = encode(envelope);
   const digest = digestOf(payload);

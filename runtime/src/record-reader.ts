@@ -57,8 +57,12 @@ export class RecordReader {
     } else if (known === undefined && data.length <= keptBytes) {
       this.decoded.set(digest, frozen(record)); // Y4
     }
+    const stored = { ...record, ...placeOf(message), digest, subject };
     const signature = message.header(HEADERS.signature);
-    return { ...record, ...placeOf(message), digest, subject, ...(signature === "" ? {} : { signature }) };
+    if (signature !== "") stored.signature = signature;
+    const after = message.header(HEADERS.after);
+    if (after !== "") stored.after = Number(after);
+    return stored;
   }
 
   /** Says that a payload of this digest has the shape of its type. */

@@ -62,6 +62,7 @@ function written(record: StoredRecord): unknown {
     at: _at,
     subject: _subject,
     signature: _signature,
+    after: _after,
     ...envelope
   } = record;
   return envelope;

@@ -19,6 +19,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     withinSeeds: 300,
   },
   {
+    name: "gap-not-seen",
+    bug: "a run is closed on what was heard of it, although a cancel may be missing before its last record",
+    file: "services/director/src/run-cache.ts",
+    find: "record.after === before.seq",
+    replace: "true",
+    withinSeeds: 400,
+  },
+  {
     name: "no-expectation",
     bug: "records are appended without the expectation that their subject is empty",
     file: "runtime/src/journal.ts",

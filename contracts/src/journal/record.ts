@@ -138,11 +138,15 @@ export type JournalRecord = { [T in JournalType]: JournalRecordOf<T> }[JournalTy
 /** What a writer supplies; the envelope version is filled in. */
 export type NewRecord = { [T in JournalType]: Omit<JournalRecordOf<T>, "v"> }[JournalType];
 
-/** A record as it stands in the stream. `at` is JetStream's timestamp; `signature` is there on what a Director decides. */
+/**
+ * A record as it stands in the stream. `at` is JetStream's timestamp; `signature` is there on what a Director decides;
+ * `after` where the server was asked to store it only directly behind the run's record at that sequence.
+ */
 export type StoredRecord = JournalRecord & {
   seq: number;
   digest: string;
   at: Date;
   subject: string;
   signature?: string;
+  after?: number;
 };

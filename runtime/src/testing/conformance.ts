@@ -89,11 +89,22 @@ function registerConformance(open: () => Journal): void {
     expect(await journal.appendAfter(claim, last.seq - 1)).toEqual({ kind: "moved" });
     expect(await journal.appendAfter(claim, last.seq + 100)).toEqual({ kind: "moved" });
     expect(await journal.read(runId)).toHaveLength(2);
-    expect((await journal.appendAfter(claim, last.seq)).kind).toBe("appended");
+    expect(await journal.appendAfter(claim, last.seq)).toMatchObject({ kind: "appended", record: { after: last.seq } });
     expect((await journal.appendAfter(claim, last.seq)).kind).toBe("duplicate");
     const second = await journal.appendAfter(claimRecord(runId, "T-001", 1, "as_two"), last.seq);
     expect(second).toMatchObject({ kind: "conflict", existing: { body: { associate: "as_one" } } });
-    expect(await journal.read(runId)).toHaveLength(3);
+    expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, last.seq]);
+  });
+
+  it("J3 what would best follow a record is stored behind another one as well, and says only then what it follows", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    const { seq } = recordOf(await journal.append(intentRecord(runId)));
+    const next = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1), { after: seq }));
+    const later = recordOf(await journal.append(dispatchRecord(runId, "T-002", 1), { after: seq }));
+    expect([next.after, later.after]).toEqual([seq, undefined]);
+    expect((await journal.append(dispatchRecord(runId, "T-002", 1), { after: seq })).kind).toBe("duplicate");
+    expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, seq, undefined]);
   });
 
   it("J3 of many words that may only follow one record exactly one is stored", async () => {

@@ -1,6 +1,6 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
-import type { AppendAfterResult, AppendResult, Journal, TailOptions } from "../journal.ts";
+import type { AppendAfterResult, AppendOptions, AppendResult, Journal, TailOptions } from "../journal.ts";
 import { RecordReader } from "../record-reader.ts";
 
 /** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
@@ -20,7 +20,8 @@ export class MemoryJournal implements Journal {
     return this.log;
   }
 
-  append(record: NewRecord): Promise<AppendResult> {
+  append(record: NewRecord, { after }: AppendOptions = {}): Promise<AppendResult> {
+    const isNext = after !== undefined && this.lastOf(record.runId) === after;
     const subject = subjects.journal(record);
     const payload = encode({ v: 1, ...record });
     const digest = digestOf(payload);
@@ -38,7 +39,7 @@ export class MemoryJournal implements Journal {
       seq: this.log.length + 1,
       at: new Date(this.now()),
       data: payload,
-      header: (name) => (name === HEADERS.digest ? digest : ""),
+      header: (name) => (name === HEADERS.digest ? digest : name === HEADERS.after && isNext ? `${after}` : ""),
     });
     this.bySubject.set(subject, stored);
     this.log.push(stored);
@@ -46,10 +47,15 @@ export class MemoryJournal implements Journal {
     return Promise.resolve({ kind: "appended", record: stored });
   }
 
-  appendAfter(record: NewRecord, lastSeq: number): Promise<AppendAfterResult> {
-    const last = this.log.findLast(({ runId }) => runId === record.runId)?.seq ?? 0;
+  appendAfter(record: NewRecord, after: number): Promise<AppendAfterResult> {
     const isTaken = this.bySubject.has(subjects.journal(record));
-    return last === lastSeq || isTaken ? this.append(record) : Promise.resolve({ kind: "moved" });
+    return this.lastOf(record.runId) === after || isTaken
+      ? this.append(record, { after })
+      : Promise.resolve({ kind: "moved" });
+  }
+
+  private lastOf(runId: string): number {
+    return this.log.findLast((record) => record.runId === runId)?.seq ?? 0;
   }
 
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {

@@ -184,7 +184,7 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
       append: (word) =>
         journal.append(
           { type: "result", runId, taskId, epoch, cause, body: word },
-          { signal: lastWord.signal },
+          { signal: lastWord.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
         ),
     });
     const at = { run: runId, task: taskId, epoch, result: body.kind };

@@ -11,6 +11,7 @@ import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { closedRecord, intentRecord } from "@antiphon/runtime/testing/records";
 import { describe, expect, test, vi } from "vitest";
 import type { Effect } from "./core/outstanding.ts";
+import type { RunState } from "./core/run-state.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
 import { Director, type Performs } from "./director.ts";
@@ -149,7 +150,10 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
 
 describe("a Director that goes on by itself", () => {
   /** A run whose attempt was reported; the performer answers every effect at once. */
-  async function reported(during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>) {
+  async function reported(
+    during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>,
+    look: (run: RunState, effect: Effect) => void = () => undefined,
+  ) {
     const journal = new MemoryJournal();
     const records = new CausedRecords(journal);
     const run = new RecordLog()
@@ -159,8 +163,10 @@ describe("a Director that goes on by itself", () => {
     const stored = await records.store(run.reported("T-001", 1, "ok"));
     const asked: string[] = [];
     const performer: Performs = {
-      async perform({ runId }, effect, cause): Promise<NewRecord> {
+      async perform(state, effect, cause): Promise<NewRecord> {
+        const { runId } = state;
         asked.push(effect.kind);
+        look(state, effect);
         await during(effect, records, run);
         const made = new RecordLog(runId);
         if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
@@ -222,6 +228,19 @@ describe("a Director that goes on by itself", () => {
     expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
     expect(asked).toEqual(["verify", "land", "close", "close"]);
     expect(types().slice(-3)).toEqual(["landing", "cancel", "closed"]);
+  });
+
+  test("D13 M6 a cancel that slips in before the landing, and that nobody tells of, is seen before the run is closed", async () => {
+    const seen: boolean[] = [];
+    const { stored, deliver, types } = await reported(
+      async (effect, records, run) => {
+        if (effect.kind === "land") await records.store(run.canceled());
+      },
+      (run, effect) => void (effect.kind === "close" && seen.push(run.cancel !== null)),
+    );
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(types().slice(-3)).toEqual(["cancel", "landing", "closed"]);
+    expect(seen).toEqual([true]);
   });
 
   test("D13 a run that moves each time is confirmed after the first time, so it ends", async () => {

@@ -12,9 +12,9 @@
  *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
  *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
  *   D13 Only the verification of a chain may start from what was merely heard; nothing is handed out, landed or closed
- *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record, so
- *      that asks of the server itself that the run has not moved; before anything else, and when it has moved, the run is
- *      confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
+ *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record: where
+ *      no record can be missing (M6) that record asks of the server itself that the run has not moved. Before anything
+ *      else, and when it has moved, the run is confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -24,7 +24,7 @@ import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { Performer } from "./performer.ts";
 import type { Projector } from "./projector.ts";
 import type { RunState } from "./core/run-state.ts";
-import { isChain, type CachedRun, type RunCache } from "./run-cache.ts";
+import { isChain, isGapless, type CachedRun, type RunCache } from "./run-cache.ts";
 import type { Timekeeper } from "./timekeeper.ts";
 import type { Turnstile } from "./turnstile.ts";
 
@@ -103,15 +103,16 @@ export class Director {
       for (;;) {
         let effects = this.#owed(now, done);
         const chain = isChain(now.snapshot.context);
-        const alone = !hasMoved && chain && effects.length === 1 && effects.every(isItsRecord);
-        if (!alone && effects.some(({ kind }) => kind !== "verify" || !chain)) {
+        const isOnlyRecord =
+          !hasMoved && chain && effects.length === 1 && effects.every(isItsRecord) && isGapless(now);
+        if (!isOnlyRecord && effects.some(({ kind }) => kind !== "verify" || !chain)) {
           now = await this.#parts.runs.confirm(now); // D13
           effects = this.#owed(now, done);
         }
         if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
         const settled = await Promise.allSettled(
-          effects.map((effect) => this.#once(now, effect, why, signal, alone)),
+          effects.map((effect) => this.#once(now, effect, why, signal, isOnlyRecord)),
         );
         for (const result of settled) {
           if (result.status === "rejected") throw result.reason;
@@ -145,7 +146,7 @@ export class Director {
     effect: Effect,
     cause: Cause,
     signal: AbortSignal,
-    alone: boolean,
+    isOnlyRecord: boolean,
   ): Promise<{ record: StoredRecord; run: CachedRun } | "moved"> {
     const { context } = run.snapshot;
     const key = effectKey(context.runId, effect);
@@ -153,9 +154,10 @@ export class Director {
     try {
       const record = await this.#record(context, effect, cause, signal);
       const { journal } = this.#parts;
-      const result = alone
+      const after = isChain(context) && isGapless(run) ? { after: context.lastSeq } : {};
+      const result = isOnlyRecord
         ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13
-        : await journal.append(record, { signal });
+        : await journal.append(record, { signal, ...after });
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };

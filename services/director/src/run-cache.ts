@@ -16,6 +16,8 @@
  *   M4 Nothing that is decided depends on `at` of a record this process appended: that is its own clock's.
  *   M5 A register holds one record: one that is read under another sequence than the one remembered means that the
  *      journal lost that and has it again. What is remembered then gives way; else the seal would count it twice.
+ *   M6 A fold is gapless when each record says that the server stored it directly behind the one before it: then nothing
+ *      that was stored before its last record is missing, however it came to be heard.
  */
 import type { Journal } from "@antiphon/runtime";
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts";
@@ -134,6 +136,14 @@ function holds({ records }: CachedRun, { seq }: StoredRecord): boolean {
 function inOrder(records: readonly StoredRecord[]): StoredRecord[] {
   const bySeq = new Map(records.map((record) => [record.seq, record]));
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** M6 */
+export function isGapless({ records }: CachedRun): boolean {
+  return records.every((record, i) => {
+    const before = records[i - 1];
+    return before === undefined ? record.type === "intent" : record.after === before.seq;
+  });
 }
 
 /** Each task waits for the one before it, so there is one line of causes through the whole run. */

@@ -34,7 +34,7 @@ async function handle({ record, signal }: Delivery, journal: Journal, log: Logge
   const body = route(record.body);
   const done = await journal.append(
     { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
-    { signal },
+    { signal, after: seq },
   );
   const { workflow, confidence, reason, tasks } = body;
   if (done.kind === "conflict") {

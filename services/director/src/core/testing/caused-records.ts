@@ -28,7 +28,9 @@ export class CausedRecords {
     const added: StoredRecord[] = [];
     for (const { type, runId, taskId, epoch, body } of log.records.slice(this.stored.length)) {
       const record = { type, runId, taskId, epoch, cause: this.#causeOf(type, taskId), body } as NewRecord;
-      const result = await this.journal.append(record);
+      const last = this.stored.at(-1)?.seq;
+      const isLed = record.cause !== null && last !== undefined;
+      const result = await this.journal.append(record, isLed ? { after: last } : {});
       if (result.kind !== "appended") throw new Error(`${type} was there before`);
       this.stored.push(result.record);
       added.push(result.record);

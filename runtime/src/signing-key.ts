@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { DirectorKey } from "@antiphon/contracts";
 import { AntiphonError, signatureText, signedBytes, thumbprintOf } from "@antiphon/contracts";
 import { flushSync } from "./flush.ts";
@@ -15,7 +15,7 @@ import { uniqueId } from "./ids.ts";
  * Invariants:
  *  Y6 The private half leaves this module through `sign` only: it is in no record, log line or error.
  *  Y7 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
- *  Y8 A key that was handed out is in its file after a power cut: what it signed can be signed with again.
+ *  Y9 A key that was handed out is in its file after a power cut: what it signed can be signed with again.
  */
 export interface SigningKey {
   readonly jwk: DirectorKey;
@@ -45,23 +45,41 @@ function signingKey(privateKey: KeyObject): SigningKey {
 
 function readOrMake(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    const pem = readFileSync(file, "utf8");
+    flushIfPossible(dirname(file)); // Y9: whoever made it may not have come so far
+    return pem;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unusable(file, (error as Error).message);
   }
   const draft = `${file}.${uniqueId()}`;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeDirectory(resolve(dirname(file)));
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
     writeFileSync(draft, pem, { mode: 0o600, flag: "wx", flush: true });
     linkIfAbsent(draft, file); // Y7
-    flushSync(dirname(file)); // Y8
+    flushSync(dirname(file)); // Y9
     return readFileSync(file, "utf8");
   } catch (error) {
     throw unusable(file, (error as Error).message);
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** A directory that cannot be flushed (a mounted secret) is not one that this process makes keys in. */
+function flushIfPossible(directory: string): void {
+  try {
+    flushSync(directory);
+  } catch {
+    // What can be read can be used.
+  }
+}
+
+/** With the names of all that had to be made (Y9). */
+function makeDirectory(directory: string): void {
+  const first = mkdirSync(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let made = directory; made.length >= first.length; made = dirname(made)) flushSync(dirname(made));
 }
 
 function linkIfAbsent(draft: string, file: string): void {

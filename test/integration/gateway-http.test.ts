@@ -2,10 +2,11 @@ import { connect } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUCKETS, limits } from "@antiphon/contracts";
-import { openBlobs } from "@antiphon/runtime";
+import { openBlobs, provision } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
-import { eventually } from "../support/nats.ts";
+import { StorageWatch } from "../../services/gateway/src/adapters/storage-watch.ts";
+import { eventually, startNats } from "../support/nats.ts";
 import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
 import type { World } from "./gateway-world.ts";
 
@@ -321,6 +322,51 @@ describe("A1 a store that is nearly full", () => {
         body: { event: "cancel" },
       });
       expect(cancel.status).toBe(202);
+    } finally {
+      await tight.close();
+    }
+  });
+});
+
+describe("a store that does not tell how full it is", () => {
+  it("A2 takes new work in, and waits for no answer", async () => {
+    const silent = await startNats({ tellsDurability: false });
+    try {
+      const bus = await silent.connect({ monitorUrl: silent.monitorUrl });
+      const watch = new StorageWatch(bus);
+      await watch.admit(); // nobody answers such a question on this server
+
+      silent.pause();
+      const stuck = new StorageWatch(bus);
+      const startedAt = performance.now();
+      await stuck.admit();
+      const tookMs = performance.now() - startedAt;
+      silent.resume();
+      expect(tookMs).toBeLessThan(1_000);
+    } finally {
+      await silent.close();
+    }
+  });
+
+  it("A2 asks again: what it is told later counts", async () => {
+    const tight = await startNats({ maxFileStore: "320MB" });
+    try {
+      const bus = await tight.connect();
+      await provision(bus);
+      const chunk = Buffer.alloc(8 << 20);
+      await openBlobs(bus, BUCKETS.repos).putStream("ballast", async function* () {
+        for (let i = 0; i < 33; i++) yield await Promise.resolve(chunk);
+      });
+      const watch = new StorageWatch(bus);
+      tight.pause();
+      await watch.admit();
+      tight.resume();
+      const said = (): Promise<string> =>
+        watch.admit().then(
+          () => "admitted",
+          (error: unknown) => (error as { code: string }).code,
+        );
+      await eventually("it was told", async () => (await said()) === "ANT_NATS_NO_SPACE");
     } finally {
       await tight.close();
     }

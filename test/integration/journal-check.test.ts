@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BUCKETS, HEADERS, journalStream, runView } from "@antiphon/contracts";
+import { BUCKETS, digestOf, HEADERS, journalStream, runView } from "@antiphon/contracts";
 import type { JournalFault } from "@antiphon/contracts/proof/journal-fault";
+import type { RawRecord, RunMaterial } from "@antiphon/contracts/proof/run-material";
 import {
   createLogger,
   openJournal,
@@ -17,7 +18,9 @@ import {
 } from "@antiphon/runtime";
 import type { Bus, RunningService } from "@antiphon/runtime";
 import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
-import type { JournalReport } from "../../cli/src/journal-check.ts";
+import { signRecord } from "../../runtime/src/signing-key.ts";
+import { GatewayClient } from "../../cli/src/gateway-client.ts";
+import { checkJournal, type JournalReport } from "../../cli/src/journal-check.ts";
 import { start } from "../../services/gateway/src/main.ts";
 import { run as runProgram, ANTIPHON } from "../e2e/support/program.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
@@ -116,7 +119,7 @@ describe("a journal in which each run has one fault", () => {
   });
   afterAll(() => Promise.all([healthy.close(), world.close()]));
 
-  test("X1 the same runs without one are whole", async () => {
+  test("X7 the same runs without one are whole", async () => {
     const { code, report } = await healthy.doctor("--json");
     expect([code, report.ok, report.faults]).toEqual([0, true, []]);
     expect([report.runs, report.records, report.unsigned]).toEqual([RUNS, messages.length, 0]);
@@ -124,7 +127,7 @@ describe("a journal in which each run has one fault", () => {
     expect([one.code, one.text]).toEqual([0, expect.stringContaining("1 runs, 8 records checked: whole")]);
   });
 
-  test("X2 X3 every fault is located by register and sequence, and none is told twice", async () => {
+  test("X8 X9 every fault is located by register and sequence, and none is told twice", async () => {
     const draw = draws(41);
     const planted = new Map<string, { kind: string; subject: string; seq: number }>();
     const doubled: StoredMessage[] = [];
@@ -201,7 +204,7 @@ describe("records that no other one names", () => {
     await openKv(world.bus, BUCKETS.runs).delete("run_open");
   });
 
-  test("a run that only its view knows of lost all its records", async () => {
+  test("X9 a run that only its view knows of lost all its records: what is known is the registers", async () => {
     const view = { runId: "run_gone", status: "succeeded", steps: [], artifacts: [] };
     await openKv(world.bus, BUCKETS.runs).put("run_gone", view);
     const { report } = await world.doctor("run_gone", "--json");
@@ -216,6 +219,96 @@ describe("records that no other one names", () => {
       env: { ANTIPHON_GATEWAY_URL: "http://127.0.0.1:9" },
     });
     expect([said.code, said.stderr]).toEqual([2, expect.stringContaining("ANT_GATEWAY_UNREACHABLE")]);
+  });
+});
+
+describe("a gateway that lies", () => {
+  let world: World;
+  let gateway: GatewayClient;
+  beforeAll(async () => {
+    world = await openWorld();
+    const journal = openJournal(world.bus, { key });
+    for (const runId of ["run_x", "run_y"]) await finishRun(journal, runId);
+    gateway = new GatewayClient(world.url(), null);
+  });
+  afterAll(() => world.close());
+
+  /** The real answers, one of them changed on the way. */
+  async function told(
+    lie: (material: RunMaterial) => RunMaterial,
+    more: { trusted?: readonly string[]; keys?: readonly object[] } = {},
+  ): Promise<JournalReport> {
+    const source = {
+      get: async <T>(path: string): Promise<T> => {
+        const answer: unknown = await gateway.get(path);
+        if (path.startsWith("/runs/run_x/journal")) return lie(answer as RunMaterial) as T;
+        return (path === "/keys" && more.keys !== undefined ? { keys: more.keys } : answer) as T;
+      },
+    };
+    const request = { runId: null, trusted: more.trusted ?? [], progress: () => undefined };
+    return (await checkJournal(source, request)).report;
+  }
+
+  const eachRecord =
+    (of: string, change: (record: RawRecord) => RawRecord | null) =>
+    (material: RunMaterial): RunMaterial => ({
+      ...material,
+      records: material.records.flatMap((record) =>
+        record.subject.includes(`.${of}.`) ? (change(record) ?? []) : record,
+      ),
+    });
+  const otherBytes = (record: RawRecord): RawRecord => {
+    const payload = Buffer.from(record.payload, "base64");
+    payload[payload.length - 2] = (payload[payload.length - 2] ?? 0) ^ 1;
+    const headers = { ...record.headers, [HEADERS.digest]: digestOf(payload) };
+    return { ...record, payload: payload.toString("base64"), headers };
+  };
+
+  test("Y7 that tells the truth is whole", async () => {
+    expect(await told((material) => material)).toMatchObject({ ok: true, runs: 2, faults: [] });
+  });
+
+  test.each<[string, (material: RunMaterial) => RunMaterial, string]>([
+    ["gives other bytes and a digest that fits them", eachRecord("result", otherBytes), ".result."],
+    ["leaves a record out, and says that this was all", eachRecord("result", () => null), ".result."],
+    [
+      "gives one under another cause",
+      eachRecord("verdict", (record) => ({
+        ...record,
+        headers: { ...record.headers, [HEADERS.cause]: `1:${digestOf(new Uint8Array([2]))}` },
+      })),
+      ".verdict.",
+    ],
+    [
+      "gives a decision a signature of its own",
+      eachRecord("verdict", (record) => ({
+        ...record,
+        headers: { ...record.headers, [HEADERS.signature]: signRecord(key, digestOf(new Uint8Array([3]))) },
+      })),
+      ".verdict.",
+    ],
+  ])("Y7 that %s is found out, at that record of that run and nowhere else", async (_what, lie, place) => {
+    const { ok, faults } = await told(lie);
+    expect(ok).toBe(false);
+    expect(new Set(faults.map(({ runId }) => runId))).toEqual(new Set(["run_x"]));
+    expect(faults.some(({ subject }) => subject?.includes(place) === true)).toBe(true);
+  });
+
+  test("Y7 that publishes a key of its own under the name of a Director's is not believed", async () => {
+    const forged = openSigningKey(null);
+    const resigned = eachRecord("verdict", (record) => ({
+      ...record,
+      headers: {
+        ...record.headers,
+        [HEADERS.signature]: signRecord(
+          { ...forged, jwk: key.jwk },
+          digestOf(Buffer.from(record.payload, "base64")),
+        ),
+      },
+    }));
+    const keys = [{ ...forged.jwk, kid: key.jwk.kid }];
+    const { faults } = await told(resigned, { keys, trusted: [key.jwk.kid] });
+    expect(faults.filter(({ runId }) => runId === "run_x").length).toBeGreaterThan(0);
   });
 });
 
@@ -238,7 +331,7 @@ describe("runs that were archived", () => {
     await archiver.purge(await archiver.record(packed));
   }
 
-  test("X1 are whole in their packs, when they are put back, and when they are archived once more", async () => {
+  test("X7 are whole in their packs, when they are put back, and when they are archived once more", async () => {
     const journal = openJournal(world.bus, { key });
     const ids = ["run_p", "run_q", "run_r"];
     for (const runId of ids) await finishRun(journal, runId);

@@ -1,6 +1,8 @@
+import { createInbox, type Msg } from "@nats-io/nats-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Bus, Consumption, Delivery, Journal, Outcome } from "../../runtime/src/index.ts";
 import { consume, createLogger, openJournal, provision } from "../../runtime/src/index.ts";
+import { Gate, PullLoop } from "../../runtime/src/pull-loop.ts";
 import { dispatchRecord, intentRecord, resultRecord } from "../../runtime/src/testing/records.ts";
 import { decode } from "../../contracts/src/index.ts";
 import type { DeadLetter } from "../../contracts/src/index.ts";
@@ -210,6 +212,73 @@ describe("consuming the journal", () => {
     await bus.js.publish("antiphon.v1.run.0.dispatch.run_forged.t-1.1", new Uint8Array([0xc1, 0xff]));
     await eventually("the forged record is buried", async () => (await deadLetters()).length === 1);
     expect(handled).toEqual([]);
+  });
+
+  it("W3 what comes where no slot is free is handed back at once: somebody else has it long before the ack wait", async () => {
+    // Two loops that share one slot: both may ask while it is free, and both are given something.
+    const gate = new Gate(1);
+    const held: Msg[] = [];
+    let release = (): void => undefined;
+    const until = new Promise<void>((resolve) => (release = resolve));
+    const loopOf = (slots: number, shared: Gate, take: (message: Msg) => Promise<void>): PullLoop => {
+      const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots, gate: shared, log };
+      return new PullLoop(bus, { ...options, onMessage: take }, createInbox());
+    };
+    const hold = async (message: Msg): Promise<void> => {
+      held.push(message);
+      await until;
+      message.respond("+ACK");
+    };
+    const sharing = [loopOf(1, gate, hold), loopOf(1, gate, hold)];
+    await eventually("both ask", async () => (await consumerInfo()).num_waiting === 2);
+    await journal.append(dispatchRecord("run_slot", "T-1", 1));
+    await journal.append(dispatchRecord("run_slot", "T-2", 1));
+    await eventually("one of them works", () => held.length === 1);
+    const taken: string[] = [];
+    const startedAt = performance.now();
+    const other = loopOf(1, new Gate(1), (message) => {
+      taken.push(message.subject);
+      message.respond("+ACK");
+      return Promise.resolve();
+    });
+    await eventually("somebody else has it", () => taken.length === 1, 5_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(gate.free).toBe(0); // what it held meanwhile, it holds
+    expect([held[0]?.subject, ...taken].toSorted()).toEqual(
+      ["1", "2"].map((n) => `antiphon.v1.run.0.dispatch.run_slot.t-${n}.1`),
+    );
+    release();
+    for (const loop of [...sharing, other]) loop.stop();
+    await Promise.all([...sharing, other].map((loop) => loop.idleSlots()));
+    for (const loop of [...sharing, other]) loop.close();
+  });
+
+  it("W4 a worker that stops in the middle of a burst makes nobody do anything again", async () => {
+    const rounds = 12;
+    const perRound = 60;
+    const deliveries: number[] = [];
+    const seen = new Set<string>();
+    const handle = (delivery: Delivery): Promise<Outcome> => {
+      deliveries.push(delivery.deliveries);
+      seen.add(delivery.record.taskId ?? "");
+      return Promise.resolve({ kind: "done" });
+    };
+    for (let round = 0; round < rounds; round += 1) {
+      const leaving = work(handle, { slots: 16 });
+      const before = seen.size;
+      const appended = Array.from({ length: perRound }, (_, i) =>
+        journal.append(dispatchRecord(`run_leave${round}`, `T-${round}-${i}`, 1)),
+      );
+      await eventually("it works", () => seen.size > before + 2 * round, 10_000);
+      await leaving.drain(); // deliveries are on their way to it
+      const follower = work(handle, { slots: 16 });
+      await Promise.all(appended);
+      await eventually("the rest is done", () => seen.size === before + perRound, 10_000);
+      await follower.drain();
+    }
+    expect(deliveries).toHaveLength(rounds * perRound);
+    expect(deliveries.filter((count) => count > 1)).toEqual([]);
+    expect(await consumerInfo()).toMatchObject({ num_ack_pending: 0, num_redelivered: 0 });
   });
 
   it("drain: handlers finish, nothing new is taken, nothing is redelivered", async () => {

@@ -1,4 +1,4 @@
-/** The faults of one run, one for each place (X2): the first word about a place stays, later ones add to it. */
+/** The faults of one run, one for each place (X8): the first word about a place stays, later ones add to it. */
 import type { StoredRecord } from "../journal/record.ts";
 import { journalFault, type FaultKind, type JournalFault } from "./journal-fault.ts";
 import type { Held } from "./run-material.ts";

@@ -3,9 +3,9 @@
  * there because of what is, the seal, the signatures. Pure; trusts nobody's reading but its own.
  *
  * Invariants:
- *   X1 A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it.
- *   X2 One damaged record is one fault: what it makes others look like is told with it, not beside it.
- *   X3 A fault names the register and the sequence wherever anything that is left tells them, and null where
+ *   X7 A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it.
+ *   X8 One damaged record is one fault: what it makes others look like is told with it, not beside it.
+ *   X9 A fault names the register and the sequence wherever anything that is left tells them, and null where
  *      nothing does: it never guesses.
  */
 import { STORAGE_TYPES, type StoredRecord } from "../journal/record.ts";

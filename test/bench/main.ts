@@ -1,5 +1,8 @@
-/** `npm run bench -- <name>`: one measurement, printed as a table. Figures are kept in docs/benchmarks/. */
-const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+/**
+ * `npm run bench -- <name> [part ...]`: one measurement, printed as a table. Figures are kept in docs/benchmarks/.
+ * Parts are known to those benches that have some; without any, all is measured.
+ */
+const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Promise<void> }>> = {
   "main-job": () => import("./main-job.ts"),
   archive: () => import("./archive.ts"),
   "cold-start": () => import("./cold-start.ts"),
@@ -10,11 +13,11 @@ const BENCHES: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   sandbox: () => import("./sandbox.ts"),
 };
 
-const [name] = process.argv.slice(2);
+const [name, ...parts] = process.argv.slice(2);
 const load = name === undefined ? undefined : BENCHES[name];
 if (load === undefined) {
-  console.error(`usage: npm run bench -- <${Object.keys(BENCHES).join("|")}>`);
+  console.error(`usage: npm run bench -- <${Object.keys(BENCHES).join("|")}> [part ...]`);
   process.exitCode = 2;
 } else {
-  await (await load()).run();
+  await (await load()).run(parts);
 }

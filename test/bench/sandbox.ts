@@ -51,7 +51,22 @@ function row(label: string, ours: Figure, plain: Figure | null, goal: string): v
   console.log([label.padEnd(46), show(ours), show(plain), ratio.padStart(8), goal].join("  "));
 }
 
-export async function run(): Promise<void> {
+const PARTS: Readonly<Record<string, (test: Engine, docker: Docker) => Promise<void>>> = {
+  readiness,
+  commands,
+  "at-once": atOnce,
+  sustained,
+  cold: async (test) => {
+    await cold(test, 1_000, "<= 90");
+    await cold(test, 5_000, "");
+  },
+  workspace,
+};
+
+/** `asked`: which of PARTS; none is all of them. */
+export async function run(asked: readonly string[]): Promise<void> {
+  const unknown = asked.find((part) => !Object.hasOwn(PARTS, part));
+  if (unknown !== undefined) throw new Error(`no part ${unknown}, only ${Object.keys(PARTS).join(", ")}`);
   const test = testEngine("bench");
   const docker = new Docker();
   console.log(
@@ -64,13 +79,9 @@ export async function run(): Promise<void> {
     ].join("  "),
   );
   try {
-    await readiness(test, docker);
-    await commands(test, docker);
-    await atOnce(test);
-    await sustained(test, docker);
-    await cold(test, 1_000, "<= 90");
-    await cold(test, 5_000, "");
-    await workspace(test);
+    for (const [part, body] of Object.entries(PARTS)) {
+      if (asked.length === 0 || asked.includes(part)) await body(test, docker);
+    }
   } catch (error) {
     console.error(error); // Before what it left behind is complained of.
     throw error;

@@ -36,6 +36,8 @@ const TOOL_KEEP_BYTES = 16 * 1024;
 const KILL_GRACE_MS = 2_000;
 /** Input that a command has not read yet; more waits on our side, so that a kill is never queued behind it. */
 const STDIN_WINDOW_BYTES = 1024 * 1024;
+/** Input that goes to a sealed supervisor in one piece with its command: as little never fills the window. */
+const AT_ONCE_BYTES = 32 * 1024;
 const SIGKILL = 9;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
@@ -300,7 +302,9 @@ export class SupervisedSandbox implements Sandbox {
 
   /** Says the command and its input. A command that ends without reading it all ends the input, too. */
   async #feed(said: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
-    if (stdin === null && !this.isPlain) return this.#write(Buffer.concat([said, encodeFrame("E")]));
+    if (!this.isPlain && (stdin === null || (Buffer.isBuffer(stdin) && stdin.length <= AT_ONCE_BYTES))) {
+      return this.#write(Buffer.concat([said, ...encodeStdin(stdin ?? Buffer.alloc(0)), encodeFrame("E")]));
+    }
     await this.#write(said);
     const over = ended.then(
       () => null,

@@ -124,7 +124,7 @@ export class Collector implements TarSink {
   }
 
   result(): Collected {
-    for (const path of this.#seen.keys()) this.#refuseConflict(path);
+    this.#refuseConflicts();
     const deletions = [...this.#baseline.keys()].filter((path) => !this.#seen.has(path));
     return {
       files: this.#changed.sort((a, b) => comparePaths(a.path, b.path)), // C3
@@ -146,9 +146,16 @@ export class Collector implements TarSink {
     };
   }
 
-  #refuseConflict(path: string): void {
-    for (let cut = path.indexOf("/"); cut >= 0; cut = path.indexOf("/", cut + 1)) {
-      if (this.#seen.has(path.slice(0, cut))) throw new Refusal("path-conflict", path);
+  /** A file where another file needs a directory. Each directory is looked at once. */
+  #refuseConflicts(): void {
+    const fine = new Set<string>();
+    for (const path of this.#seen.keys()) {
+      for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
+        const directory = path.slice(0, cut);
+        if (fine.has(directory)) break;
+        if (this.#seen.has(directory)) throw new Refusal("path-conflict", path);
+        fine.add(directory);
+      }
     }
   }
 }

@@ -28,6 +28,8 @@
  *   P11 What differs in /workspace is found here and said as a proposal: M keeps the small files' contents in this process,
  *       whose memory nothing in the container can reach (P2), before the first command; L compares bytes, never
  *       time stamps, which a shared mapping does not touch. What is taken out by T is judged outside as ever (S2, C1-C5).
+ *       It opens only names it remembers, never follows a link and never waits (O_NOFOLLOW, O_NONBLOCK), whatever is in
+ *       the place of a file now.
  *   P12 It runs as PID 1 of a namespace or not at all: what ends a step (P4) would end every process of a host.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
@@ -96,27 +98,35 @@ sub net_write { my ($id) = @_; my $c = $net{$id};
   if ($c->{done} == 1 && !length $c->{out}) { shutdown($c->{s}, 1); $c->{done} = 2; net_drop($id) if $c->{eof} } }
 sub net_end { net_drop($_) for keys %net; return unless $lis; my $s; while (accept($s, $lis)) { close $s } }
 
-my (%kind, %body); my $page = "\0" x 65536; my ($OPEN, $READ, $CLOSE, $NOFOLLOW) = $x86 ? (257, 0, 3, 0x20000) : (56, 63, 57, 0x8000);
-sub walk { my ($each) = @_; my @dirs = ('');
-  while (defined(my $d = pop @dirs)) { chdir "/workspace/$d" and opendir(my $h, '.') or die "cannot read $d: $!\n";
-    for my $f (readdir $h) { next if $f eq '.' || $f eq '..' || $f eq '.git' || !lstat $f;
-      if (-d _ && length "$d$f" <= 1024) { push @dirs, "$d$f/" } else { $each->("$d$f", $f) } } } }
-sub kind { my $m = (stat _)[2]; -l _ ? 'l' : !-f _ ? '?' : $m & 0111 ? 'x' : 'f' }
-sub content { my ($f, $k, $size) = @_; return readlink $f if $k eq 'l';
-  my $fd = syscall($OPEN, -100, $f, $NOFOLLOW, 0); die "cannot read $f: $!\n" if $fd < 0;
-  my $n = syscall($READ, $fd, $page, 65536); syscall($CLOSE, $fd); $n == $size ? substr($page, 0, $n) : undef }
-sub remember { (%kind, %body) = (); my $left = 33554432;
-  walk(sub { my ($p, $f) = @_; my ($k, $size) = (kind(), -s _); my $fits = $size < 65536 && $size <= $left;
-    my $b = $k ne '?' && $fits ? content($f, $k, $size) : undef; $kind{$p} = $k; return unless defined $b;
-    $body{$p} = $b; $left -= $size });
-  chdir '/'; put('m', scalar keys %body) }
+my %kept; my ($page, $st) = ("\0" x 65536, "\0" x 256);
+my ($OPEN, $READ, $CLOSE, $FSTAT, $EXIT, $NOFOLLOW, $MODE) = $x86 ? (257, 0, 3, 5, 231, 0x20000, 24) : (56, 63, 57, 80, 94, 0x8000, 16);
+my $CALM = $NOFOLLOW | 0x800;
+sub enter { my ($d, $h) = @_; chdir "/workspace/$d" and opendir($h, '.') or die "cannot read $d: $!\n"; readdir $h }
+sub whole { my ($f, $m, $size) = @_; my $fd = syscall($OPEN, -100, $f, $CALM, 0); return '' if $fd < 0;
+  my $n = syscall($FSTAT, $fd, $st) || syscall($READ, $fd, $page, 65536); syscall($CLOSE, $fd);
+  my ($head, $long) = (substr($st, $MODE, 4), substr($st, 48, 8));
+  $n == $size && unpack('L', $head) == $m && unpack('Q', $long) == $size ? $head . $long . substr($page, 0, $n) : '' }
+sub remember { %kept = (); my ($left, $n, @dirs) = (33554432, 0, '');
+  while (defined(my $d = pop @dirs)) { my $was = $kept{$d} = {};
+    for my $f (enter($d)) { next if $f eq '.' || $f eq '..' || $f eq '.git' || !lstat $f;
+      if (-d _ && length "$d$f" <= 1024) { push @dirs, "$d$f/"; next }
+      my $b = -s _ >= 65536 || -s _ > $left ? '' : -f _ ? whole($f, (stat _)[2], -s _) : -l _ ? 'l' . readlink $f : '';
+      $was->{$f} = $b; $left -= length $b; $n++ if length $b } }
+  chdir '/'; put('m', $n) }
 sub out { my ($b) = @_; my $o = 0; while ($o < length $b) { my $n = syswrite(STDOUT, $b, length($b) - $o, $o) or exit 1; $o += $n } }
-sub look { my ($b, %seen) = (''); my $say = sub { $b .= $_[0] . "\0"; if (length $b > 65536) { out($b); $b = '' } };
-  walk(sub { my ($p, $f) = @_; my ($k, $size) = ($kind{$p}, -s _); $seen{$p} = 1 if defined $k;
-    if (defined $k && exists $body{$p} && $size == length $body{$p} && $k eq kind()) {
-      my $now = content($f, $k, $size); return if defined $now && $now eq $body{$p} }
-    $say->("+$p") });
-  for my $p (keys %kind) { $say->("-$p") unless $seen{$p} } out($b) }
+sub look { my ($b, @dirs, %been) = ('', ''); my $say = sub { $b .= $_[0] . "\0"; if (length $b > 65536) { out($b); $b = '' } };
+  while (defined(my $d = pop @dirs)) { my ($was, $n, @not) = ($kept{$d} || {}, 0); $been{$d} = 1; my @all = enter($d);
+    for my $f (@all) { my $known = exists $was->{$f};
+      if ($known) { $n++; my $fd = syscall($OPEN, -100, $f, $CALM, 0);
+        if ($fd >= 0) { my $r = syscall($FSTAT, $fd, $st) || syscall($READ, $fd, $page, 65536); syscall($CLOSE, $fd);
+          next if $r >= 0 && substr($st, $MODE, 4) . substr($st, 48, 8) . substr($page, 0, $r) eq $was->{$f} } }
+      next if $f eq '.' || $f eq '..' || $f eq '.git';
+      if (!lstat $f) { push @not, $f }
+      elsif (-d _ && length "$d$f" <= 1024) { push @not, $f; push @dirs, "$d$f/" }
+      else { $say->("+$d$f") unless $known && -l _ && 'l' . readlink($f) eq $was->{$f}; next }
+      $n-- if $known }
+    if ($n < keys %$was) { my %there; @there{@all} = (); delete @there{@not}; exists $there{$_} or $say->("-$d$_") for keys %$was } }
+  for my $d (keys %kept) { next if $been{$d}; $say->("-$d$_") for keys %{$kept{$d}} } out($b) }
 sub header { my ($name, $mode, $size, $type, $to) = @_; $to = '' unless defined $to; my $more = '';
   for (['L', $name], ['K', $to]) { my ($t, $s) = @$_;
     $more .= header('long', 0, 1 + length $s, $t) . "$s\0" . "\0" x (-(1 + length $s) % 512) if length $s > 100 }
@@ -140,7 +150,7 @@ sub run { my ($say, $act) = @_; my ($cwd, $argc, @rest) = split /\0/, $say, -1; 
   pipe(my $cr, my $cw) && pipe(my $or, my $ow) && pipe(my $er, my $ew) or return put('f', "pipe: $!");
   my $pid = fork; return put('f', "fork: $!") unless defined $pid;
   if (!$pid) {
-    open(STDIN, '<&', $cr); open(STDOUT, '>&', $ow); open(STDERR, '>&', $ew); syscall($SETSID); if ($act) { close $cw; $act->(); exit 0 }
+    open(STDIN, '<&', $cr); open(STDOUT, '>&', $ow); open(STDERR, '>&', $ew); syscall($SETSID); if ($act) { close $cw; $act->(); syscall($EXIT, 0) }
     %ENV = map { split /=/, $_, 2 } @rest; $SIG{PIPE} = 'DEFAULT'; $SIG{HUP} = 'DEFAULT';
     if (!chdir $cwd) { syswrite(STDERR, "sandbox: cannot enter $cwd: $!\n"); exit 126 }
     confine(); exec { $argv[0] } @argv; my $why = "$!"; my $c = $! == 2 ? 127 : 126;

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
 import type { EvidenceManifest, NewRecord } from "@antiphon/contracts";
-import { listen, openBlobs, openKv, tell } from "@antiphon/runtime";
+import { createLogger, listen, openBlobs, openKv, tell } from "@antiphon/runtime";
 import {
   closedRecord,
   dispatchRecord,
@@ -11,12 +14,17 @@ import {
   resultRecord,
   routedRecord,
 } from "@antiphon/runtime/testing/records";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FastifyInstance } from "fastify";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { exportEvidence } from "../../cli/src/evidence-export.ts";
 import { GatewayClient } from "../../cli/src/gateway-client.ts";
 import type { RunEvent } from "../../cli/src/gateway-client.ts";
 import { SseParser } from "../../cli/src/sse-parser.ts";
 import type { ServerEvent } from "../../cli/src/sse-parser.ts";
+import { EventStreams } from "../../services/gateway/src/adapters/event-stream.ts";
+import { openHttpServer } from "../../services/gateway/src/adapters/http-server.ts";
+import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
+import { SessionTokens } from "../../services/gateway/src/adapters/session-tokens.ts";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo, tempDir } from "../support/repo.ts";
 import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
@@ -194,6 +202,104 @@ async function followers(runId: string): Promise<number> {
   };
   return all.filter(({ subject }) => subject.includes(runId)).length;
 }
+
+describe("E2 a client that does not read", () => {
+  const SLOW_MS = 400;
+  const log = createLogger("test", { level: "silent" });
+  let server: FastifyInstance;
+  let streams: EventStreams;
+  let url: string;
+  /** What waits in this process for each client. */
+  const waiting: ServerResponse[] = [];
+
+  beforeEach(async () => {
+    waiting.length = 0;
+    streams = new EventStreams(natsBackend(world.bus, log, 10), { slowClientMs: SLOW_MS });
+    const policy = {
+      token: null,
+      allowedHosts: [],
+      sessions: new SessionTokens(null),
+      connected: () => true,
+    };
+    server = openHttpServer(policy, log);
+    server.get<{ Params: { id: string } }>("/runs/:id/events", async (request, reply) => {
+      waiting.push(reply.raw);
+      await streams.serve(request, reply, request.params.id, true);
+      return reply;
+    });
+    url = await server.listen({ host: "127.0.0.1", port: 0 });
+  });
+  afterEach(async () => {
+    streams.close();
+    await server.close();
+  });
+
+  /** Asks, and takes nothing of the answer. */
+  function deaf(runId: string): Socket {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
+    socket.pause().write(`GET /runs/${runId}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    return socket;
+  }
+  const connections = (): Promise<number> =>
+    new Promise((resolve) => server.server.getConnections((_, count) => resolve(count)));
+  /** Says so much that a client which does not read stands in the way of it. */
+  async function shout(runId: string, isEnough: () => boolean): Promise<void> {
+    const text = "x".repeat(32 * 1024);
+    await eventually("it stands in the way", async () => {
+      for (let i = 0; i < 16; i += 1)
+        tell(world.bus, subjects.log(runId, "T-001", "stdout"), { text, epoch: 1 });
+      await world.bus.nc.flush();
+      return isEnough();
+    });
+  }
+
+  it("E2 is let go, and its connection cut, though no record comes; live output never piles up for it", async () => {
+    const runId = await newRun();
+    const socket = deaf(runId);
+    await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
+    let most = 0;
+    await shout(runId, () => {
+      most = Math.max(most, waiting[0]?.writableLength ?? 0);
+      return streams.count === 0;
+    });
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(512 * 1024);
+    await eventually("E3 nothing is held for it", async () => (await connections()) === 0);
+    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    socket.destroy();
+  });
+
+  it("E2 gets what it missed by resuming, while one that reads has missed nothing", async () => {
+    const runId = await newRun();
+    const socket = deaf(runId);
+    await eventually("it follows", () => streams.count === 1);
+    const good = await open(`/runs/${runId}/events`);
+    await shout(runId, () => streams.count === 0);
+    await routed(runId);
+    await closed(runId);
+    await eventually("the end", () => good.ended);
+    expect(good.names).toEqual(["intent", "routed", "closed"]);
+    // What had come to it before it was let go, up to there, is its own to keep.
+    const [had = ""] = /id: \d+\nevent: intent/.exec(await text(socket.resume()).catch(() => "")) ?? [];
+    const lastSeen = /\d+/.exec(had)?.[0] ?? "0";
+    const records = await world.journal.read(runId);
+    expect(lastSeen).toBe(String(records[0]?.seq));
+    const again = await open(`/runs/${runId}/events`, { "last-event-id": lastSeen });
+    await eventually("the end again", () => again.ended);
+    expect(again.names).toEqual(["routed", "closed"]);
+  });
+
+  it("E2 is let go as well when its run has ended meanwhile", async () => {
+    const runId = await newRun();
+    const socket = deaf(runId);
+    await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
+    await shout(runId, () => (waiting[0]?.writableLength ?? 0) > 128 * 1024);
+    await closed(runId);
+    await eventually("its stream is over", () => streams.count === 0);
+    await eventually("its connection is cut", async () => (await connections()) === 0, 4_000); // not by keep-alive
+    socket.destroy();
+  });
+});
 
 describe("G4 what people say to a run", () => {
   it("cancels it: the record is the fact, the hint goes out, and twice is once", async () => {

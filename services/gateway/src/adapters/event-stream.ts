@@ -4,8 +4,8 @@
 //
 // Invariants:
 //   E1 At most limits.sseClients streams are open; the next one is refused with 429.
-//   E2 A client that does not read is let go after 10 s; what it misses it gets by resuming. Live output is dropped
-//      for it at once.
+//   E2 A client that does not read is let go after 10 s, whatever was written to it: its connection is cut, so that it
+//      holds nothing. What it misses it gets by resuming. Live output is dropped for it at once.
 //   E3 Whatever ends a stream, its tail, its log subscription and its timer are gone.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -13,15 +13,23 @@ import { BEAT, logFrame, recordFrame, resumeFrom } from "../core/sse-frame.ts";
 import type { Backend } from "../ports.ts";
 
 const BEAT_MS = 10_000;
+/** Default of EventStreamOptions.slowClientMs. */
 const SLOW_CLIENT_MS = 10_000;
 const LIVE_BACKLOG_BYTES = 256 * 1024;
 
+export interface EventStreamOptions {
+  /** Milliseconds a client may leave what was written to it untaken. Default 10 s. */
+  readonly slowClientMs?: number;
+}
+
 export class EventStreams {
   readonly #backend: Backend;
+  readonly #slowClientMs: number;
   readonly #open = new Set<AbortController>();
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, { slowClientMs = SLOW_CLIENT_MS }: EventStreamOptions = {}) {
     this.#backend = backend;
+    this.#slowClientMs = slowClientMs;
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: boolean): Promise<void> {
@@ -41,16 +49,31 @@ export class EventStreams {
       "x-content-type-options": "nosniff",
       "x-accel-buffering": "no",
     });
-    out.write(BEAT);
-    const beat = setInterval(() => out.write(BEAT), BEAT_MS);
+    let slow: NodeJS.Timeout | null = null;
+    const letGo = (): void => {
+      slow ??= setTimeout(() => out.destroy(), this.#slowClientMs); // E2
+    };
+    const taken = (): void => {
+      if (slow !== null) clearTimeout(slow);
+      slow = null;
+    };
+    out.on("drain", taken);
+    out.once("close", taken);
+    const write = (frame: string): boolean => {
+      const goesOn = out.write(frame);
+      if (!goesOn) letGo();
+      return goesOn;
+    };
+    write(BEAT);
+    const beat = setInterval(() => write(BEAT), BEAT_MS);
     const mute = logs
       ? this.#backend.onOutput(runId, (output) => {
-          if (out.writableLength < LIVE_BACKLOG_BYTES) out.write(logFrame(output)); // E2
+          if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // E2
         })
       : () => undefined;
     try {
       for await (const record of this.#backend.tail(runId, from, abort.signal)) {
-        if (!out.write(recordFrame(record)) && !(await drained(reply, abort.signal))) break; // E2
+        if (!write(recordFrame(record)) && !(await drained(reply, abort.signal))) break;
         if (record.type === "closed") break;
       }
     } catch {
@@ -61,6 +84,7 @@ export class EventStreams {
       abort.abort();
       this.#open.delete(abort);
       out.end();
+      if (!out.writableFinished && !out.destroyed) letGo(); // the last of it has to be taken, too
     }
   }
 
@@ -74,17 +98,16 @@ export class EventStreams {
   }
 }
 
+/** False: the client is gone, or was let go. */
 function drained(reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (ok: boolean) => (): void => {
-      clearTimeout(timer);
       reply.raw.removeListener("drain", onDrain);
       signal.removeEventListener("abort", onAbort);
       resolve(ok);
     };
     const onDrain = settle(true);
     const onAbort = settle(false);
-    const timer = setTimeout(onAbort, SLOW_CLIENT_MS);
     reply.raw.once("drain", onDrain);
     signal.addEventListener("abort", onAbort, { once: true });
   });

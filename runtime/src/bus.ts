@@ -55,6 +55,8 @@ export interface Bus {
   readonly name: string;
   readonly connected: boolean;
   readonly durability: "confirmed" | "waived";
+  /** Several servers hold the streams: the one that answers may know less than another one has promised. */
+  readonly isCluster: boolean;
   /** Partitions of the journal, as the server has it; one while there is none. */
   readonly partitions: number;
   /** Says that the journal was made, or found, with so many partitions. */
@@ -218,6 +220,7 @@ function openBus(
     jsm,
     name: options.name,
     durability,
+    isCluster: leader !== null,
     get partitions() {
       return partitions;
     },

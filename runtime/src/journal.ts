@@ -32,7 +32,9 @@ import type { SigningKey } from "./signing-key.ts";
  *      that was archived. What refuses it then is read from the archive. Where there is none, the conflict names the
  *      run's last word, `closed`.
  *      `appendAfter` expects besides that the run has no record that its writer does not know of: what would be read
- *      before a decision is asked of the server together with it.
+ *      before a decision is asked of the server together with it. In a cluster the leader decides that by what it has
+ *      stored while another record of the run may be on its way to the replicas: there no record says that it follows
+ *      directly (`after`), and whoever has to know reads.
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
@@ -115,7 +117,7 @@ class JetStreamJournal implements Journal {
 
   async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
     const out = this.messageOf(record, options);
-    if (options.after !== undefined) {
+    if (options.after !== undefined && !this.bus.isCluster) {
       const done = await this.publishAfter(out, options.after, options);
       if (done !== null) return done;
     }
@@ -154,13 +156,14 @@ class JetStreamJournal implements Journal {
     after: number,
     options: AppendOptions,
   ): Promise<AppendResult | null> {
-    const headers = { ...out.headers, [HEADERS.after]: String(after) };
+    const says = !this.bus.isCluster;
+    const headers = says ? { ...out.headers, [HEADERS.after]: String(after) } : out.headers;
     const expectation = {
       expectedSubject: this.filterOf(out.envelope.runId),
       expectLastSubjectSequence: after,
     };
     const done = await this.publish({ ...out, headers }, expectation, options);
-    return done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
+    return says && done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
   }
 
   /** Null: refused, and the record's own register is empty. */

@@ -51,6 +51,19 @@ describe("three servers, three copies of each stream", () => {
     await cluster.healthy();
   }, 60_000);
 
+  it("J3 no record says what it follows, but the leader still refuses what would follow another one", async () => {
+    const journal = openJournal(bus);
+    const runId = `run_${uniqueId()}`;
+    const opened = await journal.append(intentRecord(runId));
+    if (opened.kind !== "appended") throw new Error(opened.kind);
+    const { seq } = opened.record;
+    const next = await journal.appendAfter(dispatchRecord(runId, "T-1", 1), seq);
+    expect(next.kind).toBe("appended");
+    expect(await journal.appendAfter(dispatchRecord(runId, "T-2", 1), seq)).toEqual({ kind: "moved" });
+    expect((await journal.append(dispatchRecord(runId, "T-3", 1), { after: seq })).kind).toBe("appended");
+    expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
+  });
+
   it("D4 what one service was told is stored every other service reads at once, whichever server it asks", async () => {
     const buses = await Promise.all(cluster.members.map(({ url }) => cluster.connect({ servers: url })));
     const pairs = Array.from({ length: 150 }, (_, i) => i);

@@ -22,6 +22,7 @@ const fresh = (prefix: string): string =>
 export function conformance(name: string, on: Subjects): void {
   describe(`${name}: journal`, () => {
     registerConformance(() => on.journal());
+    orderConformance(() => on.journal());
     readConformance(() => on.journal());
   });
   describe(`${name}: kv`, () => kvConformance(() => on.kv()));
@@ -68,6 +69,29 @@ function registerConformance(open: () => Journal): void {
     expect(new Set(results.map((result) => recordOf(result).digest)).size).toBe(1);
   });
 
+  it("J4 a late result of an epoch that was declared lapsed is refused", async () => {
+    const journal = open();
+    const runId = fresh("run_");
+    await journal.append(dispatchRecord(runId, "T-001", 1));
+    await journal.append(claimRecord(runId, "T-001", 1, "as_zombie"));
+    await journal.append(
+      resultRecord(runId, "T-001", 1, { kind: "lapsed", observer: "as_two", holder: "as_zombie" }),
+    );
+    const late = await journal.append(
+      resultRecord(runId, "T-001", 1, {
+        kind: "abandoned",
+        associate: "as_zombie",
+        code: "ANT_INTERNAL",
+        message: "",
+      }),
+    );
+    expect(late.kind).toBe("conflict");
+    expect(recordOf(late).body).toMatchObject({ kind: "lapsed" });
+  });
+}
+
+/** What is said of a whole run at once: that it is new, or what it came to last. */
+function orderConformance(open: () => Journal): void {
   it("J3 of many that open one run exactly one does, and the others hear of it", async () => {
     const journal = open();
     const runId = fresh("run_");
@@ -89,7 +113,10 @@ function registerConformance(open: () => Journal): void {
     expect(await journal.appendAfter(claim, last.seq - 1)).toEqual({ kind: "moved" });
     expect(await journal.appendAfter(claim, last.seq + 100)).toEqual({ kind: "moved" });
     expect(await journal.read(runId)).toHaveLength(2);
-    expect(await journal.appendAfter(claim, last.seq)).toMatchObject({ kind: "appended", record: { after: last.seq } });
+    expect(await journal.appendAfter(claim, last.seq)).toMatchObject({
+      kind: "appended",
+      record: { after: last.seq },
+    });
     expect((await journal.appendAfter(claim, last.seq)).kind).toBe("duplicate");
     const second = await journal.appendAfter(claimRecord(runId, "T-001", 1, "as_two"), last.seq);
     expect(second).toMatchObject({ kind: "conflict", existing: { body: { associate: "as_one" } } });
@@ -112,31 +139,13 @@ function registerConformance(open: () => Journal): void {
     const runId = fresh("run_");
     const { seq } = recordOf(await journal.append(intentRecord(runId)));
     const results = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => journal.appendAfter(claimRecord(runId, "T-001", i + 1, "as"), seq)),
+      Array.from({ length: 40 }, (_, i) =>
+        journal.appendAfter(claimRecord(runId, "T-001", i + 1, "as"), seq),
+      ),
     );
     expect(results.filter(({ kind }) => kind === "appended")).toHaveLength(1);
     expect(results.filter(({ kind }) => kind === "moved")).toHaveLength(39);
     expect(await journal.read(runId)).toHaveLength(2);
-  });
-
-  it("J4 a late result of an epoch that was declared lapsed is refused", async () => {
-    const journal = open();
-    const runId = fresh("run_");
-    await journal.append(dispatchRecord(runId, "T-001", 1));
-    await journal.append(claimRecord(runId, "T-001", 1, "as_zombie"));
-    await journal.append(
-      resultRecord(runId, "T-001", 1, { kind: "lapsed", observer: "as_two", holder: "as_zombie" }),
-    );
-    const late = await journal.append(
-      resultRecord(runId, "T-001", 1, {
-        kind: "abandoned",
-        associate: "as_zombie",
-        code: "ANT_INTERNAL",
-        message: "",
-      }),
-    );
-    expect(late.kind).toBe("conflict");
-    expect(recordOf(late).body).toMatchObject({ kind: "lapsed" });
   });
 }
 

@@ -39,7 +39,8 @@ export class MemoryJournal implements Journal {
       seq: this.log.length + 1,
       at: new Date(this.now()),
       data: payload,
-      header: (name) => (name === HEADERS.digest ? digest : name === HEADERS.after && isNext ? `${after}` : ""),
+      header: (name) =>
+        name === HEADERS.digest ? digest : name === HEADERS.after && isNext ? `${after}` : "",
     });
     this.bySubject.set(subject, stored);
     this.log.push(stored);

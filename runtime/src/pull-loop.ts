@@ -17,8 +17,6 @@ import type { Logger } from "./logger.ts";
  *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
  *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
  *      leaving in order makes nobody do anything again.
- *   W5 Beside a live pull a further one is made for a quarter of the slots or more: a pull costs the server a
- *      subscription, so slots that free one by one share one.
  */
 export interface PullLoopOptions {
   stream: string;
@@ -75,8 +73,6 @@ const watchMs = 1000;
 const handoverMs = 2000;
 const nanos = 1_000_000;
 const retryPolicy = { baseMs: 50, capMs: 2000 };
-/** While one pull is live, another one is for at least this part of the slots. */
-const fewestOf = 4;
 
 export class PullLoop {
   private readonly bus: Bus;
@@ -161,15 +157,9 @@ export class PullLoop {
     return Math.min(this.options.slots - covered, this.gate.free);
   }
 
-  /** Whether something asked for may still come. */
-  private isAsking(): boolean {
-    for (const pull of this.pulls) if (pull.live) return true;
-    return false;
-  }
-
   private pull(): void {
     const { wanted } = this;
-    if (wanted <= 0 || (wanted * fewestOf < this.options.slots && this.isAsking())) return; // W5
+    if (wanted <= 0) return;
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
     const pull: Pull = {
@@ -198,10 +188,7 @@ export class PullLoop {
     }
     this.failures = 0;
     pull.wanted -= 1;
-    if (pull.wanted <= 0) {
-      this.end(pull);
-      this.schedule(); // W2: slots that W5 left uncovered
-    }
+    if (pull.wanted <= 0) this.end(pull);
     if (this.busy >= this.options.slots || !this.gate.take()) {
       message.respond("-NAK"); // W3
       return;

@@ -97,38 +97,6 @@ describe("consuming the journal", () => {
     for (const done of release.splice(0)) done();
   });
 
-  it("W5 slots that free one by one share a pull, and W2 what is asked for still covers every free slot", async () => {
-    let pulls = 0;
-    bus.nc.subscribe("$JS.API.CONSUMER.MSG.NEXT.>", { callback: () => void (pulls += 1) });
-    const release: (() => void)[] = [];
-    let seen = 0;
-    const worker = work(
-      async () => {
-        seen += 1;
-        if (seen <= 64) await new Promise<void>((resolve) => release.push(resolve));
-        return { kind: "done" };
-      },
-      { slots: 64 },
-    );
-    const append = (n: number) => journal.append(dispatchRecord("run_shared", `T-${n}`, 1));
-    // Long work fills slot after slot, each before the next is there: no free slot is left without a pull.
-    for (let n = 0; n < 64; n += 1) {
-      await append(n);
-      await eventually(`${n + 1} are under way`, () => worker.busy === n + 1, 800);
-    }
-    const whileFilling = pulls;
-    for (const done of release.splice(0)) done();
-    // Short work: one comes, and its slot is free again before the next.
-    for (let n = 64; n < 264; n += 1) {
-      await append(n);
-      await eventually(`${n + 1} were seen`, () => seen === n + 1);
-    }
-    expect({ whileFilling, whileFree: pulls - whileFilling }).toEqual({
-      whileFilling: expect.toSatisfy((count: number) => count < 20) as number,
-      whileFree: expect.toSatisfy((count: number) => count < 40) as number,
-    });
-  });
-
   it("C1 a handler that outlasts the ack wait keeps its delivery", async () => {
     await shortenAckWait(600);
     const seen: number[] = [];

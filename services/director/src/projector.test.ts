@@ -15,11 +15,20 @@ function runOf(records: RecordLog): CachedRun {
   return { records: [...records.records], snapshot: replay(openRun(records.runId, POLICY), records.records) };
 }
 
-/** A bucket whose writes wait until it is let go. */
+/** A bucket whose writes wait until it is let go; from `close` on the next ones wait again. */
 class SlowKv extends MemoryKv {
   writes = 0;
   open: () => void = () => undefined;
-  #gate = new Promise<void>((resolve) => (this.open = resolve));
+  #gate = Promise.resolve();
+
+  constructor() {
+    super();
+    this.close();
+  }
+
+  close(): void {
+    this.#gate = new Promise((resolve) => (this.open = resolve));
+  }
 
   override async update(...args: Parameters<Kv["update"]>): Promise<number | null> {
     this.writes += 1;
@@ -44,6 +53,29 @@ test("N1 nobody waits for a projection, and N2 what changed meanwhile is written
   expect(runs.writes).toBe(2); // As it was at first, and as it is now.
   const shown = await runs.get<{ steps: { phase: string }[] }>(records.runId);
   expect(shown?.value.steps[0]?.phase).toBe("verifying");
+});
+
+test("N1 at the bound whoever has more to show waits for one round, not until all is shown", async () => {
+  const runs = new SlowKv();
+  const projector = new Projector({ runs, contracts: new MemoryKv() }, log);
+  const { records } = new RecordLog().opened([planned("T-001")]);
+  const run = (n: number): CachedRun => {
+    const runId = `run_${n}`;
+    const own = records.map((record) => ({ ...record, runId }));
+    return { records: own, snapshot: replay(openRun(runId, POLICY), own) };
+  };
+  await projector.project(run(0));
+  await Promise.resolve(); // Its round has begun, so what follows waits for the next.
+  for (let n = 1; n <= 5_000; n += 1) await projector.project(run(n));
+  const beyond = projector.project(run(5_001));
+  const letGo = runs.open;
+  runs.close();
+  letGo();
+  await beyond;
+  expect(runs.writes).toBeLessThan(5_000);
+  runs.open();
+  await projector.drain();
+  expect(runs.writes).toBe(5_002);
 });
 
 test("N2 an older state that comes late does not replace a newer one", async () => {

@@ -4,10 +4,11 @@
  *
  * Lifecycle: idle -> writing -> resting -> idle. A run that changes while something is written waits for the next
  * round and is then written once, as it stands. A rest is several times as long as the round before it, so that
- * projections take a bounded share of a busy server, and next to no time when little happens.
+ * projections take a small share of a busy server; the more runs wait, the shorter it is, so that they keep up with any
+ * load the server can take, and the load feels it little by little.
  *
  * Invariants:
- *   N1 Nobody waits for a projection, except when `MAX_WAITING` runs wait to be shown.
+ *   N1 Nobody waits for a projection, except when `MAX_WAITING` runs wait to be shown, and then for one round.
  *   N2 What is shown last is what the run came to: the rounds of a run are one after the other, each with its
  *      newest state.
  *   N3 A rewrite puts no older state over a newer one: what is stored is read before the journal, and written over by
@@ -23,8 +24,10 @@ import type { CachedRun } from "./run-cache.ts";
 const MAX_WAITING = 5_000;
 /** Runs of one round. */
 const ROUND = 256;
-/** A rest is this many times as long as the round before it: a tenth of a busy Director's time is for views. */
+/** A rest is this many times as long as the round before it while little waits: a tenth of the time is for views. */
 const REST = 9;
+/** From this part of the bound on there are no rests. */
+const BUSY = 0.5;
 const MAX_REST_MS = 2_000;
 
 /** Runs whose documents are remembered; of a forgotten one the next write costs a read. */
@@ -54,6 +57,7 @@ export class Projector {
   readonly #shown = new Map<string, Shown>();
   readonly #waiting = new Map<string, CachedRun>();
   #writing: Promise<void> | null = null;
+  #round: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
 
   constructor(buckets: { runs: Kv; contracts: Kv }, log: Logger, clock: Clock = systemClock) {
@@ -69,7 +73,7 @@ export class Projector {
     const waiting = this.#waiting.get(runId);
     if (waiting === undefined || waiting.snapshot.context.lastSeq < lastSeq) this.#waiting.set(runId, run);
     this.#writing ??= this.#write();
-    if (this.#waiting.size > MAX_WAITING) await this.#writing; // N1
+    if (this.#waiting.size > MAX_WAITING) await this.#round; // N1
   }
 
   /** Everything that waits is shown, without another rest. */
@@ -84,8 +88,10 @@ export class Projector {
       const round = [...this.#waiting.values()].slice(0, ROUND);
       for (const { snapshot } of round) this.#waiting.delete(snapshot.context.runId);
       const startedAt = this.#clock.now();
-      await Promise.all(round.map((run) => this.#show(run))); // N2
-      const restMs = Math.min(MAX_REST_MS, REST * (this.#clock.now() - startedAt));
+      this.#round = Promise.all(round.map((run) => this.#show(run))); // N2
+      await this.#round;
+      const ease = Math.max(0, 1 - this.#waiting.size / (BUSY * MAX_WAITING));
+      const restMs = Math.min(MAX_REST_MS, REST * ease * (this.#clock.now() - startedAt));
       if (restMs > 0) await this.#clock.sleep(restMs, this.#stop.signal);
     }
     this.#writing = null;

@@ -47,7 +47,15 @@ export type ConsumerSpec = {
   /** -1: for ever; poison is counted by the service (J7). */
   maxDeliver: number;
   maxAckPending: number;
+  /**
+   * True: a delivery goes to the same reader as long as that one has a free slot, and to the next one else (NATS priority
+   * groups, ADR-42): a reader that remembers what came before need not read it. False: to whoever asked first.
+   */
+  keepsToOne: boolean;
 };
+
+/** The one group of readers of a consumer that keeps to one. */
+export const READERS = "readers";
 
 export type BucketSpec = {
   name: string;
@@ -103,6 +111,7 @@ const consumerSpecs = (partition: number): ConsumerSpec[] =>
       ackWaitMs,
       maxDeliver: -1,
       maxAckPending,
+      keepsToOne: name === "director",
     };
   });
 
@@ -121,6 +130,7 @@ const tallySpecs = (partition: number): ConsumerSpec[] =>
     ackWaitMs: limits.routerAckWaitMs,
     maxDeliver: -1,
     maxAckPending: 1,
+    keepsToOne: false,
   }));
 
 const timers: ConsumerSpec = {
@@ -131,6 +141,7 @@ const timers: ConsumerSpec = {
   ackWaitMs: limits.directorAckWaitMs,
   maxDeliver: -1,
   maxAckPending: 1000,
+  keepsToOne: false,
 };
 
 export const BUCKETS = {

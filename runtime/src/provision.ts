@@ -1,5 +1,5 @@
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
-import { AntiphonError, journalStream, topologyOf } from "@antiphon/contracts";
+import { AntiphonError, READERS, journalStream, topologyOf } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, StreamSpec } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import { differences, refusesToLoosen } from "./core/topology-diff.ts";
@@ -162,6 +162,7 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionRep
     max_deliver: spec.maxDeliver,
     max_ack_pending: spec.maxAckPending,
     ...(single ? { filter_subject: spec.filterSubjects[0] } : { filter_subjects: [...spec.filterSubjects] }),
+    ...(spec.keepsToOne ? { priority_groups: [READERS], priority_policy: "prioritized" } : {}),
   } as unknown as ConsumerConfig;
   const existing = await readConsumer(bus, spec);
   if (existing === null) {

@@ -1,4 +1,5 @@
 import type { Msg } from "@nats-io/nats-core";
+import { READERS } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { Logger } from "./logger.ts";
@@ -15,6 +16,8 @@ import type { Logger } from "./logger.ts";
  *   W1 Live requests plus busy slots never exceed `slots`; what all loops of a consumer hold never exceeds the gate.
  *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
  *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
+ *   W5 Of the readers of a consumer that keeps to one, a free one has what comes and the next one what is too much for it;
+ *      one that died is replaced at once, one that stands still within `turnExpiresMs` and an ack wait.
  *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
  *      leaving in order makes nobody do anything again.
  */
@@ -22,6 +25,11 @@ export interface PullLoopOptions {
   stream: string;
   consumer: string;
   slots: number;
+  /**
+   * Of a consumer that keeps to one reader: 0 to 9. The free reader with the lowest number has what comes, so each reader
+   * draws one for each stream: what a reader remembers is of use to it, and the next one takes over at once.
+   */
+  turn?: number;
   /** Slots that several loops share; where there are fewer of them than loops, W3 hands back what is too much. */
   gate?: Gate;
   log: Logger;
@@ -68,6 +76,9 @@ interface Pull {
 }
 
 const expiresMs = 30_000;
+/** Where one reader is preferred: one that stands still (SIGSTOP) is handed work for this long at the most. */
+const turnExpiresMs = 6_000;
+/** Not more than half of any expiry: the server refuses that. */
 const heartbeatMs = 3000;
 const watchMs = 1000;
 const handoverMs = 2000;
@@ -103,6 +114,10 @@ export class PullLoop {
     this.gate.onFree(() => this.schedule());
     this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
     this.schedule();
+  }
+
+  private get expiresMs(): number {
+    return this.options.turn === undefined ? expiresMs : turnExpiresMs;
   }
 
   get busySlots(): number {
@@ -173,8 +188,13 @@ export class PullLoop {
       heardAt: performance.now(),
     };
     this.pulls.add(pull);
-    const body = `{"batch":${wanted},"expires":${expiresMs * nanos},"idle_heartbeat":${heartbeatMs * nanos}}`;
-    const { stream, consumer } = this.options;
+    const { stream, consumer, turn } = this.options;
+    const body = JSON.stringify({
+      batch: wanted,
+      expires: this.expiresMs * nanos,
+      idle_heartbeat: heartbeatMs * nanos,
+      ...(turn === undefined ? {} : { group: READERS, priority: turn }),
+    });
     this.bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, body, { reply });
   }
 
@@ -229,7 +249,7 @@ export class PullLoop {
     for (const pull of [...this.pulls]) {
       const silent = now - pull.heardAt;
       if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
-      if (!pull.live && silent > expiresMs + 2 * heartbeatMs) this.end(pull);
+      if (!pull.live && silent > this.expiresMs + 2 * heartbeatMs) this.end(pull);
     }
     if (this.wanted > 0) this.schedule(); // W2: also the net under everything above
   }

@@ -72,10 +72,11 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
       deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, abort.signal, message);
-    const { stream } = spec;
+    const { stream, keepsToOne } = spec;
+    const turn = keepsToOne ? { turn: Math.floor(10 * Math.random()) } : {};
     return new PullLoop(
       bus,
-      { stream, consumer: spec.name, slots, gate, log: options.log, onMessage },
+      { stream, consumer: spec.name, slots, gate, log: options.log, onMessage, ...turn },
       createInbox(),
     );
   });

@@ -97,6 +97,47 @@ describe("consuming the journal", () => {
     for (const done of release.splice(0)) done();
   });
 
+  it("W5 a Director's deliveries keep to one reader, spill to the next when its slots are taken, and move when it dies", async () => {
+    const seen: string[] = [];
+    const release: (() => void)[] = [];
+    const readers = new Map<string, Bus>();
+    const read = async (who: string): Promise<void> => {
+      readers.set(who, await server.connect());
+      consume(readers.get(who) ?? bus, {
+        consumer: "director",
+        slots: 3,
+        log,
+        signal: stop.signal,
+        handle: async () => {
+          seen.push(who);
+          await new Promise<void>((resolve) => release.push(resolve));
+          return { kind: "done" };
+        },
+      });
+    };
+    const next = async (n: number): Promise<string | undefined> => {
+      await journal.append(intentRecord(`run_turn${n}`));
+      await eventually(`${n} is seen`, () => seen.length === n);
+      return seen.at(-1);
+    };
+    // Turns are drawn from ten: readers are added until two of them differ.
+    for (const who of ["a", "b", "c", "d", "e"]) await read(who);
+    await eventually("all are asking", async () => {
+      const info = await bus.jsm.consumers.info("ANT_JOURNAL_0", "director");
+      return info.num_waiting === readers.size;
+    });
+    const first = await next(1);
+    let n = 1;
+    for (; n < 15; ) await next(++n); // Nobody lets go: each reader gets three, one after the other.
+    expect([...new Set(seen)].sort()).toEqual(["a", "b", "c", "d", "e"]);
+    for (const who of readers.keys()) expect(seen.filter((one) => one === who)).toHaveLength(3);
+    for (const done of release.splice(0)) done();
+    await readers.get(first ?? "")?.nc.close();
+    await next(++n);
+    expect(seen.at(-1)).not.toBe(first);
+    for (const done of release.splice(0)) done();
+  });
+
   it("C1 a handler that outlasts the ack wait keeps its delivery", async () => {
     await shortenAckWait(600);
     const seen: number[] = [];
@@ -224,10 +265,10 @@ describe("consuming the journal", () => {
   it("W4 a worker that stops in the middle of a burst makes nobody do anything again", async () => {
     const rounds = 12;
     const perRound = 60;
-    const deliveries: number[] = [];
+    const deliveries: string[] = [];
     const seen = new Set<string>();
     const handle = (delivery: Delivery): Promise<Outcome> => {
-      deliveries.push(delivery.deliveries);
+      deliveries.push(delivery.record.subject);
       seen.add(delivery.record.taskId ?? "");
       return Promise.resolve({ kind: "done" });
     };
@@ -244,9 +285,9 @@ describe("consuming the journal", () => {
       await eventually("the rest is done", () => seen.size === before + perRound, 10_000);
       await follower.drain();
     }
+    // Not by the server's count: it counts what it took back itself when it found the reader gone, and sends that on at once.
     expect(deliveries).toHaveLength(rounds * perRound);
-    expect(deliveries.filter((count) => count > 1)).toEqual([]);
-    expect(await consumerInfo()).toMatchObject({ num_ack_pending: 0, num_redelivered: 0 });
+    expect(await consumerInfo()).toMatchObject({ num_ack_pending: 0 });
   });
 
   it("drain: handlers finish, nothing new is taken, nothing is redelivered", async () => {

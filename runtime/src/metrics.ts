@@ -1,11 +1,23 @@
 import type { Registry } from "prom-client";
 import type { Bus } from "./bus.ts";
 
+/** What a role tells of itself, read when somebody asks: a value for each state, with the label `state`. */
+export interface Measure {
+  /** `antiphon_<what>`; a count that only grows ends in `_total`. */
+  readonly name: string;
+  readonly help: string;
+  read(): Readonly<Record<string, number>>;
+}
+
 /**
  * The process's metrics registry, loaded on first use: prom-client costs 3 MB that a service without a metrics
  * endpoint does not have to pay.
  */
-export async function openMetrics(service: string, bus: Bus): Promise<Registry> {
+export async function openMetrics(
+  service: string,
+  bus: Bus,
+  measures: readonly Measure[] = [],
+): Promise<Registry> {
   // The default export is there both for Node's own loader and in a bundle; named ones are not.
   const { default: client } = await import("prom-client");
   const { Counter, Gauge, Registry: RegistryClass, collectDefaultMetrics } = client;
@@ -42,6 +54,28 @@ export async function openMetrics(service: string, bus: Bus): Promise<Registry> 
       this.set(bus.connected ? 1 : 0);
     },
   });
+  for (const { name, help, read } of measures) {
+    const labels = { name, help, labelNames: ["state"], registers: [registry] };
+    if (name.endsWith("_total")) {
+      const told = new Map<string, number>();
+      new Counter({
+        ...labels,
+        collect() {
+          for (const [state, value] of Object.entries(read())) {
+            this.inc({ state }, value - (told.get(state) ?? 0));
+            told.set(state, value);
+          }
+        },
+      });
+    } else {
+      new Gauge({
+        ...labels,
+        collect() {
+          for (const [state, value] of Object.entries(read())) this.set({ state }, value);
+        },
+      });
+    }
+  }
   return registry;
 }
 

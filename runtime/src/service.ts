@@ -7,7 +7,7 @@ import { readRuntimeConfig } from "./config.ts";
 import { nodeId } from "./ids.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
-import { openMetrics, serveMetrics } from "./metrics.ts";
+import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
 import { provision } from "./provision.ts";
 import { answerServiceRequests } from "./service-endpoints.ts";
 
@@ -37,6 +37,8 @@ export interface ServiceContext {
 /** What a role hands back. Consumptions and rpc endpoints drain by themselves; this is for everything else. */
 export interface Role {
   drain?(): Promise<void>;
+  /** Served beside the process's own metrics. */
+  readonly measures?: readonly Measure[];
 }
 
 export interface ServiceDefinition {
@@ -91,7 +93,10 @@ export async function startService(
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // S1
     if (config.metricsPort !== null) {
-      const metrics = await serveMetrics(await openMetrics(definition.name, bus), config.metricsPort);
+      const metrics = await serveMetrics(
+        await openMetrics(definition.name, bus, role?.measures ?? []),
+        config.metricsPort,
+      );
       closers.push(() => metrics.close());
       log.info({ port: metrics.port }, "serving metrics");
     }

@@ -128,6 +128,21 @@ export async function startSandboxRunner(
   return {
     pool,
     provider,
+    measures: [
+      {
+        name: "antiphon_sandbox_pool",
+        help: "Sandboxes that are ready, starting and leased, and how many the pool means to have ready.",
+        read: () => {
+          const { ready, starting, leased } = pool.counts;
+          return { ready, starting, leased, wanted: pool.measures.wanted };
+        },
+      },
+      {
+        name: "antiphon_sandbox_taken_total",
+        help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
+        read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
+      },
+    ],
     drain: async () => {
       clearInterval(tending);
       await Promise.all([pool.close(), sessions.close()]);

@@ -36,14 +36,14 @@ function provider() {
   return { port, made, control };
 }
 
-function setUp(warm = 2, furnish?: PoolOptions["furnish"]) {
+function setUp(warm = 2, furnish?: PoolOptions["furnish"], maxAgeMs = 1000) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
   const failures: unknown[] = [];
   const pool = new WarmPool({
     provider: port,
     bounds: { warm, slots: 4 },
-    maxAgeMs: 1000,
+    maxAgeMs,
     order: () => order,
     ...(furnish === undefined ? {} : { furnish }),
     onFailure: (error) => failures.push(error),
@@ -117,6 +117,24 @@ describe("the warm pool", () => {
     expect(pool.counts).toMatchObject({ ready: 0, starting: 0, leased: 0 });
     control.failing = false;
     clock.now = 600;
+    pool.refill();
+    await settle();
+    expect(pool.counts.ready).toBe(2);
+    await pool.close();
+  });
+
+  it("W8: keeps as many ready as the last ten minutes asked for at once, and lets the others go", async () => {
+    const { pool, made, clock } = setUp(3, undefined, Number.MAX_SAFE_INTEGER);
+    pool.refill();
+    await settle();
+    expect([pool.counts.ready, pool.measures.wanted]).toEqual([3, 3]);
+    clock.now = 11 * 60_000;
+    pool.refill();
+    await settle();
+    expect([pool.counts.ready, pool.measures.wanted]).toEqual([1, 1]);
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1, 0]);
+    await Promise.all([pool.take(order), pool.take(order)]); // One is ready, the other has to be started.
+    expect(pool.measures).toEqual({ wanted: 2, warm: 1, cold: 1 });
     pool.refill();
     await settle();
     expect(pool.counts.ready).toBe(2);

@@ -7,6 +7,7 @@
  * Invariants:
  *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
  *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
+ *   W8  What is ready beyond what is worth having (core/pool-demand.ts) goes, the oldest first.
  *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
  */
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
@@ -18,6 +19,7 @@ import {
   type PoolBounds,
   type PoolEvent,
 } from "../core/pool-plan.ts";
+import { afterStart, afterTake, noDemand, worthHaving, type Demand } from "../core/pool-demand.ts";
 import type { Tree } from "./tree-archive.ts";
 
 /** Refilling competes with the job that emptied the place for the same cores: it lets it begin first. */
@@ -58,6 +60,8 @@ interface Ready {
 export class WarmPool {
   readonly #options: PoolOptions;
   #state = EMPTY_POOL;
+  #demand: Demand;
+  #taken = { warm: 0, cold: 0 };
   #ready: Ready[] = [];
   #starting = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
@@ -65,10 +69,16 @@ export class WarmPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#demand = noDemand(options.now());
   }
 
   get counts(): { readonly ready: number; readonly starting: number; readonly leased: number } {
     return this.#state;
+  }
+
+  /** How many it means to have ready, and what was taken so far: ready ones, and ones that had to be started. */
+  get measures(): { readonly wanted: number; readonly warm: number; readonly cold: number } {
+    return { wanted: this.#wanted(), ...this.#taken };
   }
 
   /** Starts what is missing, one after the other. */
@@ -76,7 +86,9 @@ export class WarmPool {
     if (this.#closed || this.#starting.size > 0) return;
     const order = this.#options.order();
     this.#dropStale();
-    if (order === null || startsWanted(this.#state, this.#options.bounds, this.#options.now()) === 0) return;
+    this.#dropSurplus();
+    const bounds = { ...this.#options.bounds, warm: this.#wanted() };
+    if (order === null || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
     this.#after({ kind: "start-begun" });
     const work = this.#startOne(order).finally(() => {
       this.#starting.delete(work);
@@ -99,6 +111,8 @@ export class WarmPool {
     const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
     const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
     this.#after({ kind: ready === undefined ? "cold-leased" : "ready-leased" });
+    this.#taken[ready === undefined ? "cold" : "warm"] += 1;
+    this.#demand = afterTake(this.#demand, this.#options.now());
     try {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
       this.#refillLater(REFILL_DELAY_MS);
@@ -134,9 +148,11 @@ export class WarmPool {
 
   async #startOne(order: SandboxOrder): Promise<void> {
     try {
+      const begun = this.#options.now();
       const sandbox = await this.#options.provider.start(order);
       const holds = await this.#furnish(sandbox);
       this.#after({ kind: "start-succeeded" });
+      this.#demand = afterStart(this.#demand, this.#options.now() - begun);
       const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
       this.#ready.push(ready);
       void sandbox.gone.finally(() => {
@@ -159,14 +175,29 @@ export class WarmPool {
     }
   }
 
+  #wanted(): number {
+    return worthHaving(this.#demand, this.#options.bounds.warm, this.#options.now());
+  }
+
   #dropStale(): void {
     const oldest = this.#options.now() - this.#options.maxAgeMs;
-    const stale = this.#ready.filter((one) => one.dead || one.bornMs < oldest); // W4
-    if (stale.length === 0) return;
-    this.#ready = this.#ready.filter((one) => !stale.includes(one));
-    for (const one of stale) {
+    this.#drop(
+      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // W4
+      "too old",
+    );
+  }
+
+  #dropSurplus(): void {
+    const surplus = Math.max(0, this.#ready.length - this.#wanted());
+    this.#drop(this.#ready.slice(0, surplus), "nobody asked for as many"); // W8
+  }
+
+  #drop(unwanted: readonly Ready[], reason: string): void {
+    if (unwanted.length === 0) return;
+    this.#ready = this.#ready.filter((one) => !unwanted.includes(one));
+    for (const one of unwanted) {
       this.#after({ kind: "ready-lost" });
-      void one.sandbox.destroy({ kind: "canceled", reason: "too old" }).catch(this.#options.onFailure);
+      void one.sandbox.destroy({ kind: "canceled", reason }).catch(this.#options.onFailure);
     }
   }
 

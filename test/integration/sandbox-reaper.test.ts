@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
 import type { ReapReason } from "../../services/sandbox-runner/src/core/reap-plan.ts";
-import { REAP_INTERVAL_MS, reapUntil, sweep } from "../../services/sandbox-runner/src/reaper.ts";
+import { REAP_INTERVAL_MS } from "../../services/sandbox-runner/src/core/reap-plan.ts";
+import { reapUntil, sweep } from "../../services/sandbox-runner/src/reaper.ts";
 import { testEngine, type TestEngine } from "../support/docker.ts";
 
 const ours = testEngine("reaper");

@@ -4,11 +4,21 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
 import { DockerProvider } from "../../services/sandbox-runner/src/adapters/docker-provider.ts";
 import { startWatchdog } from "../../services/sandbox-runner/src/adapters/watchdog.ts";
+import { LABELS } from "../../services/sandbox-runner/src/core/reap-plan.ts";
 import { testEngine } from "../support/docker.ts";
 import { eventually } from "../support/nats.ts";
 
 const test = testEngine("watchdog");
-afterAll(() => test.expectNoContainers());
+const elsewhere = testEngine("watchdog-elsewhere");
+const elsewhereDue = (labels: Readonly<Record<string, string>>) => ({
+  ...labels,
+  [LABELS.instance]: elsewhere.instance,
+  [LABELS.deadline]: String(Date.now() - 1),
+});
+afterAll(async () => {
+  await test.expectNoContainers();
+  await elsewhere.expectNoContainers();
+});
 
 describe("a provider whose engine makes another container than the one asked for", () => {
   it("E1, E2: refuses it before a byte went in, and removes it", async () => {
@@ -65,8 +75,32 @@ describe("the watchdog", () => {
     return found === undefined ? null : Number(found);
   };
 
+  it("G1, R1: removes what is past its deadline while its runner lives and does nothing, and nothing else", async () => {
+    const order = await test.order();
+    const due = (deadlineMs: number) => ({
+      ...order,
+      labels: { ...order.labels, [LABELS.deadline]: String(deadlineMs) },
+    });
+    const [late, early, other] = await Promise.all([
+      test.provider.start(due(Date.now() + 60_000)),
+      test.provider.start(due(Date.now() - 1)),
+      elsewhere.provider.start({ ...order, labels: elsewhereDue(order.labels) }),
+    ]);
+    const address = await test.engine.address();
+    if (address === null) throw new Error("the engine is not local");
+    const watchdog = startWatchdog(address, { instance: test.instance, owner }, 100);
+    await early.gone;
+    expect((await test.containers()).map(({ id }) => id)).toEqual([late.id]);
+    expect(await elsewhere.containers()).toHaveLength(1); // Past its deadline too, and another instance's.
+    await watchdog.farewell();
+    await Promise.all([late, other].map((one) => one.destroy({ kind: "canceled", reason: "seen" })));
+  });
+
   it("G2, G3: sits in a session of its own, without environment or our files, and outlives the terminal's signals", async () => {
-    const watchdog = startWatchdog({ socketPath: "/nowhere/docker.sock" }, test.instance, owner);
+    const watchdog = startWatchdog(
+      { socketPath: "/nowhere/docker.sock" },
+      { instance: test.instance, owner },
+    );
     await eventually("it is there", () => pidOf() !== null);
     const pid = pidOf() ?? 0;
     const caught = (): bigint => BigInt(`0x${/SigCgt:\s*(\w+)/.exec(read(pid, "status"))?.[1] ?? "0"}`);

@@ -28,7 +28,7 @@ export interface SandboxConfig {
   readonly allowlistFile: string;
   /** ANTIPHON_SANDBOX_SLOTS: jobs at once. */
   readonly slots: number;
-  /** ANTIPHON_SANDBOX_WARM: started, empty containers kept ready. */
+  /** ANTIPHON_SANDBOX_WARM: started, empty containers kept ready at the most; how many of them, demand says. */
   readonly warm: number;
   /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata (S6). */
   readonly runtime: string;

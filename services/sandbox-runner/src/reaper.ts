@@ -11,9 +11,7 @@
  */
 import { ownerState } from "./adapters/owner.ts";
 import type { Engine } from "./adapters/docker-engine.ts";
-import { reapReason, type ReapFacts, type ReapReason } from "./core/reap-plan.ts";
-
-export const REAP_INTERVAL_MS = 30_000;
+import { REAP_INTERVAL_MS, reapReason, type ReapFacts, type ReapReason } from "./core/reap-plan.ts";
 
 export interface ReaperOptions {
   readonly engine: Engine;

@@ -49,7 +49,7 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
     onFailure: (error) => log.warn({ err: error }, "reaping failed"),
   };
   const address = await engine.address();
-  const watchdog = address === null ? null : startWatchdog(address, instance, owner);
+  const watchdog = address === null ? null : startWatchdog(address, { instance, owner });
   if (watchdog === null)
     log.warn("the engine is not local: if this process is killed, its next start cleans up");
   await sweep(reaper, Date.now());

@@ -1,24 +1,27 @@
 /**
- * The watchdog: a small process beside the runner that outlives it (S4).
+ * The watchdog: the reaper's own process, small, beside the runner, and outliving it (S4).
  *
- * A runner killed between `create` and `start` leaves a container that never ran and so never ends by itself. The
- * runner's own reaper is dead with it, and nobody may start another. So each runner has a watchdog that waits on a
- * pipe: when the pipe closes without a farewell, the runner has died, and what carries its owner label is removed.
+ * What needs no knowledge of the runner's is done here, so that a runner that hangs or dies is no reason for a container
+ * to live on. At its start and every 30 s it removes what is past its deadline. A runner killed between `create` and
+ * `start` leaves a container that never ran and so never ends by itself, and nobody may start another runner: so the
+ * watchdog waits on a pipe, and when that closes without a farewell, what carries the runner's owner label is removed.
+ * What only the runner can tell, that it lost sight of a container of its own, it looks for itself (reaper.ts).
  *
  * Lifecycle: waiting -> (farewell: exit) | (closed: sweeping until three sweeps found nothing, or two minutes -> exit).
  *
  * Invariants:
- *   G1  It removes nothing while the runner lives, and only what has the runner's own owner label after that.
+ *   G1  While the runner lives it removes nothing but what is past its deadline label (R1), of its own instance; after
+ *       that only what has the runner's own owner label.
  *   G2  It is in a session of its own and ignores the terminal's signals: what kills the runner's group leaves it.
  *   G3  It gets no environment and no open file but the pipe.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { LABELS } from "../core/reap-plan.ts";
+import { LABELS, REAP_INTERVAL_MS } from "../core/reap-plan.ts";
 
 /** Plain JavaScript for `node -e`: it must run without this package's files, from a bundle or from sources. */
 const PROGRAM = String.raw`
 const http = require("node:http");
-const { address, labels } = JSON.parse(process.argv[1]);
+const { address, instance, labels, deadline, everyMs } = JSON.parse(process.argv[1]);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 const call = (method, path) => new Promise((resolve, reject) => {
   const request = http.request({ ...address, method, path, timeout: 10000 }, (response) => {
@@ -30,12 +33,21 @@ const call = (method, path) => new Promise((resolve, reject) => {
   request.on("error", reject);
   request.end();
 });
+const list = async (label) =>
+  JSON.parse(await call("GET", "/containers/json?all=1&filters=" + encodeURIComponent(JSON.stringify({ label }))));
+const remove = ({ Id }) => call("DELETE", "/containers/" + Id + "?force=1&v=1");
 const sweep = async () => {
-  const filters = encodeURIComponent(JSON.stringify({ label: labels }));
-  const found = JSON.parse(await call("GET", "/containers/json?all=1&filters=" + filters));
-  for (const { Id } of found) await call("DELETE", "/containers/" + Id + "?force=1&v=1");
+  const found = await list(labels);
+  for (const container of found) await remove(container);
   return found.length;
 };
+const overdue = async () => {
+  for (const container of await list([instance]))
+    if (Number(container.Labels[deadline]) < Date.now()) await remove(container).catch(() => {});
+};
+const look = () => overdue().catch(() => {});
+look();
+const looking = setInterval(look, everyMs);
 const clean = async () => {
   const endsAt = Date.now() + 120000;
   for (let empty = 0; empty < 3 && Date.now() < endsAt; ) {
@@ -46,7 +58,10 @@ const clean = async () => {
 };
 let farewell = false;
 process.stdin.on("data", () => (farewell = true));
-process.stdin.on("close", () => (farewell ? process.exit(0) : clean().finally(() => process.exit(0))));
+process.stdin.on("close", () => {
+  clearInterval(looking);
+  farewell ? process.exit(0) : clean().finally(() => process.exit(0));
+});
 `;
 
 /** Where the engine listens; only what plain HTTP reaches can be watched from a process this small. */
@@ -58,18 +73,20 @@ export interface Watchdog {
   farewell(): Promise<void>;
 }
 
-export function startWatchdog(address: EngineAddress, instance: string, owner: string): Watchdog {
-  const labels = [`${LABELS.instance}=${instance}`, `${LABELS.owner}=${owner}`]; // G1
-  const child = spawn(
-    process.execPath,
-    ["--max-old-space-size=32", "-e", PROGRAM, JSON.stringify({ address, labels })],
-    {
-      cwd: "/",
-      env: {}, // G3
-      detached: true, // G2
-      stdio: ["pipe", "ignore", "ignore"],
-    },
-  );
+export function startWatchdog(
+  address: EngineAddress,
+  of: { readonly instance: string; readonly owner: string },
+  everyMs = REAP_INTERVAL_MS,
+): Watchdog {
+  const instance = `${LABELS.instance}=${of.instance}`;
+  const labels = [instance, `${LABELS.owner}=${of.owner}`]; // G1
+  const order = { address, instance, labels, deadline: LABELS.deadline, everyMs };
+  const child = spawn(process.execPath, ["--max-old-space-size=32", "-e", PROGRAM, JSON.stringify(order)], {
+    cwd: "/",
+    env: {}, // G3
+    detached: true, // G2
+    stdio: ["pipe", "ignore", "ignore"],
+  });
   const gone = ended(child);
   // Killed by somebody else, it reads no farewell; its end is awaited all the same.
   child.stdin?.on("error", () => child.stdin?.destroy());

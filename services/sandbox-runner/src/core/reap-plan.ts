@@ -20,6 +20,9 @@ export const LABELS = {
   epoch: "antiphon.epoch",
 } as const;
 
+/** Between two looks of a reaper. */
+export const REAP_INTERVAL_MS = 30_000;
+
 export interface Suspect {
   readonly id: string;
   readonly createdMs: number;

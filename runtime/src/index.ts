@@ -23,7 +23,7 @@ export { putBackLost } from "./lost-record.ts";
 export type { LostRecord } from "./lost-record.ts";
 export { createLogger } from "./logger.ts";
 export type { Logger } from "./logger.ts";
-export { openMetrics } from "./metrics.ts";
+export { openMetrics, type Measure } from "./metrics.ts";
 export type { Outcome } from "./outcome.ts";
 export { provision } from "./provision.ts";
 export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc.ts";

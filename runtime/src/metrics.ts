@@ -6,7 +6,7 @@ export interface Measure {
   /** `antiphon_<what>`; a count that only grows ends in `_total`. */
   readonly name: string;
   readonly help: string;
-  read(): Readonly<Record<string, number>>;
+  readonly read: () => Readonly<Record<string, number>>;
 }
 
 /**

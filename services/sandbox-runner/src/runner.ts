@@ -13,6 +13,7 @@ import {
   type Bus,
   type Logger,
   type Role,
+  type Measure,
   type ServiceContext,
 } from "@antiphon/runtime";
 import { AllowlistFile } from "./adapters/allowlist-file.ts";
@@ -128,21 +129,7 @@ export async function startSandboxRunner(
   return {
     pool,
     provider,
-    measures: [
-      {
-        name: "antiphon_sandbox_pool",
-        help: "Sandboxes that are ready, starting and leased, and how many the pool means to have ready.",
-        read: () => {
-          const { ready, starting, leased } = pool.counts;
-          return { ready, starting, leased, wanted: pool.measures.wanted };
-        },
-      },
-      {
-        name: "antiphon_sandbox_taken_total",
-        help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
-        read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
-      },
-    ],
+    measures: measuresOf(pool),
     drain: async () => {
       clearInterval(tending);
       await Promise.all([pool.close(), sessions.close()]);
@@ -150,6 +137,24 @@ export async function startSandboxRunner(
       await host.close();
     },
   };
+}
+
+function measuresOf(pool: WarmPool): readonly Measure[] {
+  return [
+    {
+      name: "antiphon_sandbox_pool",
+      help: "Sandboxes that are ready, starting and leased, and how many the pool means to have ready.",
+      read: () => {
+        const { ready, starting, leased } = pool.counts;
+        return { ready, starting, leased, wanted: pool.measures.wanted };
+      },
+    },
+    {
+      name: "antiphon_sandbox_taken_total",
+      help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
+      read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
+    },
+  ];
 }
 
 /** The provider and its image, however long they take; what is missing is said with its remedy. */

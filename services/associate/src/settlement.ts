@@ -75,15 +75,16 @@ export async function settle(job: Settling): Promise<Outcome> {
 }
 
 /**
- * Puts our word into the claim register; null: nothing is left to do. A dispatch that came for the first time is mostly
- * its run's last record, and then there is no cancel and no result either: the claim itself asks for that. Otherwise it
- * is looked for.
+ * Puts our word into the claim register; null: nothing is left to do. A dispatch that directly follows a record was made by
+ * a Director that knew all of the run, so no cancel stands before it; and when it comes for the first time it is mostly
+ * the run's last record, so that none stands behind it and nobody has ended it: the claim itself asks for that. Otherwise
+ * it is looked for.
  */
 async function claimed({ attempt, delivery, journal, identity }: Settling): Promise<AppendResult | null> {
   const { runId, taskId, epoch, cause } = attempt;
   const record: NewRecord = { type: "claim", runId, taskId, epoch, cause, body: identity };
   const { signal, deliveries } = delivery;
-  if (deliveries === 1) {
+  if (deliveries === 1 && delivery.record.after !== undefined) {
     const first = await journal.appendAfter(record, cause.seq, { signal });
     if (first.kind !== "moved") return first;
   }

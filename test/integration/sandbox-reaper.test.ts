@@ -1,6 +1,8 @@
 /** The reaper over the real engine (reaper.ts): whom it removes, and what one that stays does to the others. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
+import { containerName } from "../../services/sandbox-runner/src/core/container-labels.ts";
+import type { AttemptName } from "../../services/sandbox-runner/src/core/stale-epoch.ts";
 import type { ReapReason } from "../../services/sandbox-runner/src/core/reap-plan.ts";
 import { REAP_INTERVAL_MS } from "../../services/sandbox-runner/src/core/reap-plan.ts";
 import { reapUntil, sweep } from "../../services/sandbox-runner/src/reaper.ts";
@@ -28,6 +30,7 @@ function reaper(engine: Engine) {
     engine,
     instance: ours.instance,
     self: () => null,
+    isOver: ({ epoch }: AttemptName) => Promise.resolve(epoch === 1),
     onReaped: (id: string, reason: ReapReason) => void reaped.push([id, reason]),
     onFailure: (error: unknown) => void failures.push(error),
   };
@@ -50,6 +53,21 @@ describe("the reaper", () => {
     expect(failures).toMatchObject([{ message: "busy" }]);
     expect(await sweep({ ...options, engine: ours.engine }, Date.now())).toBe(1);
     expect(reaped.toSorted()).toEqual(ids.map((id) => [id, "deadline"]).toSorted());
+  });
+
+  it("R8: removes the container of an attempt that is over, and not that of the next one or of a new one", async () => {
+    const start = async (epoch: number) => {
+      const sandbox = await ours.provider.start(await ours.order());
+      const job = { run: "run_r8", task: "T-001", epoch, purpose: "attempt" } as const;
+      await sandbox.assign(containerName(ours.instance, job, `x${epoch}`));
+      return sandbox;
+    };
+    const [first, second] = await Promise.all([start(1), start(2)]);
+    const { options, reaped, failures } = reaper(ours.engine);
+    expect(await sweep(options, Date.now())).toBe(0); // It may have been over just now.
+    expect(await sweep(options, Date.now() + 30_000)).toBe(1);
+    expect([reaped, failures]).toEqual([[[first.id, "epoch-over"]], []]);
+    await second.destroy({ kind: "canceled", reason: "seen" });
   });
 
   it("R5: looks again when the look before is over, not beside it", async () => {

@@ -1,6 +1,6 @@
 /** Which provider a runner gets: the composition root's choice, and the one place where production refuses (Y6). */
 import { AntiphonError } from "@antiphon/contracts";
-import { uniqueId, type Logger } from "@antiphon/runtime";
+import { uniqueId, type Journal, type Logger } from "@antiphon/runtime";
 import { openBubblewrapHost } from "./adapters/bubblewrap-provider.ts";
 import { openDockerHost } from "./adapters/docker-host.ts";
 import { openE2bHost } from "./adapters/e2b-provider.ts";
@@ -9,6 +9,7 @@ import type { SandboxConfig } from "./config.ts";
 import { containerLabels, containerName, type RunnerIdentity } from "./core/container-labels.ts";
 import { defaultLimits } from "./core/job-limits.ts";
 import { DEFAULT_TEMPLATE, refusalOf } from "./core/provider-rules.ts";
+import { ENDS, isOver, type AttemptName } from "./core/stale-epoch.ts";
 import type { ProviderHost } from "./ports.ts";
 
 /** Throws ANT_SANDBOX_PROVIDER when the provider may not be used here at all. */
@@ -21,7 +22,7 @@ export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider
 export async function openProviderHost(
   config: SandboxConfig,
   { node, owner }: Omit<RunnerIdentity, "instance">,
-  log: Logger,
+  { log, journal }: { readonly log: Logger; readonly journal: Pick<Journal, "read"> },
 ): Promise<ProviderHost> {
   refuseProvider(config);
   const { instance, image } = config;
@@ -30,9 +31,11 @@ export async function openProviderHost(
     labels: containerLabels({ instance, node, owner }, null, Date.now()),
   };
   const newName = (): string => containerName(instance, null, uniqueId());
+  const over = async (attempt: AttemptName): Promise<boolean> =>
+    isOver(attempt, await journal.read(attempt.runId, ENDS));
   switch (config.provider) {
     case "docker":
-      return openDockerHost({ instance, owner, image, newName, log });
+      return openDockerHost({ instance, owner, image, newName, isOver: over, log });
     case "bubblewrap":
       return openBubblewrapHost({ instance, path: config.path, newName });
     case "e2b":

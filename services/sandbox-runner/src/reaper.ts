@@ -10,34 +10,60 @@
  *   R6  Only containers with this instance's label are ever looked at.
  */
 import { ownerState } from "./adapters/owner.ts";
-import type { Engine } from "./adapters/docker-engine.ts";
-import { REAP_INTERVAL_MS, reapReason, type ReapFacts, type ReapReason } from "./core/reap-plan.ts";
+import type { Engine, ListedContainer } from "./adapters/docker-engine.ts";
+import {
+  REAP_INTERVAL_MS,
+  START_GRACE_MS,
+  reapReason,
+  type ReapFacts,
+  type ReapReason,
+} from "./core/reap-plan.ts";
+import { attemptNamed, type AttemptName } from "./core/stale-epoch.ts";
 
 export interface ReaperOptions {
   readonly engine: Engine;
   readonly instance: string;
   readonly self: () => ReapFacts["self"];
+  /** Whether the journal says that an attempt is over (R8). */
+  readonly isOver: (attempt: AttemptName) => Promise<boolean>;
   readonly onReaped: (id: string, reason: ReapReason) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** One look at the engine. Returns how many containers went. */
 export async function sweep(options: ReaperOptions, nowMs: number): Promise<number> {
+  const { engine, instance, onReaped, onFailure } = options;
   const facts: ReapFacts = { nowMs, self: options.self(), ownerState };
   let removed = 0;
-  for (const container of await options.engine.list(options.instance)) {
-    // R6
-    const reason = reapReason(container, facts);
-    if (reason === null) continue;
-    try {
-      await options.engine.remove(container.id);
-      removed += 1;
-      options.onReaped(container.id, reason);
-    } catch (error) {
-      options.onFailure(error); // R5
-    }
+  const remove = async ({ id }: ListedContainer, reason: ReapReason): Promise<void> => {
+    await engine.remove(id);
+    removed += 1;
+    onReaped(id, reason);
+  };
+  const found = await engine.list(instance); // R6
+  const judged = found.map((container) => ({ container, reason: reapReason(container, facts) }));
+  for (const { container, reason } of judged) {
+    if (reason !== null) await remove(container, reason).catch(onFailure); // R5
+  }
+  for (const { container, reason } of judged) {
+    if (reason !== null || !(await isStale(options, container, nowMs))) continue;
+    await remove(container, "epoch-over").catch(onFailure); // R5, R8
   }
   return removed;
+}
+
+/** R8: asked of the journal, and only for what is old enough not to be a job that has just been over. */
+async function isStale(
+  { instance, isOver, onFailure }: ReaperOptions,
+  { name, createdMs }: ListedContainer,
+  nowMs: number,
+): Promise<boolean> {
+  const attempt = nowMs - createdMs > START_GRACE_MS ? attemptNamed(name, instance) : null;
+  if (attempt === null) return false;
+  return isOver(attempt).catch((error: unknown) => {
+    onFailure(error); // The journal is away: the next look asks again.
+    return false;
+  });
 }
 
 /** Sweeps now and every 30 s until the signal aborts. */

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
 import {
   openBlobs,
+  openJournal,
   serveRpc,
   uniqueId,
   type Bus,
@@ -51,7 +52,7 @@ export async function startSandboxRunner(
 ): Promise<Runner> {
   const { bus, log, node } = context;
   const owner = ownLabel();
-  const { config, host } = await ready(readConfig, { node, owner }, log, context.signal);
+  const { config, host } = await ready(readConfig, { node, owner }, context);
   const { provider } = host;
   const { instance } = config;
   const identity = { instance, node, owner };
@@ -161,15 +162,15 @@ function measuresOf(pool: WarmPool): readonly Measure[] {
 async function ready(
   readConfig: () => SandboxConfig,
   identity: Omit<RunnerIdentity, "instance">,
-  log: Logger,
-  signal: AbortSignal,
+  { bus, log, signal }: ServiceContext,
 ): Promise<{ config: SandboxConfig; host: ProviderHost }> {
+  const journal = openJournal(bus, { log });
   for (let attempt = 0; ; attempt += 1) {
     signal.throwIfAborted();
     const config = readConfig();
     refuseProvider(config); // no waiting mends this
     try {
-      return { config, host: await openProviderHost(config, identity, log) };
+      return { config, host: await openProviderHost(config, identity, { log, journal }) };
     } catch (error) {
       const known = AntiphonError.from(error);
       const isRefusal = REFUSALS.has(known.code);

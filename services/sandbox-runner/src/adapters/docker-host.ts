@@ -21,6 +21,8 @@ export interface DockerHostOptions {
   /** The default image; null: none was built. */
   readonly image: string | null;
   readonly newName: () => string;
+  /** See reaper.ts. */
+  readonly isOver: ReaperOptions["isOver"];
   readonly log: Logger;
 }
 
@@ -45,6 +47,7 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
     engine,
     instance,
     self: () => ({ owner, held: provider.held() }),
+    isOver: options.isOver,
     onReaped: (id, reason) => log.warn({ container: id.slice(0, 12), reason }, "orphan removed"),
     onFailure: (error) => log.warn({ err: error }, "reaping failed"),
   };

@@ -39,10 +39,10 @@ export interface ReapFacts {
   readonly ownerState: (owner: string) => OwnerState;
 }
 
-export type ReapReason = "deadline" | "owner-gone" | "not-held" | "not-running" | "no-labels";
+export type ReapReason = "deadline" | "owner-gone" | "not-held" | "not-running" | "no-labels" | "epoch-over";
 
 /** With the pause between two sweeps it makes less than a minute. */
-const START_GRACE_MS = 25_000;
+export const START_GRACE_MS = 25_000;
 const UNLABELLED_MAX_AGE_MS = 3_600_000;
 
 /** Why this container goes, or null. */

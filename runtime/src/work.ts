@@ -153,6 +153,7 @@ async function decide(
   message: Msg,
 ): Promise<Outcome> {
   const { log } = options;
+  if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Handed out before the stop, come after it: nothing is begun.
   const header = headersOf(message);
   const { deliveries, seq } = info;
   let record: StoredRecord;

@@ -140,6 +140,7 @@ describe("on a bus", () => {
     });
     await spy.flush();
     await provision(bus);
+    await spy.flush(); // What provisioning asked was heard.
     asked.length = 0;
     const kv = openKv(bus, "ANT_EVIDENCE");
     const revision = await kv.put("k3.one", { n: 1 });

@@ -82,7 +82,10 @@ export function dockerEngine(socketPath?: string): Engine {
     list: async (instance) => {
       const filters = { label: [`antiphon.instance=${instance}`] };
       const found = await call("list", docker.listContainers({ all: true, filters }));
-      return found.map((one) => ({
+      // A name is the last that a removal takes. Docker 20.10 may list a container for ever after that, which is found by
+      // no other call: it is gone.
+      const there = found.filter(({ Names }) => Names.length > 0);
+      return there.map((one) => ({
         id: one.Id,
         name: (one.Names[0] ?? "").replace(/^\//, ""),
         createdMs: one.Created * 1000,

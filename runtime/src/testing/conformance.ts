@@ -92,7 +92,7 @@ function registerConformance(open: () => Journal): void {
 
 /** What is said of a whole run at once: that it is new, or what it came to last. */
 function orderConformance(open: () => Journal): void {
-  it("J3 of many that open one run exactly one does, and the others hear of it", async () => {
+  it("J3 P5 of many that open one run exactly one does, and the others hear of it", async () => {
     const journal = open();
     const runId = fresh("run_");
     const results = await Promise.all(

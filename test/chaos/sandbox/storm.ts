@@ -157,7 +157,9 @@ async function inventory(docker: Docker, instance: string) {
     docker.listVolumes({ filters }),
     docker.listNetworks({ filters }),
   ]);
-  return { containers: containers.length, volumes: volumes.Volumes?.length ?? 0, networks: networks.length };
+  // What has no name any more the engine has removed, whatever it lists (docker-engine.ts).
+  const named = containers.filter(({ Names }) => Names.length > 0);
+  return { containers: named.length, volumes: volumes.Volumes?.length ?? 0, networks: networks.length };
 }
 
 /** The runner as a process that is started again after each kill, as a supervisor would. */

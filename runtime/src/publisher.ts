@@ -20,9 +20,9 @@ import type { Deadlines } from "./deadlines.ts";
  *   P2 Unknown is retried as the very same message until its signal aborts or the publisher closes; only
  *      a `once` message is told `unknown` after its first attempt.
  *   P3 Queued plus in-flight messages and bytes are bounded; beyond the bound `publish` waits its turn.
+ *   P4 A refused or unknown batch is sent again as single messages; its members never fail together.
  *   P5 A message whose expectation is about a wildcard shares no batch with another one of its scope: the server
  *      decides each against what is stored, not against what stands before it in the batch.
- *   P4 A refused or unknown batch is sent again as single messages; its members never fail together.
  */
 export interface Outgoing {
   stream: string;

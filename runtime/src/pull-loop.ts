@@ -16,10 +16,10 @@ import type { Logger } from "./logger.ts";
  *   W1 Live requests plus busy slots never exceed `slots`; what all loops of a consumer hold never exceeds the gate.
  *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
  *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
- *   W5 Of the readers of a consumer that keeps to one, a free one has what comes and the next one what is too much for it;
- *      one that died is replaced at once, one that stands still within `turnExpiresMs` and an ack wait.
  *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
  *      leaving in order makes nobody do anything again.
+ *   W5 Of the readers of a consumer that keeps to one, a free one has what comes and the next one what is too much for it;
+ *      one that died is replaced at once, one that stands still within `turnExpiresMs` and an ack wait.
  */
 export interface PullLoopOptions {
   stream: string;

@@ -7,8 +7,8 @@
  * Invariants:
  *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
  *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
- *   W8  What is ready beyond what is worth having (core/pool-demand.ts) goes, the oldest first.
  *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
+ *   W8  What is ready beyond what is worth having (core/pool-demand.ts) goes, the oldest first.
  */
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
 import {

@@ -14,6 +14,8 @@ const PARTS = [
   "manifests",
   "containers",
   "bounds",
+  "faults",
+  "poisonous",
 ] as const;
 
 export type Counterexample = Pick<History, (typeof PARTS)[number]>;

@@ -90,6 +90,16 @@ export interface BoundSample {
   readonly unit: string;
 }
 
+/** Something the rig did to the system. */
+export interface InjectedFault {
+  readonly kind: string;
+  /** The role of the process it was done to; null: the server, or the whole machine. */
+  readonly role: string | null;
+  readonly fromMs: number;
+  /** When it was taken back, or the process was started again. */
+  readonly untilMs: number;
+}
+
 export interface History {
   /** The last fault was healed then. */
   readonly healedMs: number;
@@ -105,11 +115,15 @@ export interface History {
   readonly manifests: readonly StoredManifest[];
   readonly containers: readonly ContainerEvent[];
   readonly bounds: readonly BoundSample[];
+  readonly faults: readonly InjectedFault[];
+  /** Runs with a task that ends whoever claims it. */
+  readonly poisonous: readonly string[];
   /** Which sources were looked at. The journal and the client always are. */
   readonly witnessed: {
     readonly git: boolean;
     readonly evidence: boolean;
     readonly engine: boolean;
+    readonly faults: boolean;
   };
 }
 
@@ -126,6 +140,8 @@ export function emptyHistory(): History {
     manifests: [],
     containers: [],
     bounds: [],
-    witnessed: { git: false, evidence: false, engine: false },
+    faults: [],
+    poisonous: [],
+    witnessed: { git: false, evidence: false, engine: false, faults: false },
   };
 }

@@ -1,15 +1,13 @@
-/** I11: memory, disk and queues stay within their bounds, and what was accepted is never dropped. */
+/** I11: memory, disk and queues stay within their bounds; what was accepted is never dropped, nor given up without cause. */
+import { givenUpWithoutCause } from "./given-up.ts";
 import type { BoundSample, History } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 
 export const I11: Invariant = {
   id: "I11",
   title: "memory, disk, queues bounded, never 202-then-drop",
-  ofRun(run: RunFacts) {
-    const accepted = run.calls.find((call) => call.kind === "start" && call.status === 202);
-    if (accepted === undefined || run.records.some((record) => record.type === "intent")) return [];
-    const what = `${run.runId} was accepted, and the journal has no intent of it`;
-    return [violation("I11", run.runId, { rule: "accepted-then-dropped", calls: [accepted.id], what })];
+  ofRun(run: RunFacts, history: History) {
+    return [...dropped(run), ...givenUpWithoutCause(run, history)];
   },
   ofHistory(history: History): Violation[] {
     const worst = new Map<string, BoundSample>();
@@ -23,3 +21,10 @@ export const I11: Invariant = {
     );
   },
 };
+
+function dropped(run: RunFacts): Violation[] {
+  const accepted = run.calls.find((call) => call.kind === "start" && call.status === 202);
+  if (accepted === undefined || run.records.some((record) => record.type === "intent")) return [];
+  const what = `${run.runId} was accepted, and the journal has no intent of it`;
+  return [violation("I11", run.runId, { rule: "accepted-then-dropped", calls: [accepted.id], what })];
+}

@@ -4,12 +4,14 @@ import { violationsOf, type Counterexample } from "./counterexample.ts";
 import type { History } from "./history.ts";
 import { PLANTED_CLIENT } from "./testing/planted-client.ts";
 import { PLANTED_EVIDENCE } from "./testing/planted-evidence.ts";
+import { PLANTED_GIVEN_UP } from "./testing/planted-given-up.ts";
 import { PLANTED_LANDING } from "./testing/planted-landing.ts";
 import { PLANTED_MACHINE } from "./testing/planted-machine.ts";
 import type { Plant } from "./testing/plant.ts";
 
 const PLANTS: readonly Plant[] = [
   ...PLANTED_CLIENT,
+  ...PLANTED_GIVEN_UP,
   ...PLANTED_LANDING,
   ...PLANTED_MACHINE,
   ...PLANTED_EVIDENCE,

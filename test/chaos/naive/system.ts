@@ -59,7 +59,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
     },
     async collect() {
       const records = await auditTrail(store);
-      const witnessed = { git: true, evidence: false, engine: false };
+      const witnessed = { git: true, evidence: false, engine: false, faults: true };
       return {
         records,
         ...readGit(options.repos),

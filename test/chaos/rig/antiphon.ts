@@ -79,7 +79,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       const { records } = await readJournal(bus);
       const git = readGit(options.repos);
       const evidence = await readEvidence(bus, records, git.commits);
-      const witnessed = { git: true, evidence: true, engine: true };
+      const witnessed = { git: true, evidence: true, engine: true, faults: true };
       return { records, ...git, ...evidence, containers: [...engine.events, ...left], witnessed };
     },
     async remove() {

@@ -139,7 +139,11 @@ async function torture(
     bounds.stop();
     const undrained = await system.drain();
     const collected = await system.collect(client.calls);
-    const history: History = { healedMs, endedMs, calls: client.calls, ...collected, bounds: bounds.samples };
+    const history: History = {
+      ...{ healedMs, endedMs, calls: client.calls, ...collected, bounds: bounds.samples },
+      faults: [...injector.injected.lasting, ...system.victims.flatMap(({ killed }) => killed)],
+      poisonous: load.poisonous,
+    };
     const judgement = check(history, system.judgedBy === null ? {} : { only: system.judgedBy });
     if (options.outDir !== null && judgement.violations.length > 0) save(options, history, judgement);
     return {

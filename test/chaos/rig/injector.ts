@@ -5,6 +5,7 @@
  *   F2 The server is under one fault at a time: killed while it starts it would never be up.
  */
 import { setTimeout } from "node:timers/promises";
+import type { InjectedFault } from "../checker/history.ts";
 import type { CrashPoint } from "./crash-point-list.ts";
 import type { Fault, FaultKind } from "./fault-script.ts";
 import type { System } from "./system.ts";
@@ -16,13 +17,15 @@ const POINT_PATIENCE_MS = 30_000;
 export interface Injected {
   readonly counts: Map<FaultKind, number>;
   readonly missedPoints: string[];
+  /** Faults that lasted, with their times; who was killed tells that itself. */
+  readonly lasting: InjectedFault[];
 }
 
 const pause = (ms: number, stop?: AbortSignal): Promise<void> =>
   setTimeout(Math.max(0, ms), undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
 
 export class Injector {
-  readonly injected: Injected = { counts: new Map(), missedPoints: [] };
+  readonly injected: Injected = { counts: new Map(), missedPoints: [], lasting: [] };
   readonly #system: System;
   #server: Promise<void> = Promise.resolve();
   #under: Promise<unknown>[] = [];
@@ -65,26 +68,30 @@ export class Injector {
         victim?.kill();
         return;
       case "stop":
-        victim?.stop();
-        await pause(fault.forMs);
-        victim?.resume();
-        return;
+        return this.#timed(fault.kind, victim?.spec.role ?? null, async () => {
+          victim?.stop();
+          await pause(fault.forMs);
+          victim?.resume();
+        });
       case "partition":
-        victim?.spec.namespace?.cut();
-        await pause(fault.forMs);
-        victim?.spec.namespace?.mend();
-        return;
+        return this.#timed(fault.kind, victim?.spec.role ?? null, async () => {
+          victim?.spec.namespace?.cut();
+          await pause(fault.forMs);
+          victim?.spec.namespace?.mend();
+        });
       case "nats":
-        return this.#onServer(({ broker }) => broker.strike(fault.strike ?? "random", fault.forMs));
+        return this.#onServer(fault.kind, ({ broker }) =>
+          broker.strike(fault.strike ?? "random", fault.forMs),
+        );
       case "disk":
-        return this.#onServer(async ({ broker, disk }) => {
+        return this.#onServer(fault.kind, async ({ broker, disk }) => {
           disk?.fill();
           await pause(fault.forMs);
           disk?.free();
           await broker.strike("random", 0); // As an operator would: JetStream does not come back by itself.
         });
       case "power":
-        return this.#onServer((system) => this.#cutPower(system, fault));
+        return this.#onServer(fault.kind, (system) => this.#cutPower(system, fault));
       case "points":
         return;
     }
@@ -99,9 +106,16 @@ export class Injector {
   }
 
   /** F2 */
-  #onServer(deed: (system: System) => Promise<void>): Promise<void> {
-    this.#server = this.#server.then(() => deed(this.#system));
+  #onServer(kind: FaultKind, deed: (system: System) => Promise<void>): Promise<void> {
+    this.#server = this.#server.then(() => this.#timed(kind, null, () => deed(this.#system)));
     return this.#server;
+  }
+
+  /** Writes down from when to when it was done, and to whom. */
+  async #timed(kind: FaultKind, role: string | null, deed: () => Promise<void>): Promise<void> {
+    const fromMs = Date.now();
+    await deed();
+    this.injected.lasting.push({ kind, role, fromMs, untilMs: Date.now() });
   }
 
   /** One point at a time in each role: armed, come to, next. */

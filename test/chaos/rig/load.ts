@@ -40,6 +40,11 @@ export class Load {
     return this.#tasks;
   }
 
+  /** Accepted runs that were planted to end whoever works on them. */
+  get poisonous(): string[] {
+    return [...this.accepted].flatMap(([runId, { shape }]) => (shape === "poison" ? [runId] : []));
+  }
+
   get open(): number {
     return this.accepted.size - [...this.accepted.keys()].filter((runId) => this.ended.has(runId)).length;
   }

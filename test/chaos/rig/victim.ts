@@ -4,10 +4,13 @@
  * Lifecycle: down -> up -> down (it ended, or was ended) -> up ...; `retire` is the last down.
  *   V1 A process that ends is started again after a moment, as a supervisor would, until it is retired.
  *   V2 A point of death is armed for one life only.
+ *   V3 What was done to it is written down: that it was killed, by the rig, by its point or by a poisonous task. That it
+ *      ended by itself is no fault of the rig, and a power cut is one fault of the whole machine, told by who cut it.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { InjectedFault } from "../checker/history.ts";
 import type { CrashPoint } from "./crash-point-list.ts";
 import { makeNamespace, type NetNamespace } from "./net-namespace.ts";
 
@@ -30,7 +33,10 @@ export class Victim {
   #retired = false;
   #point: CrashPoint | null = null;
   #wasKilled = false;
+  #wasCutOff = false;
   deaths = 0;
+  /** V3 */
+  readonly killed: InjectedFault[] = [];
   /** Deaths at the point that was armed. */
   pointsHit = 0;
 
@@ -62,16 +68,23 @@ export class Victim {
     child.stdin?.on("error", () => child.stdin?.destroy());
     this.#child = child;
     this.#wasKilled = false;
-    child.once("exit", () => {
+    this.#wasCutOff = false;
+    child.once("exit", (_, signal) => {
       if (this.#child === child) this.#child = null;
       if (this.#retired) return;
       this.deaths += 1;
+      if (signal === "SIGKILL" && !this.#wasCutOff) this.#noteKill(); // V3
       if (point !== null && this.#point === point && !this.#wasKilled) {
         this.#point = null;
         this.pointsHit += 1;
       }
       setTimeout(() => this.#retired || this.start(), RESTART_MS); // V1
     });
+  }
+
+  #noteKill(): void {
+    const fromMs = Date.now();
+    this.killed.push({ kind: "kill", role: this.spec.role, fromMs, untilMs: fromMs + RESTART_MS });
   }
 
   kill(): void {
@@ -82,6 +95,7 @@ export class Victim {
   /** Somebody else kills it now; its process id. */
   killedFromOutside(): number {
     this.#wasKilled = true;
+    this.#wasCutOff = true;
     return this.pid;
   }
 

@@ -53,8 +53,8 @@ export class Journalist {
       commits: this.commits(),
       containers: this.containers.flatMap((life) => eventsOf(life, endMs)),
       // The runner is a stand-in: what I8 holds to account here is who asks for containers, and when; that the real
-      // runner and its reaper take them away is what the campaign with real processes looks at.
-      witnessed: { git: true, evidence: true, engine: true },
+      // runner and its reaper take them away is what the campaign with real processes looks at. Faults have no times here.
+      witnessed: { git: true, evidence: true, engine: true, faults: false },
     };
   }
 

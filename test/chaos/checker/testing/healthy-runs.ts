@@ -1,6 +1,6 @@
 /** Runs that went well, or badly in an honest way: every way through the machine that breaks no promise. */
 import { BASE, commitOf, planned } from "../../../../services/director/src/core/testing/record-log.ts";
-import { Scene } from "./scene.ts";
+import { Scene, START_MS } from "./scene.ts";
 
 const T1 = "T-001";
 const T2 = "T-002";
@@ -109,8 +109,28 @@ export function failed(name = "failed"): Scene {
   return scene.closed();
 }
 
-/** Kills whoever works on it; given up after five lost attempts. */
+/** Kills whoever works on it; given up when six attempts were lost. */
 export function poisonous(name = "poisonous"): Scene {
+  const scene = givenUp(name);
+  scene.isPoisonous = true;
+  return scene;
+}
+
+/** Each of its six attempts met a fault: a Director cannot tell that from poison. */
+export function unlucky(name = "unlucky"): Scene {
+  const scene = givenUp(name);
+  for (const kind of ["kill", "points", "kill"]) harmed(scene, kind, "associate", 0);
+  harmed(scene, "stop", "sandbox-runner", 12_000); // Longer than a lease: it costs two.
+  harmed(scene, "power", null, 500);
+  return scene;
+}
+
+export function harmed(scene: Scene, kind: string, role: string | null, forMs: number): void {
+  scene.faults.push({ kind, role, fromMs: START_MS, untilMs: START_MS + forMs });
+}
+
+/** Six attempts are lost, one after the other. */
+export function givenUp(name: string): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)]);
   for (let epoch = 1; epoch <= 6; epoch += 1) {
@@ -188,6 +208,7 @@ export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   "canceled after the verdict": canceledAfterVerdict,
   failed,
   poisonous,
+  unlucky,
   "sealed before a cancel": sealedBeforeCancel,
   "side by side": side,
   "landed on a target": integrated,

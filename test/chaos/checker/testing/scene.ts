@@ -13,6 +13,7 @@ import type {
   GitCommit,
   GitRef,
   History,
+  InjectedFault,
   PatchedTree,
   StoredBlob,
   StoredManifest,
@@ -37,6 +38,8 @@ export class Scene {
   readonly manifests: Mutable<StoredManifest>[] = [];
   readonly containers: Mutable<ContainerEvent>[] = [];
   readonly bounds: Mutable<BoundSample>[] = [];
+  readonly faults: Mutable<InjectedFault>[] = [];
+  isPoisonous = false;
   healedMs = START_MS;
   endedMs = START_MS + 300_000;
 
@@ -139,6 +142,8 @@ export function together(scenes: readonly Scene[], witnessed: Partial<History["w
     manifests: all((scene) => scene.manifests),
     containers: all((scene) => scene.containers),
     bounds: all((scene) => scene.bounds),
-    witnessed: { git: true, evidence: false, engine: false, ...witnessed },
+    faults: all((scene) => scene.faults),
+    poisonous: all(({ isPoisonous, runId }) => (isPoisonous ? [runId] : [])),
+    witnessed: { git: true, evidence: false, engine: false, faults: true, ...witnessed },
   };
 }

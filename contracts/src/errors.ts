@@ -144,6 +144,7 @@ const TABLE = {
   ANT_SANDBOX_IMAGE_MISSING: ["terminal", 503, 4, "The sandbox image is not on the engine.", "The standard one: `npm run setup`; any other: `docker pull` or `docker build` it where the sandbox-runner is."],
   ANT_SANDBOX_IMAGE_NOT_ALLOWED: ["terminal", 403, 1, "The image is not on this deployment's allowlist.", "`antiphon images allow <ref>` allows it by its digest; `antiphon images list` shows those that are."],
   ANT_SANDBOX_IMAGE_UNUSABLE: ["terminal", 422, 1, "No sandbox can be made of this image.", "It needs a POSIX shell at /bin/sh, no declared volumes, and this machine's architecture; the details say what failed."],
+  ANT_SANDBOX_LEFT: ["retry", 503, 4, "A job's container could not be removed and may still live.", "Another attempt takes over, in a container of its own; the runner's reaper goes on trying. Check the container engine."],
   ANT_SANDBOX_OOM: ["attempt", 200, 1, "The sandbox used all its memory and was killed.", "Use less, or raise the memory limit."],
   ANT_SANDBOX_OUTPUT: ["attempt", 200, 1, "What came out of the sandbox is not allowed: too much, a link, or a path outside.", "Produce regular files inside /workspace, within the limits."],
   ANT_SANDBOX_PATH: ["terminal", 422, 1, "A file for the sandbox has a path that is not allowed.", "Use paths relative to /workspace, without `..`."],

@@ -282,6 +282,19 @@ describe("a job", () => {
     expect(outcome.message).toContain("type-symlink");
   });
 
+  it.each([
+    ["files that break a rule", { steps: [step("s", "ln -s /etc/passwd l")], collect: true }, "error"],
+    ["its time limit", { steps: [step("s", "sleep 60", { timeoutMs: 200 })] }, "timeout"],
+  ] as const)(
+    "N5: ended by %s is told when its container is gone, so that another try has the only one",
+    async (_name, changes, expected) => {
+      const { outcome } = await run({ ...changes, steps: [...changes.steps] });
+      const left = await test.containers();
+      expect(outcome.outcome).toBe(expected);
+      expect(left.filter(({ id }) => id === outcome.meta.containerId)).toEqual([]);
+    },
+  );
+
   it("tells memory, processes and disk by name", async () => {
     const codes = await Promise.all(
       [

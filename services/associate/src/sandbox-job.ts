@@ -3,7 +3,8 @@
  *
  * Invariants:
  *   A14 An attempt has one container at a time (I8): when a runner that was given the job falls silent, nobody knows
- *       whether its container lives, so the attempt is abandoned and the next one has a number of its own.
+ *       whether its container lives, so the attempt is abandoned and the next one has a number of its own. The same
+ *       holds for a runner that could not remove it. Any other failure is told when the container is gone.
  *   A12 Waiting for a free sandbox is not counted against the task's budget: its clock runs while its job does.
  */
 import { AntiphonError } from "@antiphon/contracts";
@@ -132,7 +133,9 @@ function faultIn(outcome: SandboxOutcome): SandboxOutcome | AntiphonError {
   if (outcome.outcome !== "error") return outcome;
   const ending = endingOf(outcome, [], 0);
   if (ending.kind !== "stopped" || isOwnFault(ending.code)) return outcome;
-  return new AntiphonError(ending.code, ending.message);
+  return new AntiphonError(ending.code, ending.message, {
+    data: { mayLive: ending.code === "ANT_SANDBOX_LEFT" },
+  });
 }
 
 function lineOf(event: SandboxEvent, plan: JobPlan): string | null {

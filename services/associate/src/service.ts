@@ -19,6 +19,7 @@ import type { Bus, Consumption, Delivery, Logger, Outcome } from "@antiphon/runt
 import { baseTrees } from "./adapters/base-trees.ts";
 import { evidenceStore, recordings } from "./adapters/evidence-store.ts";
 import { overlays } from "./adapters/overlays.ts";
+import { oneAtATime } from "./core/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { settle } from "./settlement.ts";
 import type { Attempt } from "./settlement.ts";
@@ -57,7 +58,7 @@ export function associateOver(
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
   });
   const identity = { associate: settings.associate, incarnation: uniqueId() };
-  const underWay = new Map<string, Promise<Outcome>>();
+  const inTurn = oneAtATime();
 
   const handle = async (delivery: Delivery): Promise<Outcome> => {
     const attempt = attemptOf(delivery.record);
@@ -69,14 +70,10 @@ export function associateOver(
       };
     }
     const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
-    await underWay.get(key); // delivered twice to this process: the first goes to its end first
-    const work = settle({ attempt, delivery, journal, identity, ports: ports(attempt), bus, log });
-    underWay.set(key, work);
-    try {
-      return await work;
-    } finally {
-      if (underWay.get(key) === work) underWay.delete(key);
-    }
+    // Delivered again to this process: one after the other.
+    return inTurn(key, () =>
+      settle({ attempt, delivery, journal, identity, ports: ports(attempt), bus, log }),
+    );
   };
 
   return consume(bus, {

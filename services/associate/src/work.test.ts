@@ -131,6 +131,18 @@ describe("carryOut", () => {
     expect(world.requests).toHaveLength(1);
   });
 
+  test("A14 a container that could not be removed may still live: the attempt is not tried again", async () => {
+    const left: Answer = async (request, signal) => ({
+      ...(await allGood(request, signal)),
+      outcome: "error",
+      code: "ANT_SANDBOX_LEFT",
+      message: "the engine is down",
+    });
+    const world = driven(left, allGood);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_LEFT" });
+    expect(world.requests).toHaveLength(1);
+  });
+
   test("A5 infrastructure that stays away is abandoned when patience is used up", async () => {
     const world = driven(lost);
     expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });

@@ -165,14 +165,14 @@ describe("a job", () => {
     const stalled: (() => void)[] = [];
     const put = (): Promise<never> => new Promise((_, fail) => stalled.push(() => fail(new Error("full"))));
     const steps = ["a", "b", "c", "d"].map(step);
-    const running = run(request({ steps }), { ...ports, evidence: new Evidence({ put }) }).catch(String);
+    const running = run(request({ steps }), { ...ports, evidence: new Evidence({ put }) });
     await vi.waitFor(() => expect(stalled).toHaveLength(2));
     stalled[1]?.(); // not awaited by anybody yet: it must not end the process
     for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(seen.commands).toHaveLength(2);
     stalled[0]?.();
     for (let i = 2; i < 4; i += 1) await vi.waitFor(() => stalled[i]!());
-    expect(await running).toContain("full");
+    expect((await running).outcome).toMatchObject({ outcome: "error", message: "full", steps: [] });
     expect(seen.commands).toHaveLength(4);
   });
 

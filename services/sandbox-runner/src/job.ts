@@ -2,10 +2,11 @@
  * One job, from a request to its outcome: plan the workspace, take a sandbox, fill it, run the steps, collect.
  *
  * Lifecycle: planning -> leased -> filled -> step* (-> collected) -> over. Whatever happens, the lease is released
- * and there is an outcome with a name.
+ * and there is an outcome with a name, also when what was kept could not be stored.
  *
  * Invariants:
- *   K1  The sandbox is released on every path, and at once when `signal` aborts.
+ *   K1  The sandbox is released on every path, and at once when `signal` aborts. `later` hears of each release, so an
+ *       outcome after which somebody may try again can wait for it (N5).
  *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/perl.ts, P2).
  *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
  *   K4  Kept output waits for the object store at most two steps deep: a slow store slows the job, it does not fill
@@ -99,15 +100,21 @@ export async function runJob(
     egress: null,
   };
   let ending: Ending;
+  let steps: SandboxStepOutcome[] = [];
   try {
     ending = await perform(request, ports, progress, emit, signal);
   } catch (error) {
     ending = endingOfFailure(error, progress.step, signal);
   }
+  try {
+    steps = await Promise.all(progress.steps);
+  } catch (error) {
+    ending = endingOfFailure(error, null, signal); // without its evidence no ending counts
+  }
   const { imageId, containerId, bootMs, egress } = progress;
   return {
     ...ending,
-    steps: await Promise.all(progress.steps),
+    steps,
     changes: ending.outcome === "completed" ? progress.changes : null,
     meta: { bootMs, provider: ports.provider, node: ports.node, image: imageId, containerId },
     ...(egress === null ? {} : { egress }), // K5
@@ -161,9 +168,7 @@ async function perform(
     }
   } finally {
     signal.removeEventListener("abort", stop);
-    const released = lease.release(); // K1
-    if (signal.aborted) await released;
-    else ports.later(released);
+    ports.later(lease.release()); // K1
   }
 }
 

@@ -8,6 +8,8 @@
  *   N2  A job takes one of the runner's slots, counted from acceptance until the container is gone.
  *   N3  A requester that says nothing for limits.sandboxSilenceMs has gone: its container is killed.
  *   N4  Stopping hard cancels every job; no container is left to its own.
+ *   N5  An outcome that may be answered with another try (anything but `completed`) is told when the job's container is
+ *       gone. Where it could not be removed the outcome says so: ANT_SANDBOX_LEFT.
  */
 import {
   AntiphonError,
@@ -113,7 +115,7 @@ export class SandboxService {
         },
         later: (work) => leaving.push(work),
       };
-      const outcome = await runJob(request, jobPorts, emit, stop.signal);
+      const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);
       jobLog.info(
         { outcome: outcome.outcome, code: outcome.code, bootMs: Math.round(outcome.meta.bootMs) },
         "job done",
@@ -139,5 +141,21 @@ export class SandboxService {
       steps: outcome.steps.slice(0, 16),
       changes: null,
     };
+  }
+}
+
+/** N5 */
+async function withoutContainer(
+  outcome: SandboxOutcome,
+  leaving: readonly Promise<void>[],
+): Promise<SandboxOutcome> {
+  if (outcome.outcome === "completed") return outcome;
+  try {
+    await Promise.all(leaving);
+    return outcome;
+  } catch (error) {
+    const { detail } = AntiphonError.from(error);
+    const message = `${outcome.message}; its container could not be removed: ${detail}`;
+    return { ...outcome, outcome: "error", code: "ANT_SANDBOX_LEFT", message };
   }
 }

@@ -145,7 +145,7 @@ async function torture(
       poisonous: load.poisonous,
     };
     const judgement = check(history, system.judgedBy === null ? {} : { only: system.judgedBy });
-    if (options.outDir !== null && judgement.violations.length > 0) save(options, history, judgement);
+    if (options.outDir !== null && judgement.violations.length > 0) save(options, system, history, judgement);
     return {
       seed: options.seed,
       history,
@@ -210,9 +210,12 @@ function endsOf(history: History): Map<string, number> {
   return ends;
 }
 
-function save(options: CampaignOptions, history: History, judgement: Judgement): void {
+/** What a violation is understood from: the counterexamples, the history, and what the processes said. */
+function save(options: CampaignOptions, system: System, history: History, judgement: Judgement): void {
   if (options.outDir === null) return;
   mkdirSync(options.outDir, { recursive: true });
+  for (const { spec } of system.victims)
+    cpSync(spec.logFile, join(options.outDir, `${options.seed}-${spec.name}.log`));
   const write = (name: string, value: unknown): void =>
     writeFileSync(
       join(options.outDir ?? "", `${options.seed}-${name}.json`),

@@ -76,6 +76,12 @@ const TABLE = {
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
   archiveAfterS: [86_400, "seconds", "a run that is over stays in the journal for a day", "archived"],
+  archiveTidyS: [
+    3_600,
+    "seconds",
+    "how often packs without a record and documents of archived runs are looked for, and how old such a pack has to be",
+    "removed",
+  ],
   archivePackRuns: [
     256,
     "runs",

@@ -88,6 +88,7 @@ export const subjects = {
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
+  runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
   sandboxImages: `${ROOT}.rpc.sandbox.images`,

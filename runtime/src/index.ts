@@ -35,7 +35,7 @@ export { progressOf } from "./progress.ts";
 export type { Progress, ProgressOf } from "./progress.ts";
 export { requeueing } from "./requeue.ts";
 export { openRunArchive } from "./run-archive.ts";
-export type { RunArchive } from "./run-archive.ts";
+export type { PackedRun, RunArchive, Tidied } from "./run-archive.ts";
 export { openRunRestore } from "./run-restore.ts";
 export type { RestoredRun } from "./run-restore.ts";
 export { sandboxSessions } from "./sandbox-sessions.ts";

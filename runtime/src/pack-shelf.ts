@@ -56,6 +56,12 @@ export class PackShelf {
     return run;
   }
 
+  /** Ids of the runs in a pack and how many records each has there. */
+  async contents(name: string, digest: string): Promise<ReadonlyMap<string, number>> {
+    const runs = await this.read({ bucket: BUCKETS.archive, name, digest, bytes: 0 });
+    return new Map([...runs].map(([runId, { records }]) => [runId, records.length]));
+  }
+
   private async read(ref: BlobRef): Promise<ReadonlyMap<string, ArchivedRun>> {
     try {
       const bytes = await unzip(await this.blobs.get(ref), { maxOutputLength: maxPackBytes });

@@ -1,22 +1,33 @@
-import type { ArchivedBody, ArchivedRun, Cause } from "@antiphon/contracts";
-import { AntiphonError, journalStream, limits, parseJournalSubject, subjects } from "@antiphon/contracts";
+import type { ArchivedBody, ArchivedRun, BlobRef, Cause, StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  STORAGE_TYPES,
+  journalStream,
+  limits,
+  parseJournalSubject,
+  subjects,
+} from "@antiphon/contracts";
 import { contentsOf, entryOf, purgeable, sizeOf } from "./archive-plan.ts";
 import type { Bus } from "./bus.ts";
+import { digestFromMeta } from "./core/object-layout.ts";
 import { brokenChain } from "./core/run-chain.ts";
 import type { Journal } from "./journal.ts";
-import { PackShelf } from "./pack-shelf.ts";
+import { PackIndex, type SeenPack } from "./pack-index.ts";
+import { PackShelf, type ArchivedRecord } from "./pack-shelf.ts";
+import { serverTime } from "./progress.ts";
 import { deleteRecord } from "./record-deletion.ts";
-import { latestArchived, recordOf } from "./run-history.ts";
+import { documentedRunIds, removeDocuments } from "./run-documents.ts";
+import { isWhole, latestArchived, recordOf } from "./run-history.ts";
 import { journalStreamOf, runMessages } from "./run-messages.ts";
 
 /**
  * RunArchive: moves the records of finished runs out of the journal into packs, in steps that can each be the last.
  *
- *   due -> pack (read, check, store, read back) -> record (`archived`) -> purge
+ *   due -> pack (read, check, store, read back) -> record (`archived`) -> purge (pack renewed, documents, records)
  *
  * A crash before `record` leaves an object nobody refers to; the next sweep packs the same runs, most often into the same
- * object. A crash after it leaves a run that is read from its pack, and whose `closed` is still in the journal, so that
- * it is due again and the purge is finished.
+ * object, and `tidy` removes it where it did not. A crash after it leaves a run that is read from the journal or its pack,
+ * and whose `closed` is still in the journal, so that it is due again and the purge is finished.
  *
  * Invariants:
  *   X1 Only a run that is closed, whose records all have their digests and shapes and whose chain holds, is packed.
@@ -25,10 +36,18 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  *   X3 `intent` goes first and `closed` last, so that a purge cut short is never an open run, and is found again.
  *   X4 Any number of archivers may work at once: `archived` is a register, and to delete twice is to delete once.
  *   X5 A restored run is due again only when its restore is as old as an end has to be.
+ *   X6 A pack is there when a purge that rests on it begins, and none is removed after that: it is renewed once `archived`
+ *      is stored (pack-index.ts). Is it gone, nothing is purged, and the run is packed anew from the journal.
+ *   X7 `tidy` removes a pack only when no run points to it and each of its runs is whole in the journal or in another
+ *      pack. One that holds what is nowhere else stays, and is named: the record that pointed to it was lost.
+ *   X8 An archived run has no documents: they go before its `closed`, so a purge cut short ends with that too. What was
+ *      written of it later goes with the next `tidy`.
  */
 export interface PackedRun {
   readonly runId: string;
   readonly entry: ArchivedRun;
+  /** Where it is kept. */
+  readonly pack: BlobRef;
   readonly epoch: number;
   readonly closed: Cause;
   /** What the pack says of it; null: it was archived before, and only its purge is left. */
@@ -52,11 +71,29 @@ export interface RunArchive {
   record(packed: Packed): Promise<PackedRun[]>;
   /** Returns how many records went (X2, X3). */
   purge(runs: readonly PackedRun[]): Promise<number>;
+  /** Removes what crashes and late words left behind before a time: some of it, the rest the next time. */
+  tidy(until: Date): Promise<Tidied>;
+  /** The server's clock, by which records are old. */
+  now(): Promise<Date>;
+}
+
+export interface Tidied {
+  /** Names of packs that went. */
+  readonly packs: string[];
+  /** Packs with runs that are nowhere else, or that cannot be read; each is told of once. */
+  readonly kept: { pack: string; detail: string }[];
+  /** Documents that went. */
+  readonly documents: number;
+  /** There may be more. */
+  readonly more: boolean;
 }
 
 /** Runs read, or purged, at the same time. More would only stand in line on the server. */
 const AT_ONCE = 8;
 const PAGE = 256;
+/** Packs one `tidy` reads, and runs whose documents it removes. */
+const TIDY_PACKS = 16;
+const TIDY_RUNS = 256;
 /** What is wrong with one run, and stays with it; anything else stops the sweep. */
 const OF_THE_RUN: ReadonlySet<string> = new Set([
   "ANT_ARCHIVE_CORRUPT",
@@ -68,17 +105,28 @@ export function openRunArchive(bus: Bus, journal: Journal): RunArchive {
   return new JetStreamRunArchive(bus, journal);
 }
 
-type Look = { kind: "pack" | "purge"; run: PackedRun } | { kind: "leave" };
+/** What is to become of a pack: somebody needs it, nobody does, or nobody points to it and it must not go. */
+type Finding = { kind: "needed" | "stray" } | { kind: "only-copy"; detail: string };
+type Look =
+  { kind: "pack"; run: Omit<PackedRun, "pack"> } | { kind: "purge"; run: PackedRun } | { kind: "leave" };
 
 class JetStreamRunArchive implements RunArchive {
   private readonly bus: Bus;
   private readonly journal: Journal;
   private readonly shelf: PackShelf;
+  private readonly index: PackIndex;
+  /** Packs this process has looked at: somebody points to them, or they were named as kept. */
+  private readonly settled = new Set<string>();
 
   constructor(bus: Bus, journal: Journal) {
     this.bus = bus;
     this.journal = journal;
     this.shelf = new PackShelf(bus);
+    this.index = new PackIndex(bus);
+  }
+
+  now(): Promise<Date> {
+    return serverTime(this.bus);
   }
 
   async due(until: Date, limit: number, except: ReadonlySet<string>): Promise<string[]> {
@@ -100,7 +148,7 @@ class JetStreamRunArchive implements RunArchive {
 
   async pack(runIds: readonly string[], until: Date): Promise<Packed> {
     const packed: Packed = { runs: [], refused: [] };
-    const fresh: PackedRun[] = [];
+    const fresh: Omit<PackedRun, "pack">[] = [];
     let bytes = 0;
     for (let from = 0; from < runIds.length && bytes < limits.archivePackBytes; from += AT_ONCE) {
       const ids = runIds.slice(from, from + AT_ONCE);
@@ -119,7 +167,8 @@ class JetStreamRunArchive implements RunArchive {
     const digests = new Map(contents.map(({ run, contents: { digest } }) => [run.runId, digest]));
     const entries = fresh.map(({ entry }) => entry);
     const pack = await this.shelf.store(entries, digests); // X2
-    for (const { run, contents: body } of contents) packed.runs.push({ ...run, body: { pack, ...body } });
+    for (const { run, contents: body } of contents)
+      packed.runs.push({ ...run, pack, body: { pack, ...body } });
     return packed;
   }
 
@@ -138,19 +187,109 @@ class JetStreamRunArchive implements RunArchive {
   }
 
   async purge(runs: readonly PackedRun[]): Promise<number> {
+    const safe = await this.held(runs);
     let gone = 0;
-    for (let from = 0; from < runs.length; from += AT_ONCE) {
-      const some = runs.slice(from, from + AT_ONCE);
+    for (let from = 0; from < safe.length; from += AT_ONCE) {
+      const some = safe.slice(from, from + AT_ONCE);
       const counts = await Promise.all(some.map((run) => this.purgeRun(run)));
       gone += counts.reduce((sum, count) => sum + count, 0);
     }
     return gone;
   }
 
+  async tidy(until: Date): Promise<Tidied> {
+    const packs: string[] = [];
+    const kept: Tidied["kept"] = [];
+    let read = 0;
+    for (const name of await this.index.names()) {
+      if (this.settled.has(name)) continue;
+      const seen = await this.index.look(name); // E7: before anybody who may point to it is looked for
+      if (seen === null || seen.at >= until) continue;
+      if ((read += 1) > TIDY_PACKS) break;
+      const finding = await this.finding(seen);
+      if (finding.kind === "stray" && (await this.index.remove(seen))) packs.push(name);
+      if (finding.kind === "only-copy") kept.push({ pack: name, detail: finding.detail });
+      if (finding.kind !== "stray") this.settled.add(name);
+    }
+    const documents = await this.tidyDocuments();
+    return { packs, kept, documents: documents.gone, more: read > TIDY_PACKS || documents.more };
+  }
+
+  /** X6: those whose pack is there, and stays. */
+  private async held(runs: readonly PackedRun[]): Promise<PackedRun[]> {
+    const names = [...new Set(runs.map(({ pack }) => pack.name))];
+    const isHeld = new Map<string, boolean>();
+    for (const name of names) isHeld.set(name, await this.index.renew(name));
+    return runs.filter(({ pack }) => isHeld.get(pack.name) === true);
+  }
+
+  /** X7 */
+  private async finding(seen: SeenPack): Promise<Finding> {
+    try {
+      const contents = await this.shelf.contents(seen.name, digestFromMeta(seen.digest));
+      for (const [runId, records] of contents) {
+        const finding = await this.findingOf(runId, records, seen.name);
+        if (finding.kind !== "stray") return finding;
+      }
+      return { kind: "stray" };
+    } catch (error) {
+      const { code, detail } = AntiphonError.from(error);
+      if (!OF_THE_RUN.has(code)) throw error;
+      return { kind: "only-copy", detail: `${code}: ${detail}` };
+    }
+  }
+
+  private async findingOf(runId: string, records: number, pack: string): Promise<Finding> {
+    const messages = await runMessages(this.bus, runId);
+    const live = messages.map((message) => this.bus.records.read(message));
+    const archived = live.filter((record): record is ArchivedRecord => record.type === "archived");
+    if (archived.some(({ body }) => body.pack.name === pack)) return { kind: "needed" };
+    if (archived.length > 0) return { kind: "stray" }; // It is in another pack.
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type));
+    const isThere = own.some(({ type }) => type === "intent") && own.length >= records;
+    return isThere ? { kind: "stray" } : { kind: "only-copy", detail: `it alone holds all of ${runId}` };
+  }
+
+  /** X8 */
+  private async tidyDocuments(): Promise<{ gone: number; more: boolean }> {
+    const documented = await documentedRunIds(this.bus);
+    for (const runId of await this.journal.runIds()) documented.delete(runId);
+    let [gone, runs] = [0, 0];
+    for (const runId of documented) {
+      if (runs >= TIDY_RUNS) return { gone, more: true };
+      const records = await this.storageOf(runId);
+      const latest = latestArchived(records);
+      const isBack = records.some(({ type, epoch }) => type === "restored" && epoch === latest?.epoch);
+      if (latest === null || isBack) continue;
+      gone += await removeDocuments(this.bus, runId);
+      runs += 1;
+    }
+    return { gone, more: false };
+  }
+
+  private async storageOf(runId: string): Promise<StoredRecord[]> {
+    const filters = STORAGE_TYPES.map((type) =>
+      subjects.runTypeInPartition(runId, type, this.bus.partitions),
+    );
+    const messages = await this.bus.reader.multiLast(journalStreamOf(this.bus, runId), filters);
+    return messages.map((message) => this.bus.records.read(message));
+  }
+
   private async purgeRun({ runId, live }: PackedRun): Promise<number> {
     const stream = journalStreamOf(this.bus, runId);
+    await removeDocuments(this.bus, runId); // X8
     for (const seq of live) await deleteRecord(this.bus, stream, seq); // X3
     return live.length;
+  }
+
+  /** What its pack holds of a run; null: the pack is gone, and the journal has everything (X6). */
+  private async entryOf(archived: ArchivedRecord, isWhole: boolean): Promise<ArchivedRun | null> {
+    try {
+      return await this.shelf.entry(archived);
+    } catch (error) {
+      if (isWhole && AntiphonError.from(error).code === "ANT_ARCHIVE_CORRUPT") return null;
+      throw error;
+    }
   }
 
   /** What is to be done with a run, from what the journal holds of it. */
@@ -165,14 +304,14 @@ class JetStreamRunArchive implements RunArchive {
     const closed = records.find(({ type }) => type === "closed");
     if (closed === undefined) return { kind: "leave" }; // Another archiver was faster.
     const cause = { seq: closed.seq, digest: closed.digest };
-    if (latest !== null && restored === undefined) {
-      const entry = await this.shelf.entry(latest);
-      const run = { runId, entry, epoch: latest.epoch, closed: cause, body: null };
-      return { kind: "purge", run: { ...run, live: purgeable(messages, entry, latest.epoch) } };
+    const there = latest === null ? null : await this.entryOf(latest, isWhole(latest, records, messages));
+    if (latest !== null && restored === undefined && there !== null) {
+      const { pack } = latest.body;
+      const run = { runId, entry: there, pack, epoch: latest.epoch, closed: cause, body: null };
+      return { kind: "purge", run: { ...run, live: purgeable(messages, there, latest.epoch) } };
     }
-    const before = latest === null ? null : await this.shelf.entry(latest);
-    const entry = entryOf(runId, messages, before);
-    const history = before === null ? records : entry.records.map((message) => recordOf(this.bus, message));
+    const entry = entryOf(runId, messages, there);
+    const history = there === null ? records : entry.records.map((message) => recordOf(this.bus, message));
     const broken = brokenChain(history);
     if (broken !== null) throw new AntiphonError("ANT_JOURNAL_GAP", `${runId}: ${broken}`); // X1
     const epoch = (latest?.epoch ?? 0) + 1;

@@ -14,7 +14,8 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  *      same sequences, times, digests and signatures, in the same order.
  *   H2 A register that is in the pack is read from the pack; what the journal holds beyond the pack is added.
  *   H3 Where the records are (`archived`, `restored`) is not part of the history.
- *   H4 A run that is not archived costs nothing more to read; one that is restored does not need its pack.
+ *   H4 A run that is not archived costs nothing more to read; one that is restored does not need its pack, nor does one
+ *      of which nothing was purged yet.
  */
 /** A run that is archived leaves one record of some ten. */
 const FIRST_LOOK = 16;
@@ -105,13 +106,16 @@ export function latestArchived(records: readonly StoredRecord[]): ArchivedRecord
   return all.sort((a, b) => a.epoch - b.epoch).at(-1) ?? null;
 }
 
-/** H4: every record of the pack was put back since. */
-function isWhole(
+/** H4: every record of the pack was put back since, or none was purged: the `intent` goes first (X3). */
+export function isWhole(
   archived: ArchivedRecord,
   live: readonly StoredRecord[],
   messages: readonly StoredMessage[],
 ): boolean {
-  if (!live.some(({ type, epoch }) => type === "restored" && epoch === archived.epoch)) return false;
+  if (!live.some(({ type, epoch }) => type === "restored" && epoch === archived.epoch)) {
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type));
+    return own.some(({ type }) => type === "intent") && own.length >= archived.body.records;
+  }
   const back = messages.filter((message) => {
     const type = parseJournalSubject(message.subject)?.type;
     return message.header(HEADERS.restored) !== "" && type !== undefined && !STORAGE_TYPES.includes(type);

@@ -4,19 +4,20 @@
  *   npm run bench -- archive [runs, default 5000]
  *
  * The runs are laid down by this process, record by record as the services would (each caused by the one before it,
- * sealed), with group commit and fsync; no Router, Director or Associate is at work. They are archived by the Director's
- * own archiver, round after round without its rests. The server's memory is read when it has come to rest: what Go has
+ * sealed), with group commit and fsync; no Router, Director or Associate is at work. Their documents (the view and the
+ * contracts) are written by the Director's projector. They are archived by the Director's own archiver, round after round without its rests. The server's memory is read when it has come to rest: what Go has
  * in use (after a collection) and what the process has of the machine. A server that was busy keeps some of that for
  * good, so at the end it is started anew with what is left, as it was started with nothing at the beginning.
  *
- * It does not measure what else a run leaves behind (views, contracts, evidence in their buckets), nor replicas.
+ * It does not measure what else a run leaves behind (its intent, evidence in its buckets), nor replicas.
  */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { journalStream } from "@antiphon/contracts";
+import { BUCKETS, journalStream, limits } from "@antiphon/contracts";
 import {
   createLogger,
   openJournal,
+  openKv,
   openRunArchive,
   provision,
   systemClock,
@@ -26,6 +27,8 @@ import {
 } from "@antiphon/runtime";
 import { finishRun } from "@antiphon/runtime/testing/finished-run";
 import { archiveRound } from "../../services/director/src/archiver.ts";
+import { Projector } from "../../services/director/src/projector.ts";
+import { RunCache } from "../../services/director/src/run-cache.ts";
 import { freePorts, startNats, type NatsServer } from "../support/nats.ts";
 
 const WRITERS = 1_000;
@@ -65,9 +68,9 @@ export async function run(): Promise<void> {
     say("kept", kept, server, `${each(kept.heap - start.heap, state.messages)} bytes of heap a record`);
     await archiveAll(bus, runs);
     const archived = await atRest(memory, ARCHIVED_LATEST_MS);
-    const left = await bus.jsm.streams.info(journalStream(0));
     const bytes = each(archived.heap - start.heap, runs);
-    say("archived", archived, server, `${left.state.messages} records left, ${bytes} bytes of heap a run`);
+    say("archived", archived, server, `${bytes} bytes of heap a run`);
+    console.log(`left: ${await messagesLeft(bus)}`);
     await bus.close();
     await server.stop();
     await server.restart();
@@ -89,12 +92,31 @@ function ratios(at: Record<string, Memory>, start: Memory): string {
 
 async function layDown(bus: Bus, runs: number): Promise<void> {
   const journal = openJournal(bus);
+  const projector = new Projector(
+    { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
+    createLogger("bench", { level: "silent" }),
+  );
+  const policy = { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 };
   let next = 0;
   await Promise.all(
     Array.from({ length: WRITERS }, async () => {
-      while (next++ < runs) await finishRun(journal, `run_${uniqueId()}`);
+      while (next++ < runs) {
+        const runId = `run_${uniqueId()}`;
+        const records = await finishRun(journal, runId);
+        await projector.project(new RunCache(journal, policy).retold(runId, records));
+      }
     }),
   );
+  await projector.drain();
+}
+
+/** Messages of archived runs: their record in the journal, and what is left in the buckets. */
+async function messagesLeft(bus: Bus): Promise<string> {
+  const names = [journalStream(0), `KV_${BUCKETS.runs}`, `KV_${BUCKETS.contracts}`, `OBJ_${BUCKETS.archive}`];
+  const counts = await Promise.all(
+    names.map(async (name) => `${(await bus.jsm.streams.info(name)).state.messages} in ${name}`),
+  );
+  return counts.join(", ");
 }
 
 async function archiveAll(bus: Bus, runs: number): Promise<void> {
@@ -112,9 +134,12 @@ async function archiveAll(bus: Bus, runs: number): Promise<void> {
   );
 }
 
-function clocked(archive: RunArchive, spent: Record<keyof RunArchive, number>): RunArchive {
+function clocked(
+  archive: RunArchive,
+  spent: Record<"due" | "pack" | "record" | "purge", number>,
+): RunArchive {
   const timing =
-    <A extends unknown[], R>(step: keyof RunArchive, work: (...given: A) => Promise<R>) =>
+    <A extends unknown[], R>(step: keyof typeof spent, work: (...given: A) => Promise<R>) =>
     async (...given: A): Promise<R> => {
       const startedAt = performance.now();
       try {
@@ -128,6 +153,8 @@ function clocked(archive: RunArchive, spent: Record<keyof RunArchive, number>): 
     pack: timing("pack", (...given) => archive.pack(...given)),
     record: timing("record", (...given) => archive.record(...given)),
     purge: timing("purge", (...given) => archive.purge(...given)),
+    tidy: (...given) => archive.tidy(...given),
+    now: () => archive.now(),
   };
 }
 

@@ -149,6 +149,7 @@ describe("archiving", () => {
         value: {
           streams: {
             getMessage: streams.getMessage.bind(streams),
+            purge: streams.purge.bind(streams),
             async deleteMessage(...asked: Parameters<typeof streams.deleteMessage>) {
               if ((deletes += 1) === 20) await server.kill();
               return streams.deleteMessage(...asked);

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { journalStream, subjects } from "@antiphon/contracts";
+import { BUCKETS, journalStream, subjects } from "@antiphon/contracts";
+import { openKv } from "@antiphon/runtime";
+import { routedRecord } from "@antiphon/runtime/testing/records";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
@@ -31,6 +33,21 @@ async function types(runId: string): Promise<string[]> {
 async function antiphon(...args: string[]): Promise<string> {
   const env = { ...process.env, ANTIPHON_GATEWAY_URL: world.url };
   return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
+}
+
+async function view(runId: string): Promise<{ status: string } | undefined> {
+  return (await openKv(world.bus, BUCKETS.runs).get<{ status: string }>(runId))?.value;
+}
+
+/** What the buckets hold of a run, by key. */
+async function documents(runId: string): Promise<[string, unknown][]> {
+  const contracts = openKv(world.bus, BUCKETS.contracts);
+  const names = (await contracts.keys(runId)).sort();
+  const found = await Promise.all(
+    names.map(async (name): Promise<[string, unknown]> => [name, (await contracts.get(name))?.value]),
+  );
+  const shown = await view(runId);
+  return shown === undefined ? found : [...found, [runId, shown]];
 }
 
 /** Everything a client can see of a run. */
@@ -96,6 +113,39 @@ it("J10 a Director archives what is over; for a client nothing changes, and a re
 
   timing.afterMs = 0;
   await eventually("archived once more", async () => (await types(runId)).join() === "archived");
+  expect(await seen(runId)).toEqual(before);
+});
+
+it("J10 J1 an archived run keeps no documents: its contracts are made from its records, and a restore brings all back", async () => {
+  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  const path = `/intents/${String(body.intentId)}/run`;
+  const runId = String((await world.call("POST", path)).body.runId);
+  const intent = (await world.journal.read(runId))[0];
+  if (intent === undefined) throw new Error("accepted, and not there");
+  const cause = { seq: intent.seq, digest: intent.digest };
+  await world.journal.append({ ...routedRecord(runId), cause });
+  await eventually("dispatched", async () => (await types(runId)).includes("dispatch"));
+  await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel", reason: "enough" } });
+  await eventually("closed and shown", async () => (await view(runId))?.status === "canceled");
+  const kept = await documents(runId);
+  expect(kept.map(([name]) => name)).toEqual([`${runId}.T-001`, `${runId}.router`, runId]);
+  const before = await seen(runId);
+  const { body: evidence } = await world.call("GET", `/runs/${runId}/evidence`);
+  expect([evidence.contracts, evidence.router]).toEqual(
+    kept.slice(0, 2).map(([, doc], i) => (i === 0 ? [doc] : doc)),
+  );
+
+  timing.afterMs = 0;
+  await eventually("archived", async () => (await types(runId)).join() === "archived");
+  timing.afterMs = 3_600_000;
+  expect(await documents(runId)).toEqual([]);
+  expect(await seen(runId)).toEqual(before);
+  expect(await line(runId)).toMatchObject({ runId, status: "canceled" });
+  expect(await documents(runId)).toEqual([]);
+
+  await antiphon("runs", "restore", runId);
+  await eventually("shown again", async () => (await documents(runId)).length === kept.length);
+  expect(await documents(runId)).toEqual(kept);
   expect(await seen(runId)).toEqual(before);
 });
 

@@ -15,6 +15,7 @@ import { ControlHint, LogLine } from "../live.ts";
 import { ProjectFile } from "../project-file.ts";
 import { Provenance } from "../provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../refs.ts";
+import { RunContractReply, RunContractRequest } from "../run-contract-rpc.ts";
 import { RunRebuildReply, RunRebuildRequest } from "../rebuild-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../repo-rpc.ts";
 import {
@@ -62,6 +63,8 @@ export const OWN_CONTRACTS = {
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
+  RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),
   RunRebuildReply: contract("RunRebuildReply.v1", "antiphon", RunRebuildReply),
   RpcFailure: contract("RpcFailure.v1", "antiphon", RpcFailure),

@@ -1,14 +1,19 @@
 import { limits } from "@antiphon/contracts";
-import { createLogger, type Clock, type RunArchive } from "@antiphon/runtime";
+import { createLogger, type Clock, type RunArchive, type Tidied } from "@antiphon/runtime";
 import { expect, test } from "vitest";
 import { archiveForever } from "./archiver.ts";
 
 const log = createLogger("test", { level: "silent" });
 
+/** What the server's clock is ahead of the Director's. */
+const AHEAD_MS = 7_000_000;
+const NOTHING: Tidied = { packs: [], kept: [], documents: 0, more: false };
+
 /** An archive of runs by name; one that is `broken` cannot be packed. A pack takes ten seconds. */
 function archiveOf(runs: string[], broken = new Set<string>()) {
   const clock = { ms: 1_000_000, rests: [] as number[] };
   const asked: { until: Date; limit: number }[] = [];
+  const tidied: { until: Date; left: Tidied[] } = { until: new Date(0), left: [] };
   const archive: RunArchive = {
     async due(until, limit, except) {
       asked.push({ until, limit });
@@ -28,8 +33,13 @@ function archiveOf(runs: string[], broken = new Set<string>()) {
       for (const { runId } of packed) runs.splice(runs.indexOf(runId), 1);
       return packed.length;
     },
+    async tidy(until) {
+      tidied.until = until;
+      return tidied.left.shift() ?? NOTHING;
+    },
+    now: async () => new Date(clock.ms + AHEAD_MS),
   };
-  return { archive, clock, asked };
+  return { archive, clock, asked, tidied };
 }
 
 /** Rounds until the archiver rests as long as it does when nothing is due. */
@@ -46,10 +56,10 @@ async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000):
   await archiveForever({ archive: parts.archive, log, clock }, { afterMs: 600_000, everyMs }, stop.signal);
 }
 
-test("D26 a round takes one pack's runs, those that are over for long enough, and rests as long as it took", async () => {
+test("D26 D28 a round takes one pack's runs, those that are over for long enough by the server's clock, and rests as long as it took", async () => {
   const parts = archiveOf(Array.from({ length: limits.archivePackRuns + 1 }, (_, i) => `run_${i}`));
   await untilIdle(parts);
-  expect(parts.asked[0]).toEqual({ until: new Date(400_000), limit: limits.archivePackRuns });
+  expect(parts.asked[0]).toEqual({ until: new Date(400_000 + AHEAD_MS), limit: limits.archivePackRuns });
   expect(parts.clock.rests).toEqual([10_000, 10_000, 30_000]);
 });
 
@@ -82,4 +92,50 @@ test("archives nothing when it is told never to", async () => {
   const clock: Clock = { now: () => 0, sleep: async () => undefined };
   await archiveForever({ archive: parts.archive, log, clock }, null, new AbortController().signal);
   expect(parts.asked).toEqual([]);
+});
+
+test("D29 what was left behind is looked for at start, until nothing more is there, and then only after a while", async () => {
+  const parts = archiveOf([]);
+  parts.tidied.left.push({ ...NOTHING, packs: ["sha256-a"], more: true }, { ...NOTHING, documents: 3 });
+  let looks = 0;
+  const tidy = parts.archive.tidy.bind(parts.archive);
+  parts.archive.tidy = (until) => {
+    looks += 1;
+    return tidy(until);
+  };
+  await untilIdle(parts);
+  expect(looks).toBe(2);
+  expect(parts.tidied.until).toEqual(new Date(1_000_000 + AHEAD_MS - 3_600_000));
+  const stop = new AbortController();
+  const clock: Clock = {
+    now: () => parts.clock.ms,
+    async sleep(ms) {
+      parts.clock.ms += ms;
+      if (parts.clock.ms >= 1_000_000 + 7_300_000) stop.abort();
+    },
+  };
+  parts.clock.ms = 1_000_000;
+  await archiveForever(
+    { archive: parts.archive, log, clock },
+    { afterMs: 600_000, everyMs: 30_000 },
+    stop.signal,
+  );
+  expect(looks).toBe(2 + 3); // At start, after one hour, after two.
+});
+
+test("D29 a pack that nobody points to and that alone holds a run is named in the log, and stays", async () => {
+  const parts = archiveOf([]);
+  parts.tidied.left.push({ ...NOTHING, kept: [{ pack: "sha256-a", detail: "it alone holds all of run_a" }] });
+  const said: string[] = [];
+  const stream = { write: (line: string) => void said.push(line) };
+  const stop = new AbortController();
+  const clock: Clock = { now: () => parts.clock.ms, sleep: async () => stop.abort() };
+  const loud = createLogger("test", { level: "warn", destination: stream });
+  await archiveForever(
+    { archive: parts.archive, log: loud, clock },
+    { afterMs: 0, everyMs: 30_000 },
+    stop.signal,
+  );
+  expect(said.join()).toContain("sha256-a");
+  expect(said.join()).toContain("run_a");
 });

@@ -9,6 +9,10 @@
  *   D26 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
  *   D27 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
  *       as it is, and holds up no other; the next process tries it again.
+ *   D28 Ages are told on the server's clock, as in the journal (D23): a Director whose own clock is wrong archives like any
+ *       other.
+ *   D29 What crashes left behind is looked for at start and every `tidyEveryMs`, and has to be as old as that: a pack that
+ *       nobody points to, documents of an archived run. A pack that alone holds a run is named in the log and stays.
  */
 import { limits } from "@antiphon/contracts";
 import type { Clock, Logger, RunArchive } from "@antiphon/runtime";
@@ -17,6 +21,8 @@ export interface ArchiveTiming {
   /** How long a run has to be over. */
   afterMs: number;
   everyMs: number;
+  /** Default limits.archiveTidyS. */
+  tidyEveryMs?: number;
 }
 
 export interface ArchiverParts {
@@ -37,11 +43,17 @@ export async function archiveForever(
   if (timing === null) return;
   const { clock, log } = parts;
   const refused = new Set<string>();
+  const tidyEveryMs = timing.tidyEveryMs ?? limits.archiveTidyS * 1000;
+  let tidyAt = clock.now();
   while (!signal.aborted) {
     const startedAt = clock.now();
     let isMore = false;
     try {
       isMore = await archiveRound(parts, timing.afterMs, refused);
+      if (!isMore && tidyAt <= startedAt) {
+        isMore = await tidyRound(parts, tidyEveryMs); // D29
+        if (!isMore) tidyAt = startedAt + tidyEveryMs;
+      }
     } catch (error) {
       log.warn({ err: error }, "archiving not finished; the next round goes on");
     }
@@ -56,7 +68,7 @@ export async function archiveRound(
   refused: Set<string>,
 ): Promise<boolean> {
   const startedAt = clock.now();
-  const until = new Date(startedAt - afterMs);
+  const until = new Date((await archive.now()).getTime() - afterMs); // D28
   const due = await archive.due(until, limits.archivePackRuns, refused);
   if (due.length === 0) return false;
   const packed = await archive.pack(due, until);
@@ -69,6 +81,17 @@ export async function archiveRound(
   const ms = clock.now() - startedAt;
   log.info({ runs: runs.length, records, refused: packed.refused.length, ms }, "finished runs archived");
   return runs.length + packed.refused.length > 0;
+}
+
+/** True: there may be more to do. */
+async function tidyRound({ archive, log }: ArchiverParts, ageMs: number): Promise<boolean> {
+  const { packs, kept, documents, more } = await archive.tidy(
+    new Date((await archive.now()).getTime() - ageMs),
+  );
+  for (const { pack, detail } of kept) log.warn({ pack, detail }, "no record points to this pack; it stays");
+  if (packs.length + documents > 0)
+    log.info({ packs, documents }, "what was left behind by archiving is removed");
+  return more;
 }
 
 function remember(refused: Set<string>, runId: string): void {

@@ -1,5 +1,12 @@
 /** Wires the Director's parts over the bus. */
-import { BUCKETS, subjects, type RepoInspectRequest, type RunRebuildRequest } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  BUCKETS,
+  subjects,
+  type RepoInspectRequest,
+  type RunContractRequest,
+  type RunRebuildRequest,
+} from "@antiphon/contracts";
 import {
   associatesBacklog,
   consume,
@@ -32,6 +39,7 @@ import { Repositories } from "./adapters/repositories.ts";
 import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
 import { archiveForever } from "./archiver.ts";
 import type { DirectorConfig } from "./config.ts";
+import { contractOf } from "./core/projection.ts";
 import { Director } from "./director.ts";
 import { Performer } from "./performer.ts";
 import type { RepositoryPort } from "./ports.ts";
@@ -109,7 +117,7 @@ export function directOver(
     putBack: (lost) => putBackLost(bus, key, lost),
     partitions: () => bus.partitions,
   });
-  answerQuestions(bus, { repository: ports.repository, rebuilder, log });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
   const work = consume(bus, {
     consumer: "director",
     slots: config.slots,
@@ -160,11 +168,17 @@ const TURN_MS = 50;
 /** What the gateway asks; any Director answers. */
 function answerQuestions(
   bus: Bus,
-  parts: { repository: RepositoryPort; rebuilder: Rebuilder; log: Logger },
+  parts: { repository: RepositoryPort; rebuilder: Rebuilder; runs: RunCache; log: Logger },
 ): void {
-  const { repository, rebuilder, log } = parts;
+  const { repository, rebuilder, runs, log } = parts;
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
+  const contract = async ({ runId, taskId }: RunContractRequest) => {
+    const { records, snapshot } = await runs.load(runId);
+    if (records.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
+    return { contract: contractOf(snapshot.context, taskId) };
+  };
+  serveRpc(bus, subjects.runContract, "director", contract, { log });
   serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
 }

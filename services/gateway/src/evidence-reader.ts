@@ -37,6 +37,19 @@ export function evidenceReader(
     throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message);
   }
 
+  /** What is over and keeps no documents is archived: its contracts are made from its records. */
+  async function taskContract(runId: string, taskId: string, history: readonly StoredRecord[]) {
+    const kept = await backend.taskContract(runId, taskId);
+    if (kept !== null || !isOver(history)) return kept;
+    return (await backend.madeContract(runId, taskId)) as TaskContract | null;
+  }
+
+  async function routerContract(runId: string, history: readonly StoredRecord[]): Promise<unknown> {
+    const kept = await backend.routerContract(runId);
+    if (kept !== null || !isOver(history)) return kept;
+    return backend.madeContract(runId, null);
+  }
+
   return {
     async all(runId) {
       const history = await records(runId);
@@ -47,8 +60,8 @@ export function evidenceReader(
             manifest: await backend.manifest(pointer.key),
           })),
         ),
-        Promise.all(runView(history).steps.map((step) => backend.taskContract(runId, step.id))),
-        backend.routerContract(runId),
+        Promise.all(runView(history).steps.map((step) => taskContract(runId, step.id, history))),
+        routerContract(runId, history),
       ]);
       const bundles = manifests.flatMap(({ pointer, manifest }) =>
         manifest === null ? [] : [{ ...pointer, manifest }],
@@ -65,4 +78,8 @@ export function evidenceReader(
       throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message, { data: { files } });
     },
   };
+}
+
+function isOver(history: readonly StoredRecord[]): boolean {
+  return history.some(({ type }) => type === "closed");
 }

@@ -61,6 +61,8 @@ export interface Backend {
   manifest(key: string): Promise<EvidenceManifest | null>;
   taskContract(runId: string, taskId: string): Promise<TaskContract | null>;
   routerContract(runId: string): Promise<unknown>;
+  /** A contract made from the run's records, for a run that keeps none; `taskId` null: the Router's. */
+  madeContract(runId: string, taskId: string | null): Promise<unknown>;
   file(blob: BlobRef): Promise<Buffer>;
   /** Public keys of all Directors that ever signed. */
   directorKeys(): Promise<DirectorKey[]>;

@@ -4,6 +4,13 @@
 import type { RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
 import type { RunState, TaskState } from "./run-state.ts";
 
+/** The contract of one task, or the Router's for null. Null: there is none. */
+export function contractOf(run: RunState, taskId: string | null): RouterContract | TaskContract | null {
+  if (taskId === null) return routerContract(run);
+  const task = run.tasks.find(({ planned }) => planned.task.task_id === taskId);
+  return task === undefined ? null : taskContract(run, task);
+}
+
 /** The router contract: as opened, with its tasks' states, then in its final form. Null before routing. */
 export function routerContract(run: RunState): RouterContract | null {
   if (run.closed !== null) return { router_contract: run.closed.contract };

@@ -10,6 +10,7 @@ import type {
   RebuiltRun,
   RepoInspectReply,
   RepoInspectRequest,
+  RunContractReply,
 } from "@antiphon/contracts";
 import {
   callRpc,
@@ -33,6 +34,7 @@ const INSPECT_MS = 15_000; // A large repository takes git a while.
 const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
 const RESTORE_MS = 25_000; // A run of thousands of records takes a while; asked again, it goes on.
 const REBUILD_MS = 25_000; // A landing may be waited for.
+const CONTRACT_MS = 10_000; // A pack may have to be read.
 const ROLL_CALL_MS = 300;
 
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
@@ -89,6 +91,11 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     manifest: (key) => document(manifests, key),
     taskContract: (runId, taskId) => document(contracts, keys.taskContract(runId, taskId)),
     routerContract: (runId) => document(contracts, keys.routerContract(runId)),
+    async madeContract(runId, taskId) {
+      type Made = Extract<RunContractReply, { ok: true }>;
+      const { contract } = await askDirector<Made>(bus, subjects.runContract, { runId, taskId }, CONTRACT_MS);
+      return contract;
+    },
     file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
     directorKeys: async () => {
       const found = await Promise.all((await soon(directors.keys())).map((kid) => document(directors, kid)));

@@ -242,10 +242,30 @@ export class AntiphonError extends Error {
     return Object.keys(this.data).length > 0 ? { ...document, data: this.data } : document;
   }
 
-  /** Anything thrown, as a named failure. What has no name is ANT_INTERNAL and keeps its cause. */
-  static from(thrown: unknown, fallback: ErrorCode = "ANT_INTERNAL"): AntiphonError {
+  /**
+   * Anything thrown, as a named failure that keeps its cause. Without a fallback, what the NATS client throws when no
+   * server answers is ANT_NATS_UNREACHABLE, and what has no name is ANT_INTERNAL.
+   */
+  static from(thrown: unknown, fallback?: ErrorCode): AntiphonError {
     if (thrown instanceof AntiphonError) return thrown;
     const detail = thrown instanceof Error ? thrown.message : String(thrown);
-    return new AntiphonError(fallback, detail, { cause: thrown });
+    const code = fallback ?? (isOutage(thrown) ? "ANT_NATS_UNREACHABLE" : "ANT_INTERNAL");
+    return new AntiphonError(code, detail, { cause: thrown });
   }
+}
+
+/** The NATS client's errors for a request that nobody answered and a connection that is gone, by their names. */
+const OUTAGES: ReadonlySet<string> = new Set([
+  "ClosedConnectionError",
+  "ConnectionError",
+  "DrainingConnectionError",
+  "JetStreamNotEnabled",
+  "NoResponders",
+  "RequestError",
+  "TimeoutError",
+]);
+
+function isOutage(thrown: unknown): boolean {
+  // A DOMException may be a TimeoutError, too: somebody's own deadline, not the server's silence.
+  return thrown instanceof Error && !(thrown instanceof DOMException) && OUTAGES.has(thrown.name);
 }

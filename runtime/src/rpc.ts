@@ -1,4 +1,4 @@
-import type { Msg } from "@nats-io/nats-core";
+import { errors, type Msg } from "@nats-io/nats-core";
 import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
@@ -111,7 +111,8 @@ export async function callRpc<Reply extends object>(
       if (bus.nc.isClosed())
         throw new AntiphonError("ANT_NATS_UNREACHABLE", "the bus is closed", { cause: error });
       // Nobody listens (yet), or the connection was lost before an answer: ask again while there is time.
-      reason = isNoResponders(error) ? "nobody serves it" : String(error);
+      reason =
+        error instanceof errors.RequestError && error.isNoResponders() ? "nobody serves it" : String(error);
       await new Promise((resolve) =>
         setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
       );
@@ -124,11 +125,6 @@ function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
   if (reply.ok === true) return value as Reply & { ok: true };
   const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
   throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
-}
-
-export function isNoResponders(error: unknown): boolean {
-  const cause = (error as { cause?: unknown }).cause;
-  return [error, cause].some((one) => (one as { name?: string } | undefined)?.name === "NoRespondersError");
 }
 
 /** Says something to whoever listens. May be lost. */

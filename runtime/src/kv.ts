@@ -20,8 +20,8 @@ export interface KvEntry<T = unknown> {
 export interface Kv {
   readonly bucket: string;
   get<T = unknown>(key: string): Promise<KvEntry<T> | null>;
-  /** Last writer wins. For projections. Returns the revision. */
-  put(key: string, document: unknown): Promise<number>;
+  /** Last writer wins. For projections. Returns the revision. `revision`: the one it may well be at; absent: none. */
+  put(key: string, document: unknown, revision?: number): Promise<number>;
   /** False: the key exists. */
   create(key: string, document: unknown): Promise<boolean>;
   /** The new revision, or null: the key has moved on from `revision`. */
@@ -55,8 +55,8 @@ export function openKv(bus: Bus, bucket: string): Kv {
   const writer = uniqueId();
   let writes = 0;
 
-  /** The revision; null: refused, because the key is not at `expected` (K1). */
-  async function write(key: string, document: unknown, expected: number): Promise<number | null> {
+  /** Refused: the key is not at `expected` (K1) but where `last` says; null: nowhere. */
+  async function write(key: string, document: unknown, expected: number): Promise<Written> {
     writes += 1;
     const id = `${writer}.${writes}`;
     const result = await bus.publish({
@@ -67,10 +67,11 @@ export function openKv(bus: Bus, bucket: string): Kv {
       expectLastSubjectSequence: expected,
       group: true,
     });
-    if (result.kind === "ok") return result.seq;
+    if (result.kind === "ok") return { kind: "stored", revision: result.seq };
     if (result.kind === "failed" && result.refusal === "expectation") {
       const now = await last(key);
-      return now !== null && now.message.header(writeId) === id ? now.message.seq : null; // K2
+      if (now?.message.header(writeId) === id) return { kind: "stored", revision: now.message.seq }; // K2
+      return { kind: "refused", last: now === null ? null : { revision: now.message.seq, gone: now.gone } };
     }
     throw failure(`${bucket}/${key}`, result);
   }
@@ -87,22 +88,26 @@ export function openKv(bus: Bus, bucket: string): Kv {
         throw new AntiphonError("ANT_STATE_CORRUPT", `${bucket}/${key} is not JSON`, { cause: error });
       }
     },
-    async put(key, document) {
+    async put(key, document, revision = 0) {
       // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.
-      // A key is mostly new: that is tried first, and costs no read.
-      for (let expected = 0; ;) {
-        const revision = await write(key, document, expected);
-        if (revision !== null) return revision;
-        expected = (await last(key))?.message.seq ?? 0;
+      // A key is mostly new, or where its writer left it: that is tried first, and costs no read.
+      for (let expected = revision; ;) {
+        const written = await write(key, document, expected);
+        if (written.kind === "stored") return written.revision;
+        expected = written.last?.revision ?? 0;
       }
     },
     async create(key, document) {
-      if ((await write(key, document, 0)) !== null) return true;
-      const now = await last(key);
+      const written = await write(key, document, 0);
+      if (written.kind === "stored") return true;
       // A delete marker of another tool stands for "not there"; put ours right behind it.
-      return now !== null && now.gone && (await write(key, document, now.message.seq)) !== null;
+      const { last: there } = written;
+      return there?.gone === true && (await write(key, document, there.revision)).kind === "stored";
     },
-    update: (key, document, revision) => write(key, document, revision),
+    async update(key, document, revision) {
+      const written = await write(key, document, revision);
+      return written.kind === "stored" ? written.revision : null;
+    },
     async keys(prefix) {
       const filter = prefix === undefined ? `$KV.${bucket}.>` : `${subjectOf(prefix)}.>`;
       const info = await bus.jsm.streams.info(stream, { subjects_filter: filter });
@@ -113,6 +118,10 @@ export function openKv(bus: Bus, bucket: string): Kv {
     },
   };
 }
+
+type Written =
+  | { kind: "stored"; revision: number }
+  | { kind: "refused"; last: { revision: number; gone: boolean } | null };
 
 function failure(what: string, result: Exclude<PublishResult, { kind: "ok" }>): AntiphonError {
   if (result.kind === "unknown")

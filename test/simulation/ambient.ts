@@ -30,6 +30,7 @@ class VirtualTimer {
 type Callback = (...args: unknown[]) => void;
 
 const RealDate = Date;
+const SETTLED = Promise.resolve();
 
 export function installAmbient(timeline: Timeline, chance: Chance): () => void {
   const actor = (): Actor => {
@@ -84,6 +85,8 @@ export function installAmbient(timeline: Timeline, chance: Chance): () => void {
     replace(globalThis, "clearTimeout", stop),
     replace(globalThis, "clearInterval", stop),
     replace(globalThis, "clearImmediate", stop),
+    // The platform's own makes an async resource of each.
+    replace(globalThis, "queueMicrotask", (run: () => void) => void SETTLED.then(run)),
     replace(globalThis, "Date", VirtualDate),
     replace(Math, "random", () => chance.next()),
     replace(performance, "now", () => timeline.now),

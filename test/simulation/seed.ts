@@ -55,7 +55,7 @@ function judged(seed: number, report: WorldReport): SeedResult {
   const findings = [
     ...violations.map(({ invariant, rule, what }) => `${invariant} ${rule}: ${what}`),
     ...accidents,
-    ...doctorFindings(history.records),
+    ...doctorFindings(report.messages),
   ];
   const hash = createHash("sha256").update(trace.join("\n")).digest("hex").slice(0, 16);
   const mishaps = Object.fromEntries(report.mishaps);

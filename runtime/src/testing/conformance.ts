@@ -233,9 +233,12 @@ function kvConformance(open: () => Kv): void {
     await kv.put(key, "one");
     await kv.put(key, "two");
     expect((await kv.get(key))?.value).toBe("two");
+    const at = await kv.put(key, "three", (await kv.get(key))?.revision);
+    expect(await kv.put(key, "four", at - 1)).toBe((await kv.get(key))?.revision); // Another one wrote meanwhile.
+    expect((await kv.get(key))?.value).toBe("four");
     await kv.delete(key);
     expect(await kv.get(key)).toBeNull();
-    expect(await kv.create(key, "three")).toBe(true);
+    expect(await kv.create(key, "five")).toBe(true);
   });
 
   it("lists keys, all or under a dotted prefix", async () => {

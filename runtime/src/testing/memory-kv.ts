@@ -18,7 +18,7 @@ export class MemoryKv implements Kv {
     return Promise.resolve({ value: JSON.parse(entry.text) as T, revision: entry.revision });
   }
 
-  put(key: string, document: unknown): Promise<number> {
+  put(key: string, document: unknown, _revision?: number): Promise<number> {
     return Promise.resolve(this.write(key, document));
   }
 

@@ -13,15 +13,15 @@ export interface CancelWatch {
 }
 
 export function watchForCancel(
-  journal: Pick<Journal, "find">,
+  journal: Pick<Journal, "read">,
   runId: string,
   everyMs: number = limits.claimHeartbeatMs,
 ): CancelWatch {
   const abort = new AbortController();
   const timer = setInterval(() => {
-    journal.find("cancel", runId, null, 0).then(
-      (record) => {
-        if (record !== null) abort.abort();
+    journal.read(runId, ["cancel"]).then(
+      (records) => {
+        if (records.length > 0) abort.abort();
       },
       () => undefined, // No word from the journal now; the next tick asks again.
     );

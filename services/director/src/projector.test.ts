@@ -30,10 +30,10 @@ class SlowKv extends MemoryKv {
     this.#gate = new Promise((resolve) => (this.open = resolve));
   }
 
-  override async update(...args: Parameters<Kv["update"]>): Promise<number | null> {
+  override async put(...args: Parameters<Kv["put"]>): Promise<number> {
     this.writes += 1;
     await this.#gate;
-    return super.update(...args);
+    return super.put(...args);
   }
 }
 

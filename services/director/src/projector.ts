@@ -194,6 +194,5 @@ async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Pr
   const text = JSON.stringify(doc); // Made by one function, so its members have one order.
   const before = documents.get(key);
   if (before?.text === text) return;
-  const own = await bucket.update(key, doc, before?.revision ?? 0);
-  documents.set(key, { text, revision: own ?? (await bucket.put(key, doc)) });
+  documents.set(key, { text, revision: await bucket.put(key, doc, before?.revision) });
 }

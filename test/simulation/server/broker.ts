@@ -47,6 +47,8 @@ export class Broker {
   private readonly inboxes = new Map<string, SimSubscription[]>();
   /** By the first token; under "" those that leave it open. */
   private readonly wild = new Map<string, { matches: Matches; subscription: SimSubscription }[]>();
+  /** What `wild` says of a subject, until somebody comes or goes. */
+  private readonly byWild = new Map<string, readonly SimSubscription[]>();
   private starts = 0;
 
   constructor(timeline: Timeline, chance: Chance) {
@@ -62,7 +64,7 @@ export class Broker {
       },
       send: (inbox, frame) => this.route(inbox, frame),
       onRedelivery: () => timeline.mishap("delivered again"),
-      hasInterest: (inbox) => this.subscribers(inbox).some((one) => one.connection.isReachable),
+      hasInterest: (inbox) => this.subscribers(inbox).some(({ connection }) => connection.isReachable),
     });
   }
 
@@ -76,14 +78,18 @@ export class Broker {
     if (!isWild(subject)) push(this.exact, subject, subscription);
     else if (subject.startsWith("_INBOX.") && subject.endsWith(".*")) {
       push(this.inboxes, subject.slice(0, -1), subscription);
-    } else push(this.wild, rootOf(subject), { matches: matcher(subject), subscription });
+    } else {
+      push(this.wild, rootOf(subject), { matches: matcher(subject), subscription });
+      this.byWild.clear();
+    }
   }
 
   unsubscribe(subscription: SimSubscription): void {
     const { subject } = subscription;
     subscription.closed = true;
-    drop(this.exact, subject, subscription);
+    if (!isWild(subject)) return drop(this.exact, subject, subscription);
     drop(this.inboxes, subject.slice(0, -1), subscription);
+    this.byWild.clear();
     const root = rootOf(subject);
     const others = this.wild.get(root)?.filter((one) => one.subscription !== subscription) ?? [];
     if (others.length > 0) this.wild.set(root, others);
@@ -121,7 +127,12 @@ export class Broker {
   /** To whoever subscribed. False: nobody did. */
   private route(address: string, frame: Frame): boolean {
     const found = this.subscribers(address);
-    if (found.length === 0) return false;
+    const [only] = found;
+    if (only === undefined) return false;
+    if (found.length === 1 && only.queue === null) {
+      only.connection.arrive(only, frame);
+      return true;
+    }
     const queues = new Map<string, SimSubscription[]>();
     for (const one of found) {
       if (one.queue === null) one.connection.arrive(one, frame);
@@ -134,15 +145,24 @@ export class Broker {
     return true;
   }
 
-  private subscribers(address: string): SimSubscription[] {
-    const found = [...(this.exact.get(address) ?? [])];
-    if (address.startsWith("_INBOX.")) {
-      found.push(...(this.inboxes.get(address.slice(0, address.lastIndexOf(".") + 1)) ?? []));
-      return found;
-    }
-    for (const root of [rootOf(address), ""]) {
-      for (const { matches, subscription } of this.wild.get(root) ?? [])
-        if (matches(address)) found.push(subscription);
+  private subscribers(address: string): readonly SimSubscription[] {
+    const exact = this.exact.get(address) ?? NOBODY;
+    const others = address.startsWith("_INBOX.")
+      ? (this.inboxes.get(address.slice(0, address.lastIndexOf(".") + 1)) ?? NOBODY)
+      : this.wildSubscribers(address);
+    if (others.length === 0) return exact;
+    return exact.length === 0 ? others : [...exact, ...others];
+  }
+
+  private wildSubscribers(address: string): readonly SimSubscription[] {
+    let found = this.byWild.get(address);
+    if (found === undefined) {
+      found = [rootOf(address), ""].flatMap((root) =>
+        (this.wild.get(root) ?? [])
+          .filter(({ matches }) => matches(address))
+          .map(({ subscription }) => subscription),
+      );
+      this.byWild.set(address, found);
     }
     return found;
   }
@@ -173,6 +193,8 @@ export class Broker {
     return new SimNode(`server-${this.starts}`, "server", this.timeline, this.chance);
   }
 }
+
+const NOBODY: readonly SimSubscription[] = [];
 
 /** Inboxes have names of their own in each process; a trace leaves them out. */
 export function shown(subject: string): string {

@@ -47,16 +47,21 @@ export function statusBlock(code: number, description: string, fields = NONE): H
   return new HeaderBlock(fields, code, description);
 }
 
+const VERSION = "NATS/1.0";
+
 /** Reads a block as it stands on the wire: `NATS/1.0[ code text]`, then one `key: value` a line. */
 export function readHeaders(bytes: Uint8Array): HeaderBlock {
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8").split("\r\n");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   const fields = new Map<string, string>();
-  for (let i = 1; i < lines.length; i += 1) {
-    const line = lines[i] ?? "";
-    const colon = line.indexOf(":");
-    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trim());
+  const first = text.indexOf("\r\n");
+  for (let from = first + 2, to = text.indexOf("\r\n", from); to > from; ) {
+    const colon = text.indexOf(":", from);
+    if (colon > from && colon < to) fields.set(text.slice(from, colon), text.slice(colon + 1, to).trim());
+    from = to + 2;
+    to = text.indexOf("\r\n", from);
   }
-  const [, code = "", description = ""] = /^NATS\/1\.0 (\d+)\s*(.*)$/.exec(lines[0] ?? "") ?? [];
+  const status = first === VERSION.length ? null : /^NATS\/1\.0 (\d+)\s*(.*)$/.exec(text.slice(0, first));
+  const [, code = "", description = ""] = status ?? [];
   const block = new HeaderBlock(fields, code === "" ? 0 : Number(code), description);
   block.wireBytes = bytes.length;
   return block;

@@ -1,15 +1,14 @@
 /** Writes down what happened, from outside of everything: the history the checker judges. */
-import type { StoredRecord } from "@antiphon/contracts";
-import { BUCKETS, parseJournalSubject } from "@antiphon/contracts";
+import { BUCKETS, parseJournalSubject, type StoredBytes } from "@antiphon/contracts";
 import type { ClientCall, ContainerEvent, GitCommit, History } from "../../chaos/checker/history.ts";
 import { emptyHistory } from "../../chaos/checker/history.ts";
-import { RecordReader } from "../../../runtime/src/record-reader.ts";
 import { WALL_START_MS } from "../ambient.ts";
 import type { Broker } from "../server/broker.ts";
 import { shown } from "../server/broker.ts";
 import type { StoredMessage } from "../server/stream-model.ts";
 import { readEvidence } from "./evidence-witness.ts";
 import type { Objects } from "./sim-blobs.ts";
+import { READER } from "./services.ts";
 import { REPO, type SimGit } from "./sim-repository.ts";
 import type { ContainerLife } from "./sim-runner.ts";
 
@@ -40,7 +39,7 @@ export class Journalist {
   }
 
   history(healMs: number, endMs: number): History {
-    const records = this.stored.map(({ message, atMs }) => recordOf(message, atMs));
+    const records = this.messages().map((message) => READER.read(message));
     const manifests = this.broker.jetstream.stream(`KV_${BUCKETS.evidence}`);
     return {
       ...emptyHistory(),
@@ -56,6 +55,11 @@ export class Journalist {
       // runner and its reaper take them away is what the campaign with real processes looks at. Faults have no times here.
       witnessed: { git: true, evidence: true, engine: true, faults: false },
     };
+  }
+
+  /** Every message of the journal as it was stored. */
+  messages(): StoredBytes[] {
+    return this.stored.map(({ message, atMs }) => storedOf(message, atMs));
   }
 
   private see(stream: string, message: StoredMessage): void {
@@ -82,18 +86,8 @@ export class Journalist {
   }
 }
 
-/** What it knows it knows by digest, so one serves all worlds. */
-const reader = new RecordReader();
-
-function recordOf(message: StoredMessage, atMs: number): StoredRecord {
-  const { subject, seq, data, headers } = message;
-  return reader.read({
-    subject,
-    seq,
-    data,
-    at: new Date(WALL_START_MS + atMs),
-    header: (name) => headers.get(name),
-  });
+function storedOf({ subject, seq, data, headers }: StoredMessage, atMs: number): StoredBytes {
+  return { subject, seq, data, at: new Date(WALL_START_MS + atMs), header: (name) => headers.get(name) };
 }
 
 function eventsOf(life: ContainerLife, endMs: number): ContainerEvent[] {

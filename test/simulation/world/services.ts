@@ -46,10 +46,10 @@ export interface Surroundings {
 }
 
 /**
- * Reads the records of all processes of all worlds: what it remembers, it remembers by digest, so it says what a
- * reader of each process would, and decodes a record once instead of once a process.
+ * Reads the records of all processes of all worlds, and for the history: what it remembers, it remembers by digest, so
+ * it says what a reader of each process would, and decodes a record once instead of once a process.
  */
-const READER = new RecordReader();
+export const READER = new RecordReader();
 
 /** Starts what `node` is. Runs as that node. */
 export async function boot(node: SimNode, world: Surroundings): Promise<void> {

@@ -4,7 +4,7 @@
  *
  *   plan (from the seed) -> runs are started while faults strike -> heal -> every run comes to its end -> history
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, type StoredBytes } from "@antiphon/contracts";
 import type { History } from "../../chaos/checker/history.ts";
 import { installAmbient } from "../ambient.ts";
 import { Chance } from "../chance.ts";
@@ -32,6 +32,8 @@ export interface WorldPlan {
 export interface WorldReport {
   plan: WorldPlan;
   history: History;
+  /** The journal as it was stored, byte by byte. */
+  messages: readonly StoredBytes[];
   trace: readonly string[];
   /** What no service may do, whatever happens: an unhandled rejection, a dead letter. */
   accidents: readonly string[];
@@ -143,7 +145,8 @@ class World implements Ground {
     const letters = this.broker.jetstream.stream("ANT_DLQ").messages.size;
     if (letters > 0) this.accidents.push(`${letters} dead letters`);
     const { trace, steps, now, mishaps } = timeline;
-    return { plan, history, trace, accidents: this.accidents, virtualMs: now, steps, mishaps };
+    const messages = this.journalist.messages();
+    return { plan, history, messages, trace, accidents: this.accidents, virtualMs: now, steps, mishaps };
   }
 
   nodes(service: Service): SimNode[] {

@@ -32,76 +32,108 @@ type Callback = (...args: unknown[]) => void;
 const RealDate = Date;
 const SETTLED = Promise.resolve();
 
-export function installAmbient(timeline: Timeline, chance: Chance): () => void {
-  const actor = (): Actor => {
-    if (timeline.current === null) throw new Error("a clock or timer was used outside of any actor"); // Z1
-    return timeline.current;
-  };
-  const wallNow = (): number =>
-    Math.floor(WALL_START_MS + timeline.now + (timeline.current?.wallOffsetMs ?? 0));
+/** The world that is played; null: none is. Its clocks and timers are made once, so that they stay compiled. */
+let world: { readonly timeline: Timeline; readonly chance: Chance } | null = null;
 
-  class VirtualDate extends RealDate {
-    constructor(...args: [] | [number | string | Date]) {
-      if (args.length === 0) super(wallNow());
-      else super(...(args as [number]));
-    }
-    static override now(): number {
-      return wallNow();
-    }
-    static override [Symbol.hasInstance](value: unknown): boolean {
-      return Object.prototype.toString.call(value) === "[object Date]";
-    }
+function here(): Timeline {
+  if (world === null) throw new Error("no world is played");
+  return world.timeline;
+}
+
+function actor(): Actor {
+  const { current } = here();
+  if (current === null) throw new Error("a clock or timer was used outside of any actor"); // Z1
+  return current;
+}
+
+function wallNow(): number {
+  const { now, current } = here();
+  return Math.floor(WALL_START_MS + now + (current?.wallOffsetMs ?? 0));
+}
+
+function chance(): number {
+  if (world === null) throw new Error("no world is played");
+  return world.chance.next();
+}
+
+class VirtualDate extends RealDate {
+  constructor(...args: [] | [number | string | Date]) {
+    if (args.length === 0) super(wallNow());
+    else super(...(args as [number]));
   }
+  static override now(): number {
+    return wallNow();
+  }
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return Object.prototype.toString.call(value) === "[object Date]";
+  }
+}
 
-  const start = (callback: Callback, ms: unknown, args: unknown[], repeat: boolean): VirtualTimer => {
-    const owner = actor(); // Z2
-    const timer = new VirtualTimer();
-    const delay = Math.max(1, Number(ms ?? 1) || 1);
-    const fire = (): void => {
-      timer.scheduled = repeat ? timeline.after(delay, owner, fire) : null;
-      callback(...args);
-    };
-    timer.scheduled = timeline.after(delay, owner, fire);
-    return timer;
+function start(callback: Callback, ms: unknown, args: unknown[], repeat: boolean): VirtualTimer {
+  const timeline = here();
+  const owner = actor(); // Z2
+  const timer = new VirtualTimer();
+  const delay = Math.max(1, Number(ms ?? 1) || 1);
+  const fire = (): void => {
+    timer.scheduled = repeat ? timeline.after(delay, owner, fire) : null;
+    callback(...args);
   };
-  const stop = (timer: unknown): void => {
-    if (!(timer instanceof VirtualTimer) || timer.scheduled === null) return;
-    timeline.cancel(timer.scheduled);
-    timer.scheduled = null;
-  };
+  timer.scheduled = timeline.after(delay, owner, fire);
+  return timer;
+}
 
-  const restores = [
-    replace(globalThis, "setTimeout", (fn: Callback, ms?: number, ...args: unknown[]) =>
-      start(fn, ms, args, false),
-    ),
-    replace(globalThis, "setInterval", (fn: Callback, ms?: number, ...args: unknown[]) =>
-      start(fn, ms, args, true),
-    ),
-    replace(globalThis, "setImmediate", (fn: Callback, ...args: unknown[]) => {
+function stop(timer: unknown): void {
+  if (!(timer instanceof VirtualTimer) || timer.scheduled === null) return;
+  here().cancel(timer.scheduled);
+  timer.scheduled = null;
+}
+
+const REPLACED: readonly (readonly [object, string, unknown])[] = [
+  [globalThis, "setTimeout", (fn: Callback, ms?: number, ...args: unknown[]) => start(fn, ms, args, false)],
+  [globalThis, "setInterval", (fn: Callback, ms?: number, ...args: unknown[]) => start(fn, ms, args, true)],
+  [
+    globalThis,
+    "setImmediate",
+    (fn: Callback, ...args: unknown[]) => {
       const timer = new VirtualTimer();
-      timer.scheduled = timeline.after(0, actor(), () => fn(...args));
+      timer.scheduled = here().after(0, actor(), () => fn(...args));
       return timer;
-    }),
-    replace(globalThis, "clearTimeout", stop),
-    replace(globalThis, "clearInterval", stop),
-    replace(globalThis, "clearImmediate", stop),
-    // The platform's own makes an async resource of each.
-    replace(globalThis, "queueMicrotask", (run: () => void) => void SETTLED.then(run)),
-    replace(globalThis, "Date", VirtualDate),
-    replace(Math, "random", () => chance.next()),
-    replace(performance, "now", () => timeline.now),
-    replace(AbortSignal, "timeout", (ms: number) => {
+    },
+  ],
+  [globalThis, "clearTimeout", stop],
+  [globalThis, "clearInterval", stop],
+  [globalThis, "clearImmediate", stop],
+  // The platform's own makes an async resource of each.
+  [globalThis, "queueMicrotask", (run: () => void) => void SETTLED.then(run)],
+  [globalThis, "Date", VirtualDate],
+  [Math, "random", chance],
+  [performance, "now", () => here().now],
+  [
+    AbortSignal,
+    "timeout",
+    (ms: number) => {
       const abort = new AbortController();
       start(() => abort.abort(new DOMException("timed out", "TimeoutError")), ms, [], false);
       return abort.signal;
-    }),
-    replace(globalThis.crypto, "getRandomValues", (bytes: Uint8Array) => {
-      for (let i = 0; i < bytes.length; i += 1) bytes[i] = Math.floor(chance.next() * 256);
+    },
+  ],
+  [
+    globalThis.crypto,
+    "getRandomValues",
+    (bytes: Uint8Array) => {
+      for (let i = 0; i < bytes.length; i += 1) bytes[i] = Math.floor(chance() * 256);
       return bytes;
-    }),
-  ];
+    },
+  ],
+];
+
+export function installAmbient(timeline: Timeline, drawn: Chance): () => void {
+  const before = world;
+  world = { timeline, chance: drawn };
+  const restores = REPLACED.map(([holder, name, value]) => replace(holder, name, value));
   return () => {
     for (const restore of restores) restore(); // Z3
+    world = before;
   };
 }
 

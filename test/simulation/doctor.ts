@@ -1,5 +1,11 @@
 /** X1: what the services wrote is whole in the doctor's eyes too, in every simulated world: bytes, headers and all. */
-import { HEADERS, parseJournalSubject, rawRecord, type RawRecord, type StoredBytes } from "@antiphon/contracts";
+import {
+  HEADERS,
+  parseJournalSubject,
+  rawRecord,
+  type RawRecord,
+  type StoredBytes,
+} from "@antiphon/contracts";
 import { proveRun } from "@antiphon/contracts/proof/run-proof";
 
 const TRUST = { keys: new Map(), signedOnly: false, partitions: 1 };

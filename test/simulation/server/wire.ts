@@ -54,7 +54,7 @@ export function readHeaders(bytes: Uint8Array): HeaderBlock {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   const fields = new Map<string, string>();
   const first = text.indexOf("\r\n");
-  for (let from = first + 2, to = text.indexOf("\r\n", from); to > from; ) {
+  for (let from = first + 2, to = text.indexOf("\r\n", from); to > from;) {
     const colon = text.indexOf(":", from);
     if (colon > from && colon < to) fields.set(text.slice(from, colon), text.slice(colon + 1, to).trim());
     from = to + 2;

@@ -108,11 +108,10 @@ test("R1 damage of the stream as a whole, or of another run, keeps no run from b
 test("R2 what could not be done for some runs is named, and all the others are done", async () => {
   const runIds = many(30);
   const broken = { run_0: "ANT_RUN_NOT_FOUND", run_9: "ANT_JOURNAL_CORRUPT", run_29: "ANT_INTERNAL" };
-  const failing = Object.entries(broken).map(
-    ([runId, code]) => [runId, new Failure(code, `not ${runId}`)] as const,
-  );
-  const done = runIds.map((runId) => [runId, { written: [`ANT_RUNS/${runId}`] }] as const);
-  const gateway = gatewayOf(Object.fromEntries([...done, ...failing]));
+  const answers: Record<string, Failure | Partial<RebuiltRun>> = {};
+  for (const runId of runIds) answers[runId] = { written: [`ANT_RUNS/${runId}`] };
+  for (const [runId, code] of Object.entries(broken)) answers[runId] = new Failure(code, `not ${runId}`);
+  const gateway = gatewayOf(answers);
   const seen: number[] = [];
   const report = await rebuildRuns(gateway, checked(runIds), (count, of) => seen.push(count / of));
   expect(gateway.asked).toEqual(runIds);

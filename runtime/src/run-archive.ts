@@ -38,9 +38,9 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  *   X5 A restored run is due again only when its restore is as old as an end has to be.
  *   X6 A pack is there when a purge that rests on it begins, and none is removed after that: it is renewed once `archived`
  *      is stored (pack-index.ts). Is it gone, nothing is purged, and the run is packed anew from the journal.
- *   X7 `tidy` removes a pack only when no run points to it and each of its runs is whole in the journal or in another
+ *   X10 `tidy` removes a pack only when no run points to it and each of its runs is whole in the journal or in another
  *      pack. One that holds what is nowhere else stays, and is named: the record that pointed to it was lost.
- *   X8 An archived run has no documents: they go before its `closed`, so a purge cut short ends with that too. What was
+ *   X11 An archived run has no documents: they go before its `closed`, so a purge cut short ends with that too. What was
  *      written of it later goes with the next `tidy`.
  */
 export interface PackedRun {
@@ -223,7 +223,7 @@ class JetStreamRunArchive implements RunArchive {
     return runs.filter(({ pack }) => isHeld.get(pack.name) === true);
   }
 
-  /** X7 */
+  /** X10 */
   private async finding(seen: SeenPack): Promise<Finding> {
     try {
       const contents = await this.shelf.contents(seen.name, digestFromMeta(seen.digest));
@@ -250,7 +250,7 @@ class JetStreamRunArchive implements RunArchive {
     return isThere ? { kind: "stray" } : { kind: "only-copy", detail: `it alone holds all of ${runId}` };
   }
 
-  /** X8 */
+  /** X11 */
   private async tidyDocuments(): Promise<{ gone: number; more: boolean }> {
     const documented = await documentedRunIds(this.bus);
     for (const runId of await this.journal.runIds()) documented.delete(runId);
@@ -277,7 +277,7 @@ class JetStreamRunArchive implements RunArchive {
 
   private async purgeRun({ runId, live }: PackedRun): Promise<number> {
     const stream = journalStreamOf(this.bus, runId);
-    await removeDocuments(this.bus, runId); // X8
+    await removeDocuments(this.bus, runId); // X11
     for (const seq of live) await deleteRecord(this.bus, stream, seq); // X3
     return live.length;
   }

@@ -91,7 +91,7 @@ async function document(runId: string): Promise<void> {
 }
 
 describe("packs nobody points to", () => {
-  test("X7 a pack that an archiver stored before it died goes once it is old, and nothing is lost with it", async () => {
+  test("X10 a pack that an archiver stored before it died goes once it is old, and nothing is lost with it", async () => {
     const [one, two] = [await finished(), await finished()];
     const dying = await server.connect();
     const at = await shelved();
@@ -111,7 +111,7 @@ describe("packs nobody points to", () => {
     expect((await archiver().tidy(soon())).packs).toEqual([]);
   });
 
-  test("X7 the pack of a run that was archived anew goes when nobody else needs it", async () => {
+  test("X10 the pack of a run that was archived anew goes when nobody else needs it", async () => {
     const [one, two] = [await finished(), await finished()];
     await archive([one.runId, two.runId]);
     const at = await shelved();
@@ -125,7 +125,7 @@ describe("packs nobody points to", () => {
     for (const { runId, before: records } of [one, two]) expect(await journal.read(runId)).toEqual(records);
   });
 
-  test("X7 a pack that alone holds a run stays and is named, once by each process", async () => {
+  test("X10 a pack that alone holds a run stays and is named, once by each process", async () => {
     const { runId } = await finished();
     await archive([runId]);
     const [record] = await bus.reader.multiLast(STREAM, [subjects.runInPartition(runId, 1)]);
@@ -138,7 +138,7 @@ describe("packs nobody points to", () => {
     expect((await archiver().tidy(soon())).kept).toHaveLength(1);
   });
 
-  test("X7 a pack that cannot be read stays and is named", async () => {
+  test("X10 a pack that cannot be read stays and is named", async () => {
     const { runId } = await finished();
     const [run] = await recorded([runId]);
     await bus.jsm.streams.purge(PACKS, { filter: "$O.ANT_ARCHIVE.C.>" });
@@ -208,7 +208,7 @@ describe("packs nobody points to", () => {
 });
 
 describe("documents of archived runs", () => {
-  test("X8 they go with the run's records; those of other runs stay", async () => {
+  test("X11 they go with the run's records; those of other runs stay", async () => {
     const [one, other] = [await finished(), `run_tidy${(count += 1)}`];
     await openRun(journal, other);
     for (const runId of [one.runId, other]) await document(runId);
@@ -217,7 +217,7 @@ describe("documents of archived runs", () => {
     expect(await documents(other)).toEqual([other, `${other}.T-001`, `${other}.router`]);
   });
 
-  test("X8 a purge cut short before its end is due again, and ends without documents", async () => {
+  test("X11 a purge cut short before its end is due again, and ends without documents", async () => {
     const { runId } = await finished();
     await document(runId);
     const own = archiver();
@@ -230,7 +230,7 @@ describe("documents of archived runs", () => {
     expect(await documents(runId)).toEqual([]);
   });
 
-  test("X8 what is written of an archived run later goes with the next tidy; what tells of a lost run stays", async () => {
+  test("X11 what is written of an archived run later goes with the next tidy; what tells of a lost run stays", async () => {
     const [one, back, lost] = [await finished(), await finished(), `run_tidy${(count += 1)}`];
     await archive([one.runId, back.runId]);
     await openRunRestore(bus, journal).restore(back.runId, "me");

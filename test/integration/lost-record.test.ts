@@ -124,7 +124,7 @@ test("M2 a register that holds something else keeps it: the caller hears a confl
     code: "ANT_LANDING_HEAD_MOVED" as const,
     message: "somebody was faster",
   };
-  const other = await journal.append({ ...lost.record, type: "landing", body } as NewRecord);
+  const other = await journal.append({ ...lost.record, type: "landing", body });
   expect(other.kind).toBe("appended");
   const then = await stored();
   await expect(putBackLost(bus, key, lost)).rejects.toMatchObject({ code: "ANT_JOURNAL_CONFLICT" });

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createInbox } from "@nats-io/nats-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS, decode, encode, limits, subjects, type SandboxSessionEvent } from "@antiphon/contracts";
 import {
@@ -118,6 +119,28 @@ describe("a session", () => {
     expect(changes.deletions).toEqual(["a.txt"]);
     await session.write([], ["deep"]);
     expect((await session.collect()).files.map(({ path }) => path)).toEqual(["raw", "tool"]);
+  });
+
+  it("M1: asked for several times at once is one session in one container", async () => {
+    const sessionId = `ss_${process.pid}_at_once`;
+    const answers: SandboxSessionEvent[] = [];
+    const inbox = createInbox();
+    const heard = bus.nc.subscribe(inbox, {
+      callback: (_error, { data }) => void answers.push(decode(data) as SandboxSessionEvent),
+    });
+    for (let i = 0; i < 3; i += 1)
+      bus.nc.publish(subjects.sandboxSessionOpen, encode({ ...request(), sessionId }), { reply: inbox });
+    const all = await until(
+      async () => answers.filter(({ kind }) => kind !== "beat"),
+      (found) => found.length === 3,
+      20_000,
+    );
+    const containers = all.map((answer) => (answer.kind === "opened" ? answer.containerId : answer));
+    expect(new Set(containers)).toEqual(new Set((await held()).map(({ id }) => id)));
+    expect(new Set(containers).size).toBe(1);
+    heard.unsubscribe();
+    const { node } = all.find(({ kind }) => kind === "opened") as { node: string };
+    await bus.nc.request(subjects.sandboxSession("close", node), encode({ sessionId }), { timeout: 10_000 });
   });
 
   it("gives the command its directory, environment, input, exit code and signal", async () => {

@@ -113,8 +113,8 @@ export class SessionService {
   async #open(value: unknown, emit: Emit): Promise<void> {
     const request = checked("SandboxSessionOpen", value);
     const { sessionId } = request;
-    const again = this.#held.get(sessionId) ?? (await this.#opening.get(sessionId));
-    if (again !== undefined) return emit(again.opened);
+    const again = this.#held.get(sessionId) ?? this.#opening.get(sessionId);
+    if (again !== undefined) return emit((await again).opened); // no pause between the look and what follows (M1)
     this.#fence(request);
     if (this.#closed || !this.#options.slots.take())
       return emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });

@@ -18,6 +18,7 @@ export const MISHAPS = [
   "server paused",
   "acknowledgement forgotten",
   "delivered again",
+  "shared a packet",
   "order of a gone process carried out",
 ] as const;
 

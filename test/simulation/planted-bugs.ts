@@ -82,4 +82,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     replace: "",
     withinSeeds: 400,
   },
+  {
+    name: "not-in-turn",
+    bug: "two deliveries of a dispatch in one packet are worked on at once (I8)",
+    file: "services/associate/src/core/one-at-a-time.ts",
+    find: "    const before = last.get(key) ?? Promise.resolve();\n",
+    replace: "    await last.get(key);\n    const before = Promise.resolve();\n",
+    withinSeeds: 60,
+  },
 ];

@@ -3,6 +3,7 @@
  *
  * Lifecycle: up <-> down (broken; what was on its way is lost, what is sent meanwhile waits) -> closed.
  */
+import { errors } from "@nats-io/nats-core";
 import type { Bus } from "../../../runtime/src/index.ts";
 import type { SimNode } from "../node.ts";
 import type { Broker, SimSubscription } from "./broker.ts";
@@ -10,6 +11,8 @@ import { emptyData, noHeaders, readHeaders, type Frame, type HeaderBlock } from 
 
 const MAX_PAYLOAD = 8 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 1000;
+/** How often a message comes in one packet with the one before it, while that is still on its way. */
+const SHARES_PACKET = 0.5;
 
 interface PublishOptions {
   reply?: string;
@@ -38,6 +41,8 @@ export class SimConnection {
   private outAtMs = 0;
   private inAtMs = 0;
   private waiting: Frame[] = [];
+  /** The last one that is on its way to us: its messages are handed over in one go, as a socket's are. */
+  private packet: (() => void)[] | null = null;
   private readonly statuses: Status[] = [];
   private readonly statusWaiters: (() => void)[] = [];
   private readonly subscriptions = new Set<SimSubscription>();
@@ -109,13 +114,14 @@ export class SimConnection {
       const subscription = this.subscribe(reply, {
         callback: (_, message) => {
           end();
-          if (message.headers?.code === 503) reject(named("NoRespondersError", subject));
+          const nobody = new errors.NoRespondersError(subject);
+          if (message.headers?.code === 503) reject(new errors.RequestError(nobody.message, { cause: nobody }));
           else resolve(message);
         },
       });
       const timer = setTimeout(() => {
         end();
-        reject(named("TimeoutError", subject));
+        reject(new errors.TimeoutError());
       }, options.timeout ?? REQUEST_TIMEOUT_MS);
       this.publish(subject, payload, {
         reply,
@@ -132,9 +138,22 @@ export class SimConnection {
       broker.timeline.mishap("answer lost");
       return broker.timeline.note(`lost answer to ${this.node.name}`);
     }
+    const hand = (): void => {
+      if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);
+    };
+    // What comes while nobody reads is read in one go.
+    const unread = this.node.pausedUntil > broker.timeline.now;
+    if (this.packet !== null && (unread || broker.chance.hit(SHARES_PACKET))) {
+      broker.timeline.mishap("shared a packet");
+      this.packet.push(hand);
+      return;
+    }
+    const packet = [hand];
+    this.packet = packet;
     this.inAtMs = Math.max(this.inAtMs, broker.timeline.now + this.way());
     broker.timeline.after(this.inAtMs - broker.timeline.now, this.node, () => {
-      if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);
+      if (this.packet === packet) this.packet = null;
+      for (const next of packet) next();
     });
   }
 
@@ -241,10 +260,4 @@ export class SimMessage {
   json<T>(): T {
     return JSON.parse(Buffer.from(this.data).toString("utf8")) as T;
   }
-}
-
-function named(name: string, subject: string): Error {
-  const error = new Error(`${subject}: ${name}`);
-  error.name = name;
-  return error;
 }

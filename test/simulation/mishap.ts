@@ -18,7 +18,7 @@ export const MISHAPS = [
   "server paused",
   "acknowledgement forgotten",
   "delivered again",
-  "shared a packet",
+  "read in one go",
   "order of a gone process carried out",
 ] as const;
 

@@ -11,8 +11,6 @@ import { emptyData, noHeaders, readHeaders, type Frame, type HeaderBlock } from 
 
 const MAX_PAYLOAD = 8 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 1000;
-/** How often a message comes in one packet with the one before it, while that is still on its way. */
-const SHARES_PACKET = 0.5;
 
 interface PublishOptions {
   reply?: string;
@@ -142,9 +140,8 @@ export class SimConnection {
       if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);
     };
     // What comes while nobody reads is read in one go.
-    const unread = this.node.pausedUntil > broker.timeline.now;
-    if (this.packet !== null && (unread || broker.chance.hit(SHARES_PACKET))) {
-      broker.timeline.mishap("shared a packet");
+    if (this.packet !== null && this.node.pausedUntil > broker.timeline.now) {
+      broker.timeline.mishap("read in one go");
       this.packet.push(hand);
       return;
     }

@@ -113,7 +113,8 @@ export class SimConnection {
         callback: (_, message) => {
           end();
           const nobody = new errors.NoRespondersError(subject);
-          if (message.headers?.code === 503) reject(new errors.RequestError(nobody.message, { cause: nobody }));
+          if (message.headers?.code === 503)
+            reject(new errors.RequestError(nobody.message, { cause: nobody }));
           else resolve(message);
         },
       });

@@ -144,8 +144,8 @@ export class SandboxService {
   }
 }
 
-/** N5 */
-async function withoutContainer(
+/** N5: the outcome, once all that is `leaving` has gone or cannot go. */
+export async function withoutContainer(
   outcome: SandboxOutcome,
   leaving: readonly Promise<void>[],
 ): Promise<SandboxOutcome> {

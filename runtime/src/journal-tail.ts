@@ -43,10 +43,10 @@ export async function* tailRun(
         throw error;
       });
       for (const record of records) {
+        if (options.signal.aborted) return;
         if (record.seq < next) continue; // F1
         next = record.seq + 1;
         yield record;
-        if (options.signal.aborted) return;
       }
       if (bell.count !== heard || records.length > 0) {
         heard = bell.count;

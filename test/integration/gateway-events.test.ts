@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -5,7 +6,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
-import type { EvidenceManifest, NewRecord } from "@antiphon/contracts";
+import type { EvidenceManifest, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { createLogger, listen, openBlobs, openKv, tell } from "@antiphon/runtime";
 import {
   closedRecord,
@@ -82,9 +83,9 @@ class Stream {
   }
 }
 
-function open(path: string, headers: Record<string, string> = {}): Promise<Stream> {
+function open(path: string, headers: Record<string, string> = {}, at = world.url): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    get(world.url + path, { headers: { accept: "text/event-stream", ...headers } }, (response) =>
+    get(at + path, { headers: { accept: "text/event-stream", ...headers } }, (response) =>
       resolve(new Stream(response)),
     ).once("error", reject);
   });
@@ -298,6 +299,20 @@ describe("E2 a client that does not read", () => {
     await eventually("its stream is over", () => streams.count === 0);
     await eventually("its connection is cut", async () => (await connections()) === 0, 4_000); // not by keep-alive
     socket.destroy();
+  });
+
+  it("E3 leaves nothing behind when it goes while a record is read for it", async () => {
+    const runId = await newRun();
+    const [record] = await world.journal.read(runId);
+    async function* late(_runId: string, _from: number, signal: AbortSignal): AsyncGenerator<StoredRecord> {
+      await once(signal, "abort");
+      if (record !== undefined) yield record;
+    }
+    streams = new EventStreams({ ...natsBackend(world.bus, log, 10), tail: late });
+    const stream = await open(`/runs/${runId}/events`, {}, url);
+    expect(streams.count).toBe(1);
+    stream.hangUp();
+    await eventually("its place is free", () => streams.count === 0);
   });
 });
 

@@ -118,6 +118,20 @@ print(done)`);
     expect(most).toBeLessThanOrEqual(64);
   });
 
+  it("Y4: breaks for whoever writes on when the other side is gone, though that had taken its leave", async () => {
+    serve = (socket) => socket.once("data", () => socket.resume().end("bye"));
+    await open();
+    const { stdout, stderr } = await python(`
+import socket, time
+s = socket.create_connection(("127.0.0.1", ${PORT})); s.sendall(b"x")
+print(s.recv(100), s.recv(100), flush=True)
+try:
+    for _ in range(500): s.sendall(b"x" * 4096); time.sleep(0.01)
+    print("taken for nobody")
+except OSError as e: print(type(e).__name__)`);
+    expect([stdout.tail, stderr.tail]).toEqual(["b'bye' b''\nBrokenPipeError\n", ""]);
+  });
+
   it("P4: ends with its step: no connection of one step reaches the next", async () => {
     serve = (socket) => socket.resume().on("end", () => socket.end());
     await open();

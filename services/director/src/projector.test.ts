@@ -91,6 +91,19 @@ test("N2 an older state that comes late does not replace a newer one", async () 
   expect(contract?.value.epoch).toBe(1);
 });
 
+test("N4 a run is shown as it ended only when its contracts are", async () => {
+  const [runs, contracts] = [new MemoryKv(), new SlowKv()];
+  const projector = new Projector({ runs, contracts }, log);
+  const records = new RecordLog().opened([planned("T-001")]);
+  await projector.project(runOf(records));
+  const shown = projector.drain();
+  await new Promise(setImmediate); // Whatever does not wait for the contracts would be written by now.
+  expect([contracts.writes, await runs.get(records.runId)]).toEqual([2, null]);
+  contracts.open();
+  await shown;
+  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+});
+
 test("N3 a rewrite gives way to what somebody else writes after it looked, and looks again", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
   const projector = new Projector({ runs, contracts }, log);

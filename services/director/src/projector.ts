@@ -13,6 +13,7 @@
  *      newest state.
  *   N3 A rewrite puts no older state over a newer one: what is stored is read before the journal, and written over by
  *      compare-and-set only.
+ *   N4 A run's view is shown after its contracts: whoever sees what a run came to finds them as they were then, or newer.
  */
 import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, keys, runView } from "@antiphon/contracts";
@@ -135,7 +136,7 @@ export class Projector {
     return found;
   }
 
-  #shapes({ records, snapshot }: CachedRun): Shape[] {
+  #shapes({ records, snapshot }: CachedRun): [view: Shape, ...contracts: Shape[]] {
     const run = snapshot.context;
     const { runId } = run;
     const router = routerContract(run);
@@ -157,7 +158,9 @@ export class Projector {
     shown.seq = run.lastSeq;
     this.#remember(run.runId, shown);
     try {
-      await Promise.all(this.#shapes(now).map((shape) => putChanged(shown, shape)));
+      const [view, ...contracts] = this.#shapes(now);
+      await Promise.all(contracts.map((shape) => putChanged(shown, shape)));
+      await putChanged(shown, view); // N4
     } catch (error) {
       this.#log.warn({ err: error, run: run.runId }, "projection not written; the journal has it");
     }

@@ -100,6 +100,7 @@ export class EventStreams {
 
 /** False: the client is gone, or was let go. */
 function drained(reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false); // It left while a record was read: no event will say so again.
   return new Promise((resolve) => {
     const settle = (ok: boolean) => (): void => {
       reply.raw.removeListener("drain", onDrain);

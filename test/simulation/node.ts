@@ -7,6 +7,7 @@
  *   N1 What a process does to the outside is a sequence of operations. A crash comes before one of them, and then
  *      that one and all later ones do not happen: so every await point is a place to crash.
  *   N2 What was asked of another program (git) may still happen after the one who asked is gone.
+ *   N3 A pause that begins in another one does not end it: what waits for the end of the longer one stays in order.
  */
 import type { Chance } from "./chance.ts";
 import type { Actor, Timeline } from "./timeline.ts";
@@ -43,6 +44,10 @@ export class SimNode implements Actor {
     this.timeline.mishap("crash before an operation");
     this.crash(); // N1
     return false;
+  }
+
+  pause(forMs: number): void {
+    this.pausedUntil = Math.max(this.pausedUntil, this.timeline.now + forMs); // N3
   }
 
   onCrash(ending: () => void): void {

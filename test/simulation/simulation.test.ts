@@ -43,6 +43,7 @@ test.each([
     1138,
     "I8: an Associate that was cut off took an attempt up again while its first container may have lived",
   ],
+  [4097, "I1: a pause that ended another one told a Director of its connection in the wrong order (N3)"],
 ])("seed %i holds: %s", async (seed) => {
   expect((await runSeed(seed)).findings).toEqual([]);
 });

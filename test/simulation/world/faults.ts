@@ -122,8 +122,7 @@ export function strike(fault: Fault, ground: Ground): void {
       return broker.restart(fault.forMs);
     case "server-pause":
       timeline.mishap("server paused");
-      broker.node.pausedUntil = timeline.now + fault.forMs;
-      return;
+      return broker.node.pause(fault.forMs);
     default: {
       const nodes = ground.nodes(fault.service);
       if (nodes.length > 0) strikeNode(fault, chance.pick(nodes), ground);
@@ -152,8 +151,7 @@ function strikeNode(fault: Extract<Fault, { service: Service }>, node: SimNode, 
       return;
     case "pause":
       timeline.mishap("pause of a process");
-      node.pausedUntil = timeline.now + fault.forMs;
-      return;
+      return node.pause(fault.forMs);
     case "disconnect":
       timeline.mishap("connection lost");
       connection?.lose();

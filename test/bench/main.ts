@@ -16,8 +16,9 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
 const [name, ...parts] = process.argv.slice(2);
 const load = name === undefined ? undefined : BENCHES[name];
 if (load === undefined) {
-  console.error(`usage: npm run bench -- <${Object.keys(BENCHES).join("|")}> [part ...]`);
-  process.exitCode = 2;
+  const asked = name === "--help" || name === "-h";
+  console[asked ? "log" : "error"](`usage: npm run bench -- <${Object.keys(BENCHES).join("|")}> [part ...]`);
+  process.exitCode = asked ? 0 : 2;
 } else {
   await (await load()).run(parts);
 }

@@ -1,5 +1,5 @@
 /** What `npm run load` takes from its command line. */
-import { parseArgs } from "node:util";
+import { CommandLine } from "../support/command-line.ts";
 
 export interface LoadOptions {
   readonly runs: number;
@@ -30,14 +30,36 @@ export interface LoadOptions {
   readonly json: boolean;
 }
 
-export const USAGE = `usage: npm run load -- [--runs 2000] [--concurrency 256] [--associates 1] [--directors 1] [--servers 1|3]
-  [--agent noop|scripted] [--sandbox none|docker] [--via journal|gateway] [--rate <runs/s>: open loop]
-  [--steps 1|5] [--slots 256] [--kill-every <s>] [--no-bounds] [--warmup 500] [--profile <dir>] [--json]`;
+const line = new CommandLine(`
+usage: npm run load -- [options]
+
+  --runs 2000             runs that are measured
+  --warmup 500            runs before them, for the compilers and the caches
+  --steps 1               tasks of a run, one after the other, up to 64
+  --concurrency 256       runs under way at the same time (closed loop)
+  --rate <runs/s>         runs started whatever becomes of them (open loop)
+  --associates 1          processes of each kind, up to 16
+  --directors 1
+  --slots 256             records each Director, and attempts each Associate, has under way
+  --servers 1|3           3: a cluster whose streams have three copies
+  --agent noop|scripted   what an attempt does
+  --sandbox none|docker   where it does it
+  --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
+  --kill-every <s>        kill -9 of a random service process, and how long its runs waited
+  --no-bounds             do not measure what the server alone can do afterwards
+  --profile <directory>   a CPU profile of each service
+  --json                  the report for machines
+
+Exit 1 when a run was lost, doubled or failed.
+
+  npm run load -- --runs 5000 --steps 5
+  npm run load -- --rate 200 --runs 4000 --no-bounds
+  npm run load -- --sandbox docker --agent scripted --runs 50 --concurrency 4
+`);
 
 export function readOptions(args: readonly string[]): LoadOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
+  const values = line.read(
+    {
       runs: { type: "string", default: "2000" },
       concurrency: { type: "string", default: "256" },
       rate: { type: "string" },
@@ -55,37 +77,28 @@ export function readOptions(args: readonly string[]): LoadOptions {
       profile: { type: "string" },
       json: { type: "boolean", default: false },
     },
-  });
-  const sandbox = oneOf("sandbox", values.sandbox, ["none", "docker"]);
+    [...args],
+  );
+  const sandbox = line.oneOf("sandbox", values.sandbox, ["none", "docker"]);
   const docker = sandbox === "docker";
   return {
-    runs: whole("runs", values.runs, 1_000_000),
-    concurrency: whole("concurrency", values.concurrency, 20_000),
-    rate: values.rate === undefined ? null : whole("rate", values.rate, 20_000),
-    steps: whole("steps", values.steps, 64),
-    associates: whole("associates", values.associates, 16),
-    directors: whole("directors", values.directors, 16),
-    servers: oneOf("servers", values.servers, ["1", "3"]) === "3" ? 3 : 1,
-    agent: oneOf("agent", values.agent, ["noop", "scripted"]),
+    runs: line.whole("runs", values.runs, 1_000_000),
+    concurrency: line.whole("concurrency", values.concurrency, 20_000),
+    rate: values.rate === undefined ? null : line.whole("rate", values.rate, 20_000),
+    steps: line.whole("steps", values.steps, 64),
+    associates: line.whole("associates", values.associates, 16),
+    directors: line.whole("directors", values.directors, 16),
+    servers: line.oneOf("servers", values.servers, ["1", "3"]) === "3" ? 3 : 1,
+    agent: line.oneOf("agent", values.agent, ["noop", "scripted"]),
     sandbox,
-    via: oneOf("via", values.via ?? (docker ? "gateway" : "journal"), ["journal", "gateway"]),
-    slots: whole("slots", values.slots, 1024),
-    killEvery: values["kill-every"] === undefined ? null : whole("kill-every", values["kill-every"], 600),
+    via: line.oneOf("via", values.via ?? (docker ? "gateway" : "journal"), ["journal", "gateway"]),
+    slots: line.whole("slots", values.slots, 1024),
+    killEvery:
+      values["kill-every"] === undefined ? null : line.whole("kill-every", values["kill-every"], 600),
     bounds: !values["no-bounds"] && !docker,
-    warmup: values.warmup === undefined ? (docker ? 2 : 500) : whole("warmup", values.warmup, 100_000, 0),
+    warmup:
+      values.warmup === undefined ? (docker ? 2 : 500) : line.whole("warmup", values.warmup, 100_000, 0),
     profile: values.profile ?? null,
     json: values.json,
   };
-}
-
-function whole(name: string, text: string, most: number, least = 1): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`--${name} ${text}: not a whole number from ${least} to ${most}\n${USAGE}`);
-}
-
-function oneOf<T extends string>(name: string, text: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === text);
-  if (found !== undefined) return found;
-  throw new RangeError(`--${name} ${text}: not one of ${allowed.join(", ")}\n${USAGE}`);
 }

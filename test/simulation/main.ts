@@ -1,31 +1,38 @@
-/**
- * Simulated worlds from the command line.
- *
- *   npx tsx test/simulation/main.ts --seeds 100000 --from 1    runs them; exit code 1 when one has a finding
- *   npx tsx test/simulation/main.ts --trace 4711               one seed again, with everything that happened
- */
-import { parseArgs } from "node:util";
+/** Simulated worlds from the command line. */
 import { check } from "../chaos/checker/check.ts";
+import { CommandLine } from "../support/command-line.ts";
 import { replayCommand, runCampaign } from "./campaign.ts";
 import { traceSeed } from "./seed.ts";
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "2000" },
-    from: { type: "string", default: "1" },
-    threads: { type: "string" },
-    trace: { type: "string" },
-    json: { type: "boolean", default: false },
-  },
+const line = new CommandLine(`
+usage: npx tsx test/simulation/main.ts [options]
+
+  --seeds 2000     worlds to run
+  --from 1         the first seed
+  --threads <n>    default: one a processor
+  --json           the result for machines
+  --trace <seed>   one world again, with everything that happened in it
+
+Exit 1 when a world has a finding.
+
+  npx tsx test/simulation/main.ts --seeds 100000
+  npx tsx test/simulation/main.ts --trace 4711
+`);
+const values = line.read({
+  seeds: { type: "string", default: "2000" },
+  from: { type: "string", default: "1" },
+  threads: { type: "string" },
+  trace: { type: "string" },
+  json: { type: "boolean", default: false },
 });
 
-if (values.trace !== undefined) await showTrace(Number(values.trace));
+if (values.trace !== undefined) await showTrace(line.whole("trace", values.trace, undefined, 0));
 else await runMany();
 
 async function showTrace(seed: number): Promise<void> {
   const { result, report } = await traceSeed(seed);
   console.log(JSON.stringify({ fleet: report.plan.fleet, faults: report.plan.faults }, null, 1));
-  for (const line of report.trace) console.log(line);
+  for (const entry of report.trace) console.log(entry);
   for (const { invariant, rule, what, counterexample } of check(report.history).violations) {
     console.log(`${invariant} ${rule}: ${what}`);
     for (const record of counterexample?.records ?? []) console.log(`   ${record.seq} ${record.subject}`);
@@ -36,9 +43,9 @@ async function showTrace(seed: number): Promise<void> {
 
 async function runMany(): Promise<void> {
   const campaign = await runCampaign({
-    from: Number(values.from),
-    seeds: Number(values.seeds),
-    ...(values.threads === undefined ? {} : { threads: Number(values.threads) }),
+    from: line.whole("from", values.from),
+    seeds: line.whole("seeds", values.seeds),
+    ...(values.threads === undefined ? {} : { threads: line.whole("threads", values.threads, 64) }),
     onResult: ({ seed, findings }) => {
       for (const finding of findings) console.error(`seed ${seed}: ${finding}\n   ${replayCommand(seed)}`);
     },

@@ -45,6 +45,10 @@ export async function startNatsCluster({ size = 3 }: { size?: number } = {}): Pr
   const members = await Promise.all(
     routes.map((_, i) => startMember(dir, `n${i + 1}`, ports.slice(3 * i, 3 * i + 3), routes)),
   );
+  const killAll = (): void => {
+    for (const member of members) void member.kill();
+  };
+  process.once("exit", killAll);
   const buses = new Set<Bus>();
   const url = members.map((member) => member.url).join(",");
   const leader: NatsCluster["leader"] = async (stream) => {
@@ -73,6 +77,7 @@ export async function startNatsCluster({ size = 3 }: { size?: number } = {}): Pr
     async close() {
       await Promise.all([...buses].map((bus) => bus.close()));
       await Promise.all(members.map((member) => member.kill()));
+      process.off("exit", killAll);
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -92,7 +97,6 @@ async function startMember(
   writeFileSync(configFile, memberConfig(name, storeDir, port, monitorPort, routePort, routes));
   let child = await launch(configFile, port);
   const alive = (process: ChildProcess): boolean => process.exitCode === null && process.signalCode === null;
-  process.once("exit", () => void child.kill("SIGKILL"));
   return {
     name,
     url: `nats://127.0.0.1:${port}`,

@@ -118,7 +118,7 @@ print(done)`);
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  it("Y4: breaks for whoever writes on when the other side is gone, though that had taken its leave", async () => {
+  it("Y10: breaks for whoever writes on when the other side is gone, though that had taken its leave", async () => {
     serve = (socket) => socket.once("data", () => socket.resume().end("bye"));
     await open();
     const { stdout, stderr } = await python(`

@@ -9,7 +9,7 @@
  *   Y1  What the sandbox sends is bytes for a connection it opened, and nothing else: no address, no name.
  *   Y2  Each side may have 256 KiB under way per connection and 64 connections; past that the frame is a fault.
  *   Y3  Nothing is dialled before `open` and after `shut`.
- *   Y4  An end of the other side alone leaves a connection open for what the sandbox still says, as TCP does; once the
+ *   Y10 An end of the other side alone leaves a connection open for what the sandbox still says, as TCP does; once the
  *       other side is gone, what is said breaks the connection: no bytes are taken for nobody.
  */
 import type { Duplex } from "node:stream";
@@ -111,7 +111,7 @@ export class NetBridge {
       if (connection.allowance < 0) throw new FrameError(`connection ${id} sent more than its credit`); // Y2
       outside.write(Buffer.from(bytes), (error) => {
         if (this.#connections.get(id) !== connection) return;
-        if (error) return void this.#drop(id, connection); // Y4
+        if (error) return void this.#drop(id, connection); // Y10
         connection.allowance += bytes.length;
         this.#send(encodeFrame("G", numbers(id, bytes.length)));
       });

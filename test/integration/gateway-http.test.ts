@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUCKETS, limits } from "@antiphon/contracts";
@@ -291,6 +292,42 @@ describe("H4 prompts", () => {
       expect((await closed.call("GET", "/runs", bearer(token))).status).toBe(200);
       const prolong = await closed.call("POST", "/sessions", bearer(token));
       expect([prolong.status, errorOf(prolong).code]).toEqual([401, "ANT_GATEWAY_TOKEN_REQUIRED"]);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
+describe("H5 however a path is written", () => {
+  /** The request line as it stands: a client library would drop what follows `#`. */
+  function ask(url: string, method: string, path: string, token: string | null): Promise<string> {
+    const { port } = new URL(url);
+    const bearer = token === null ? "" : `Authorization: Bearer ${token}\r\n`;
+    const length = method === "POST" ? "Content-Length: 0\r\n" : "";
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${bearer}${length}\r\n`,
+    );
+    return text(socket);
+  }
+
+  it("H5 N2 a session token opens no session, and H4 the deployment's own opens one and nothing else", async () => {
+    const closed = await openWorld({ token: "s3cret" });
+    const status = async (method: string, path: string, token: string | null): Promise<string> =>
+      /^HTTP\/1\.1 (\d+)/.exec(await ask(closed.url, method, path, token))?.[1] ?? "";
+    try {
+      const opened = await closed.call("POST", "/sessions", { headers: { authorization: "Bearer s3cret" } });
+      const session = String(opened.body.token);
+      for (const path of ["/sessions", "/%73essions", "/sessions#x", "/v1/session%73", "/sessions?a=1#b"]) {
+        expect([path, await status("POST", path, session)]).toEqual([path, "401"]);
+        expect([path, await status("POST", path, "s3cret")]).toEqual([path, "201"]);
+      }
+      for (const path of ["/%69ntents", "/intents#/sessions", "/intents?/sessions"])
+        expect([path, await status("POST", path, "s3cret")]).toEqual([path, "401"]);
+      for (const path of ["/%68ealthz", "/readyz?verbose=1", "/healthz#x"])
+        expect([path, await status("GET", path, null)]).toEqual([path, "200"]);
+      for (const path of ["/runs#/healthz", "/runs?/healthz", "/healthz/", "/nowhere"])
+        expect([path, await status("GET", path, null)]).toEqual([path, "401"]);
     } finally {
       await closed.close();
     }

@@ -5,6 +5,8 @@
 //   H2 Every failure leaves through `errorReply`: coded JSON, never a stack.
 //   H3 Without NATS a request that needs it is answered 503 at once.
 //   H4 A deployment with a token takes prompts with a session token only.
+//   H5 The guards judge the route that will answer, never the text of the URL: `/%73essions` and `/sessions#x` are
+//      `/sessions`, however they are written.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import fastify from "fastify";
@@ -54,8 +56,8 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
     await admit(request, policy); // H1
-    const path = request.url.split("?")[0] ?? "";
-    requireSession(request, path, policy);
+    const path = routeOf(request);
+    requireSession(request, policy);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
@@ -71,10 +73,15 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   return server;
 }
 
+/** H5. As it was declared; empty: no route answers, so no exception holds. */
+function routeOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.url ?? "";
+}
+
 async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void> {
   const { host, origin, authorization } = request.headers;
   const site = request.headers["sec-fetch-site"];
-  const isProbe = OPEN_PATHS.has(request.url);
+  const isProbe = OPEN_PATHS.has(routeOf(request));
   const verdict = judgeCaller(
     { host, origin, authorization, secFetchSite: typeof site === "string" ? site : undefined },
     isProbe ? { ...policy, token: null } : policy,
@@ -88,12 +95,14 @@ async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void>
  * H4. Where a deployment has a token, that token opens sessions and reads; what people say is taken with the
  * short-lived token of a session (seed 000).
  */
-function requireSession({ method, sessionId }: FastifyRequest, path: string, { token }: GuardPolicy): void {
+function requireSession(request: FastifyRequest, { token }: GuardPolicy): void {
+  const { method, sessionId } = request;
   if (method !== "POST") return;
-  if (path === SESSIONS_PATH) {
+  if (routeOf(request) === SESSIONS_PATH) {
     if (sessionId === null) return;
     throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "a session token opens no session"); // N2
   }
+  const [path = ""] = request.url.split("?");
   if (token !== null && sessionId === null)
     throw new AntiphonError("ANT_SESSION_REQUIRED", `POST ${path} is taken with a session token only`);
 }

@@ -4,6 +4,8 @@
  * Invariants:
  *   U3  TLS to the other side is verified against the name, always; there is no switch.
  *   U4  A redirect is an answer like any other: whoever follows it asks again, and is judged again.
+ *   U5  A body that is streamed may break at any moment: before its address is known, after its request has failed. It
+ *       ends its own request and nothing else: from the first line of send() on, somebody listens for its error.
  */
 import {
   Agent as HttpAgent,
@@ -50,8 +52,11 @@ export class Upstream {
 
   /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
   async send({ target, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> {
+    const streamed = body === null || Buffer.isBuffer(body) ? null : body;
+    streamed?.on("error", () => undefined); // U5: an error that nobody listens to ends the process
     const { address, port } = await this.#resolve(target.host, target.port);
     signal.throwIfAborted();
+    if (streamed?.errored) throw streamed.errored; // U5
     const isTls = target.scheme === "https";
     const standard = target.port === (isTls ? 443 : 80);
     const options: RequestOptions & { servername?: string } = {
@@ -74,10 +79,10 @@ export class Upstream {
         const why = error.code ?? error.message;
         reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", `${target.host}: ${why}`));
       });
-      if (body === null || Buffer.isBuffer(body)) request.end(body ?? undefined);
+      if (streamed === null) request.end(body ?? undefined);
       else {
-        body.on("error", (error: Error) => request.destroy(error));
-        body.pipe(request);
+        streamed.on("error", (error: Error) => request.destroy(error));
+        streamed.pipe(request);
       }
     });
   }

@@ -184,6 +184,7 @@ export class Director {
         this.#parts.runs.forget(run.runId); // The delivery comes again and finds the cancel.
         throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
       }
+      if (signal.aborted) throw error; // V6: we stop; what that broke off is no reason to refuse anything.
       const refusal = this.#parts.performer.refusal(run, effect, cause, error);
       if (refusal === null) throw error;
       this.#parts.log.warn({ err: error, run: run.runId, effect: effect.kind }, "refused for good");

@@ -1,4 +1,10 @@
-/** V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network. */
+/**
+ * V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network.
+ *
+ * Invariants:
+ *   V6 A clean room that was stopped says nothing about the change. A runner also stops a job by itself (it shuts down, or
+ *      took us for silent): that is tried again. No verdict is made of either.
+ */
 import {
   AntiphonError,
   isErrorCode,
@@ -50,18 +56,20 @@ export class CleanRoom implements CleanRoomPort {
       },
       { signal },
     );
-    return outcomesOf(outcome, checks);
+    return outcomesOf(outcome, checks, signal);
   }
 }
 
 /** A sandbox that ran is a fact about the change; one that broke is a fact about us, and no verdict. */
-function outcomesOf(outcome: SandboxOutcome, checks: readonly string[]): CheckOutcome[] {
+function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): CheckOutcome[] {
   switch (outcome.outcome) {
     case "completed":
     case "timeout":
     case "oom":
       return checks.map((command, i) => checkOutcome(command, outcome, outcome.steps[i]));
     case "canceled":
+      if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
+      throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // V6
     case "refused":
     case "error":
       throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);

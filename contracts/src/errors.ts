@@ -84,7 +84,7 @@ const TABLE = {
   ANT_JOURNAL_ORDER: ["terminal", 500, 1, "A record stands where no service would have written it.", "Report it with `antiphon events <runId> --json`; compare the run with a backup."],
   ANT_LANDING_CONFLICT: ["attempt", 409, 1, "The change does not apply on the branch as it is now.", "The task is tried again on the new head."],
   ANT_LANDING_HEAD_MOVED: ["retry", 409, 1, "The branch moved while the change was being verified.", "It is verified again on the new head."],
-  ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch could not be written.", "Wait for the other git command, or remove a stale .lock file; the details name it."],
+  ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove a stale .lock file; the details name it. It is tried again."],
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the branch as it is; nothing was changed."],
   ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `npm run setup`, or name one with NATS_SERVER_BIN."],
   ANT_NATS_NO_SPACE: ["retry", 503, 4, "JetStream has no room left.", "Free disk space or raise the stream's bound; accepted runs go on by themselves."],

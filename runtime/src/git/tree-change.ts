@@ -16,7 +16,7 @@ export interface RawChange {
 }
 
 const TREE_MODE = "040000";
-const ABSENT = "000000";
+export const ABSENT = "000000";
 
 /** Two processes. Objects beyond `maxBytes` are ANT_PATCH_TOO_LARGE. */
 export async function readChange(
@@ -56,7 +56,7 @@ function isTree(entry: RawChange): boolean {
 }
 
 /** `:<mode> <mode> <id> <id> <status> NUL <path> NUL`. */
-function parseRaw(bytes: Buffer): RawChange[] {
+export function parseRaw(bytes: Buffer): RawChange[] {
   const changes: RawChange[] = [];
   for (let at = 0; at < bytes.length;) {
     const headEnd = bytes.indexOf(0, at);

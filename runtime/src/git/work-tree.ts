@@ -5,13 +5,21 @@
  * fsmonitor named in the user's config do not exist for it (G4). Of that config only plain switches that say how
  * files are compared and written are carried over. A file under a clean/smudge filter (git-lfs) is therefore
  * compared and written as git stores it.
+ *
+ * Invariants:
+ *   J8d  An update that ended in the middle is finished when it is asked for again, also after others have landed on
+ *        top of it; what is not as the landing wants it is somebody's own, and is never overwritten.
+ *   J8e  An index that another git command holds is ANT_LANDING_REF_LOCKED, which passes, and never taken for local
+ *        changes or for a work tree that is up to date.
  */
 import { copyFile, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { firstLine, git, runGit, type GitCall, type GitResult } from "./git-process.ts";
+import { isAncestor } from "./landing.ts";
 import { objectStore, openRepo, tipOf, type Repo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch, type Scratch } from "./scratch.ts";
+import { adoptWritten, type WorkTreeGit } from "./written-files.ts";
 
 const SWITCHES =
   /^core\.(autocrlf|eol|safecrlf|filemode|ignorecase|symlinks|precomposeunicode|trustctime|checkstat|sparsecheckout|sparsecheckoutcone)$/;
@@ -34,10 +42,12 @@ async function switches(repo: Repo): Promise<(readonly [string, string])[]> {
   return settings;
 }
 
-type WorkTreeGit = (args: readonly string[]) => Promise<GitResult>;
-
 /** One process for the switches, and one for each call of `body`. */
-async function inWorkTree<T>(repo: Repo, head: string, body: (run: WorkTreeGit) => Promise<T>): Promise<T> {
+async function inWorkTree<T>(
+  repo: Repo,
+  head: string,
+  body: (run: WorkTreeGit, scratch: Scratch) => Promise<T>,
+): Promise<T> {
   const settings = await switches(repo);
   return withScratch(objectStore(repo), async (scratch) => {
     await writeFile(join(scratch.gitDir, "HEAD"), `${head}\n`);
@@ -49,7 +59,7 @@ async function inWorkTree<T>(repo: Repo, head: string, body: (run: WorkTreeGit) 
       cwd: repo.top,
       settings: [["core.bare", "false"], ...settings],
     };
-    return body((args) => runGit({ ...call, args }));
+    return body((args, more) => runGit({ ...call, ...more, args }), scratch);
   });
 }
 
@@ -111,28 +121,45 @@ export interface WorkTreeUpdate {
 }
 
 /**
- * Brings the work tree that has `ref` checked out from commit `from` to commit `to`, after the ref was moved.
+ * Brings the work tree that has `ref` checked out from commit `from` to commit `to`, after the ref was moved; to where
+ * the ref is by now, when others have landed on top of `to` (J8d).
  * Local changes to files the landing does not touch stay; any others refuse the whole update, which touches
- * nothing then. Doing it twice is doing it once. About five processes.
+ * no file then. Doing it twice is doing it once. About five processes.
+ * @throws AntiphonError ANT_LANDING_REF_LOCKED (J8e)
  */
 export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Promise<WorkTreeOutcome> {
   const opened = await openRepo(repo);
-  requireId(update.from);
+  const from = requireId(update.from);
   requireId(update.to);
   const top = await checkedOutAt(opened, update.ref);
   if (top === null) return { kind: "unchanged" };
-  // Others may have landed since: then their update brings this change along.
-  if (update.dryRun !== true && (await tipOf(opened, update.ref)) !== update.to) return { kind: "unchanged" };
+  const isDry = update.dryRun === true;
+  const to = isDry ? update.to : await tipOf(opened, update.ref);
+  // Taken back, or never moved: the files are not ours to change.
+  if (to === null || !(await isAncestor(opened, update.to, to))) return { kind: "unchanged" };
   const there = await openRepo(top);
-  return inWorkTree(there, update.to, async (run) => {
-    const status = await run(["diff-index", "--cached", "--quiet", "--ignore-submodules", update.to, "--"]);
+  return inWorkTree(there, to, async (run, scratch) => {
+    const status = await run(["diff-index", "--cached", "--quiet", "--ignore-submodules", to, "--"]);
     if (status.exitCode === 0) return { kind: "unchanged" };
     // The index remembers when files were last looked at; without a refresh an untouched file may look changed.
-    await run(["update-index", "-q", "--refresh", "--ignore-submodules"]);
-    const how = update.dryRun === true ? ["-n"] : [];
-    const result = await run(["read-tree", "-m", "-u", ...how, update.from, update.to]);
+    // Exit code 1 only says that there are changed files.
+    requireUnlocked(update.ref, await run(["update-index", "--refresh", "--ignore-submodules"]));
+    const bringUp = ["read-tree", "-m", "-u", ...(isDry ? ["-n"] : []), from, to];
+    let result = requireUnlocked(update.ref, await run(bringUp));
+    if (result.exitCode !== 0 && !isDry) {
+      const again = await adoptWritten(run, { from, to, spareIndex: scratch.indexFile }); // J8d
+      if (again) result = requireUnlocked(update.ref, await run(bringUp));
+    }
     if (result.exitCode === 0) return { kind: "updated", top };
     return { kind: "refused", top, message: firstLine(result.stderr) };
+  });
+}
+
+/** J8e */
+function requireUnlocked(ref: string, result: GitResult): GitResult {
+  if (result.exitCode === 0 || !/index\.lock': File exists/.test(result.stderr)) return result;
+  throw new AntiphonError("ANT_LANDING_REF_LOCKED", firstLine(result.stderr), {
+    data: { ref, stderr: result.stderr },
   });
 }
 

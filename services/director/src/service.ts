@@ -63,7 +63,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const ports = {
-    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer),
+    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log),
     room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };

@@ -1,4 +1,11 @@
-/** The user's repositories over git: what a run starts from, what a patch makes of it, and the landing. */
+/**
+ * The user's repositories over git: what a run starts from, what a patch makes of it, and the landing.
+ *
+ * Invariants:
+ *   D30 Local changes refuse a landing only while the branch is where it was when the change was verified. After that
+ *       the branch itself says what became of the landing: it is there already, or the branch moved.
+ *   D31 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
+ */
 import { relative, sep } from "node:path";
 import { realpath } from "node:fs/promises";
 import {
@@ -9,7 +16,7 @@ import {
   type RepoRef,
   type TreeRef,
 } from "@antiphon/contracts";
-import type { Blobs } from "@antiphon/runtime";
+import type { Blobs, Logger } from "@antiphon/runtime";
 import {
   applyPatch,
   buildCommit,
@@ -36,12 +43,14 @@ export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
   readonly #roots: readonly string[];
   readonly #signer: CommitSigner;
+  readonly #log: Logger;
   readonly #exported = new Map<string, Promise<TreeRef>>();
 
-  constructor(trees: Blobs, roots: readonly string[], signer: CommitSigner) {
+  constructor(trees: Blobs, roots: readonly string[], signer: CommitSigner, log: Logger) {
     this.#trees = trees;
     this.#roots = roots;
     this.#signer = signer;
+    this.#log = log;
   }
 
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
@@ -106,7 +115,8 @@ export class Repositories implements RepositoryPort {
     const move = previous === null ? null : { ref, from: previous, to: commit };
     if (move !== null) {
       const files = await updateWorktree(repo.path, { ...move, dryRun: true });
-      if (files.kind === "refused")
+      if (files.kind === "refused" && (await tipOf(repo.path, ref)) === previous)
+        // D30
         return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
     }
     const outcome = await landRef(repo.path, ref, commit, previous);
@@ -114,8 +124,19 @@ export class Repositories implements RepositoryPort {
       const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
       return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };
     }
-    if (move !== null) await updateWorktree(repo.path, move);
+    if (move !== null) await this.#bringUp(repo, move);
     return { kind: "landed", ref, commit, previous };
+  }
+
+  /** A lock on the index throws: the landing is told when the files follow it, or nobody would make them. */
+  async #bringUp(repo: RepoRef, move: { ref: string; from: string; to: string }): Promise<void> {
+    const files = await updateWorktree(repo.path, move);
+    if (files.kind !== "refused") return;
+    const { top, message: reason } = files;
+    this.#log.warn(
+      { ref: move.ref, commit: move.to, top, reason },
+      "landed, but the files stay as they were",
+    ); // D31
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {

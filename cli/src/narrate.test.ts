@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "./gateway-client.ts";
 import { narrate } from "./narrate.ts";
-import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
+import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 
 let seq = 0;
 function record(type: string, body: unknown, taskId: string | null = "T-001", epoch = 1): RunRecord {
@@ -139,4 +139,13 @@ describe("the summary of a run", () => {
       (["succeeded", "running", "failed", "canceled", "waiting_input"] as const).map(exitCodeOf),
     ).toEqual([0, 0, 1, 1, 3]);
   });
+});
+
+it("a status this version does not know is shown as it is, also when every object has something of that name", () => {
+  expect(["queued", "later", "constructor", "__proto__"].map(statusWords)).toEqual([
+    "waiting for the Router",
+    "later",
+    "constructor",
+    "__proto__",
+  ]);
 });

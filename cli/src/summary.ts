@@ -96,7 +96,7 @@ const STATUS_WORDS: Record<RunViewModel["status"], string> = {
 };
 
 export function statusWords(status: string): string {
-  return (STATUS_WORDS as Record<string, string | undefined>)[status] ?? status;
+  return Object.hasOwn(STATUS_WORDS, status) ? STATUS_WORDS[status as keyof typeof STATUS_WORDS] : status;
 }
 
 /** 0 ok, 1 run failed, 3 needs input. A run that is still under way is no failure. */

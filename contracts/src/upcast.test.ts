@@ -42,6 +42,13 @@ describe("upcasters", () => {
     expect(readVersion("SandboxJob.v0", golden("SandboxJob.v0")).id).toBe("SandboxJob.v1");
   });
 
+  test("O3 what every object has is the name of no version", () => {
+    for (const id of ["__proto__", "constructor", "toString", "valueOf"]) {
+      expect(upcast(id, { a: 1 })).toEqual({ id, value: { a: 1 } });
+      expect(() => readVersion(id, {})).toThrow(/does not know/);
+    }
+  });
+
   test("what is written as an old version is held to that version", () => {
     const v1Result = golden("SandboxResult.v1", "full");
     expect(() => readVersion("SandboxResult.v0", v1Result)).toThrow(/SandboxResult/);

@@ -5,7 +5,8 @@
  * Invariants:
  *  O1 Every older version in the registry has a step to the next one.
  *  O2 A step is pure and total on valid documents; its result is valid.
- *  O3 A version this reader does not know is refused, never guessed at.
+ *  O3 A version this reader does not know is refused, never guessed at; what every object has (`constructor`) is
+ *     the name of none.
  */
 import { AntiphonError } from "./errors.ts";
 import { registry, schemaNameOf } from "./registry.ts";
@@ -37,6 +38,8 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
 };
 
+const stepOf = (id: string): Step | undefined => (Object.hasOwn(STEPS, id) ? STEPS[id] : undefined); // O3
+
 export const UPCASTERS: readonly { from: string; to: string }[] = Object.entries(STEPS).map(
   ([from, { to }]) => ({ from, to }),
 );
@@ -44,7 +47,7 @@ export const UPCASTERS: readonly { from: string; to: string }[] = Object.entries
 /** A valid document of version `id`, in the newest version there is. */
 export function upcast(id: string, value: unknown): { id: string; value: unknown } {
   let current = { id, value };
-  for (let step = STEPS[current.id]; step !== undefined; step = STEPS[current.id]) {
+  for (let step = stepOf(current.id); step !== undefined; step = stepOf(current.id)) {
     current = { id: step.to, value: step.up(current.value as never) };
   }
   return current;

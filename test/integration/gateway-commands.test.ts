@@ -107,6 +107,16 @@ describe("policies", () => {
     const unknown = await world.call("POST", "/sessions", { body: { repo, policy: "mine" } });
     expect([unknown.status, errorOf(unknown).code]).toEqual([422, "ANT_POLICY_UNKNOWN"]);
     expect(errorOf(unknown).message).toContain("usual, tight, slow");
+    const stored = await world.stored();
+    for (const policy of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+      const inherited = await world.call("POST", "/sessions", { body: { repo, policy } });
+      expect([policy, inherited.status, errorOf(inherited).code]).toEqual([
+        policy,
+        422,
+        "ANT_POLICY_UNKNOWN",
+      ]);
+    }
+    expect(await world.stored()).toBe(stored);
     const brought = await world.call("POST", "/sessions", { body: { repo, policy: { name: "mine" } } });
     expect([brought.status, errorOf(brought).path]).toEqual([400, "/policy"]);
   });

@@ -63,12 +63,13 @@ export class CommandSessions {
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
     const { policy: name, repo, workspace, workItem, agentProfile = "default" } = outcome.value;
     const { profiles, defaultProfile } = await this.#parts.store.policies();
-    const policy = profiles[name ?? defaultProfile]; // V4
+    const wanted = name ?? defaultProfile;
+    const policy = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined; // V4: `__proto__` is no profile
     if (policy === undefined) {
       const known = Object.keys(profiles).join(", ");
       throw new AntiphonError(
         "ANT_POLICY_UNKNOWN",
-        `there is no profile ${JSON.stringify(name)}; known: ${known}`,
+        `there is no profile ${JSON.stringify(wanted)}; known: ${known}`,
       );
     }
     const place = workspace ?? { path: repo.path };

@@ -1,9 +1,9 @@
-import { digestOf, type BlobRef } from "@antiphon/contracts";
+import { AntiphonError, digestOf, type BlobRef } from "@antiphon/contracts";
 import { expect, test } from "vitest";
 import { outstanding } from "./core/outstanding.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import { BASE, RecordLog, check, planned } from "./core/testing/record-log.ts";
-import type { RoomRequest } from "./ports.ts";
+import type { CleanRoomPort, RoomRequest } from "./ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
@@ -17,9 +17,9 @@ const REF: BlobRef = {
 const CANDIDATE = { tree: "c".repeat(40), objects: [], overlay: [], deletions: [] };
 
 /** A run whose Associate reports success, with `said` as its own account of the checks. */
-async function verdictOf(exitCode: number, said: object = {}) {
+function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
   const log = new RecordLog()
-    .opened([planned("T-001")])
+    .opened([planned("T-001")], {}, workflow)
     .dispatched("T-001")
     .claimed("T-001");
   log.reported("T-001", 1, "ok");
@@ -30,7 +30,10 @@ async function verdictOf(exitCode: number, said: object = {}) {
   const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
   const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
   if (effect?.kind !== "verify") throw new Error("nothing to verify");
-  const asked: RoomRequest[] = [];
+  return { context, effect };
+}
+
+function portsOver(room: CleanRoomPort) {
   const applied: unknown[] = [];
   const none = (): never => {
     throw new Error("not asked for here");
@@ -50,17 +53,24 @@ async function verdictOf(exitCode: number, said: object = {}) {
       },
       commit: () => Promise.resolve("d".repeat(40)),
     },
-    room: {
-      check: (request) => {
-        asked.push(request);
-        return Promise.resolve([check(exitCode)]);
-      },
-    },
+    room,
     evidence: {
       store: () => Promise.resolve({ key: "k", digest: digestOf(PATCH) }),
       patch: () => Promise.resolve(PATCH),
     },
   };
+  return { ports, applied };
+}
+
+async function verdictOf(exitCode: number, said: object = {}) {
+  const { context, effect } = reported("BUILD", said);
+  const asked: RoomRequest[] = [];
+  const { ports, applied } = portsOver({
+    check: (request) => {
+      asked.push(request);
+      return Promise.resolve([check(exitCode)]);
+    },
+  });
   const verdict = await verify(context, effect, ports, new AbortController().signal);
   return { verdict, asked, applied };
 }
@@ -87,3 +97,29 @@ test("V1 whatever the Associate said of its checks, its files and its commands, 
     expect(lying.verdict.verdict).toBe(exitCode === 0 ? "PASS" : "FAIL");
   }
 });
+
+test.each(["verify", "base"] as const)(
+  "V7 when the %s room of a trial breaks, the other one is stopped and has ended before that is told",
+  async (breaking) => {
+    const { context, effect } = reported("DEBUG");
+    const ended: string[] = [];
+    const { ports } = portsOver({
+      check: ({ purpose }, signal) => {
+        if (purpose === breaking)
+          return Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", purpose));
+        return new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            // Its runner confirms the cancel a while later.
+            setImmediate(() => {
+              ended.push(purpose);
+              reject(new AntiphonError("ANT_SANDBOX_CANCELED", purpose));
+            });
+          });
+        });
+      },
+    });
+    const verdict = verify(context, effect, ports, new AbortController().signal);
+    await expect(verdict).rejects.toMatchObject({ code: "ANT_SANDBOX_RUNNER_LOST", detail: breaking });
+    expect(ended).toEqual([breaking === "verify" ? "base" : "verify"]);
+  },
+);

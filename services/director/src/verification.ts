@@ -4,6 +4,8 @@
  * Invariants:
  *   V1 The inputs are the head, the patch and the contract's commands; the Associate's word is not one.
  *   L3 The tree that is checked is the tree of the commit that will land.
+ *   V7 Clean rooms of one trial end together: when one breaks, the other is stopped and waited for. Nothing is left behind
+ *      that a cancel of the run does not reach, and that a next try would have beside it.
  */
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import { commitMessage } from "./core/commit-message.ts";
@@ -99,17 +101,34 @@ async function runTrial(
     image: options.image ?? null,
     budgetMs: effect.task.planned.task.time_budget_s * 1000,
   };
-  const [checks, before] = await Promise.all([
-    ports.room.check(request, signal),
-    provesAFix(run, effect)
-      ? ports.room.check({ ...request, purpose: "base", candidate: null }, signal)
-      : Promise.resolve(null),
-  ]);
+  const [checks = [], before = null] = await together(
+    provesAFix(run, effect) ? [request, { ...request, purpose: "base", candidate: null }] : [request],
+    ports.room,
+    signal,
+  );
   // V4: a failure is tried once more on the same tree, so that a flaky check is told from a broken change.
   const failure = firstFailure(checks);
   const settled = failure === undefined || failure.timedOut; // What ran out of time had its chance.
   const again = settled ? null : await ports.room.check(request, signal);
   return { checks, again, base: before };
+}
+
+/** V7: throws what broke first, when all have ended. */
+async function together(
+  requests: readonly RoomRequest[],
+  room: CleanRoomPort,
+  signal: AbortSignal,
+): Promise<CheckOutcome[][]> {
+  const broken = new AbortController();
+  const stop = AbortSignal.any([signal, broken.signal]);
+  const rooms = requests.map((request) => room.check(request, stop));
+  try {
+    return await Promise.all(rooms);
+  } catch (error) {
+    broken.abort();
+    await Promise.allSettled(rooms);
+    throw error;
+  }
 }
 
 /** V2 asks for fail-to-pass where one check stands for the fix: a DEBUG run of one task. */

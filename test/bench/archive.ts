@@ -94,6 +94,7 @@ async function layDown(bus: Bus, runs: number): Promise<void> {
   const journal = openJournal(bus);
   const projector = new Projector(
     { runs: openKv(bus, BUCKETS.runs), contracts: openKv(bus, BUCKETS.contracts) },
+    () => Promise.reject(new Error("nobody else writes here")),
     createLogger("bench", { level: "silent" }),
   );
   const policy = { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 };

@@ -79,11 +79,13 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     evidence: { store: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
+  const runs = new RunCache(journal, POLICY);
+  const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const director = new Director({
     journal,
-    runs: new RunCache(journal, POLICY),
+    runs,
     performer,
-    projector: new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log),
+    projector: new Projector(buckets, (runId) => runs.load(runId), log),
     times: { note: () => undefined, drop: () => undefined, hold: () => Promise.resolve() },
     turnstile: { passes: () => true },
     log,

@@ -42,6 +42,11 @@ function performs(body: (effect: Effect) => Promise<void>): Performs {
   };
 }
 
+function projectorOf(runs: RunCache): Projector {
+  const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
+  return new Projector(buckets, (runId) => runs.load(runId), log);
+}
+
 async function begin(body: (effect: Effect) => Promise<void>) {
   const journal = new MemoryJournal();
   const fixture = new RecordLog().opened([planned("T-001")]);
@@ -50,7 +55,7 @@ async function begin(body: (effect: Effect) => Promise<void>) {
   }
   const records = await journal.read(fixture.runId);
   const runs = new RunCache(journal, POLICY);
-  const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+  const projector = projectorOf(runs);
   const director = new Director({
     journal,
     runs,
@@ -139,7 +144,7 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
   };
   const runs = new RunCache(journal, POLICY);
   await runs.load(run.runId);
-  const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+  const projector = projectorOf(runs);
   const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
@@ -178,7 +183,7 @@ describe("a Director that goes on by itself", () => {
       refusal: () => null,
     };
     const runs = new RunCache(journal, POLICY);
-    const projector = new Projector({ runs: new MemoryKv(), contracts: new MemoryKv() }, log);
+    const projector = projectorOf(runs);
     const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
     const deliver = (record: StoredRecord) =>
       director.handle({ record, deliveries: 1, signal: new AbortController().signal });

@@ -15,6 +15,9 @@ function runOf(records: RecordLog): CachedRun {
   return { records: [...records.records], snapshot: replay(openRun(records.runId, POLICY), records.records) };
 }
 
+/** Nobody else writes: nothing is ever read. */
+const unread = (): Promise<never> => Promise.reject(new Error("read"));
+
 /** A bucket whose writes wait until it is let go; from `close` on the next ones wait again. */
 class SlowKv extends MemoryKv {
   writes = 0;
@@ -30,16 +33,16 @@ class SlowKv extends MemoryKv {
     this.#gate = new Promise((resolve) => (this.open = resolve));
   }
 
-  override async put(...args: Parameters<Kv["put"]>): Promise<number> {
+  override async update(...args: Parameters<Kv["update"]>): Promise<number | null> {
     this.writes += 1;
     await this.#gate;
-    return super.put(...args);
+    return super.update(...args);
   }
 }
 
 test("N1 nobody waits for a projection, and N2 what changed meanwhile is written once, as it stands", async () => {
   const runs = new SlowKv();
-  const projector = new Projector({ runs, contracts: new MemoryKv() }, log);
+  const projector = new Projector({ runs, contracts: new MemoryKv() }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
   await projector.project(runOf(records)); // Resolves although nothing can be written yet.
   for (const step of ["dispatched", "claimed"] as const) {
@@ -57,7 +60,7 @@ test("N1 nobody waits for a projection, and N2 what changed meanwhile is written
 
 test("N1 at the bound whoever has more to show waits for one round, not until all is shown", async () => {
   const runs = new SlowKv();
-  const projector = new Projector({ runs, contracts: new MemoryKv() }, log);
+  const projector = new Projector({ runs, contracts: new MemoryKv() }, unread, log);
   const { records } = new RecordLog().opened([planned("T-001")]);
   const run = (n: number): CachedRun => {
     const runId = `run_${n}`;
@@ -80,7 +83,7 @@ test("N1 at the bound whoever has more to show waits for one round, not until al
 
 test("N2 an older state that comes late does not replace a newer one", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
-  const projector = new Projector({ runs, contracts }, log);
+  const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
   const before = runOf(records);
   records.dispatched("T-001");
@@ -91,9 +94,31 @@ test("N2 an older state that comes late does not replace a newer one", async () 
   expect(contract?.value.epoch).toBe(1);
 });
 
+test("N3 a Director that shows late what another one has gone beyond shows what the run came to", async () => {
+  const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
+  const records = new RecordLog().opened([planned("T-001")]);
+  const [one, other] = [0, 1].map(
+    () => new Projector({ runs, contracts }, () => Promise.resolve(runOf(records)), log),
+  );
+  const show = async (projector: Projector | undefined, run: CachedRun): Promise<void> => {
+    await projector?.project(run);
+    await projector?.drain();
+  };
+  await show(one, runOf(records));
+  records.dispatched("T-001");
+  records.claimed("T-001");
+  const late = runOf(records);
+  records.reported("T-001", 1, "ok");
+  await show(other, runOf(records));
+  await show(one, late);
+  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+  await show(other, runOf(records.judged("T-001", 1, { verdict: "FAIL" })));
+  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+});
+
 test("N4 a run is shown as it ended only when its contracts are", async () => {
   const [runs, contracts] = [new MemoryKv(), new SlowKv()];
-  const projector = new Projector({ runs, contracts }, log);
+  const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
   await projector.project(runOf(records));
   const shown = projector.drain();
@@ -106,7 +131,7 @@ test("N4 a run is shown as it ended only when its contracts are", async () => {
 
 test("N3 a rewrite gives way to what somebody else writes after it looked, and looks again", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
-  const projector = new Projector({ runs, contracts }, log);
+  const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
   const older = runOf(records);
   records.dispatched("T-001");
@@ -115,7 +140,9 @@ test("N3 a rewrite gives way to what somebody else writes after it looked, and l
   const written = await projector.rewrite(records.runId, async () => {
     loads += 1;
     if (loads > 1) return newer;
-    await new Projector({ runs, contracts }, log).rewrite(records.runId, () => Promise.resolve(newer));
+    await new Projector({ runs, contracts }, unread, log).rewrite(records.runId, () =>
+      Promise.resolve(newer),
+    );
     return older; // Read before the newer record was stored.
   });
   expect([loads, written]).toEqual([2, []]);

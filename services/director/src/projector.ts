@@ -11,8 +11,8 @@
  *   N1 Nobody waits for a projection, except when `MAX_WAITING` runs wait to be shown, and then for one round.
  *   N2 What is shown last is what the run came to: the rounds of a run are one after the other, each with its
  *      newest state.
- *   N3 A rewrite puts no older state over a newer one: what is stored is read before the journal, and written over by
- *      compare-and-set only.
+ *   N3 No older state is put over a newer one, whichever Director wrote that: every write is a compare-and-set. Whoever
+ *      is overtaken rewrites the run: what is stored is read first, then the journal.
  *   N4 A run's view is shown after its contracts: whoever sees what a run came to finds them as they were then, or newer.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -31,7 +31,7 @@ const REST = 9;
 const BUSY = 0.5;
 const MAX_REST_MS = 2_000;
 
-/** Runs whose documents are remembered; of a forgotten one the next write costs a read. */
+/** Runs whose documents are remembered; a forgotten one is rewritten. */
 const MAX_SHOWN = 10_000;
 
 /** A rewrite that others overtake that often leaves the run to them: they show it. */
@@ -53,6 +53,7 @@ interface Shown {
 export class Projector {
   readonly #runs: Kv;
   readonly #contracts: Kv;
+  readonly #load: (runId: string) => Promise<CachedRun>;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #shown = new Map<string, Shown>();
@@ -61,9 +62,16 @@ export class Projector {
   #round: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
 
-  constructor(buckets: { runs: Kv; contracts: Kv }, log: Logger, clock: Clock = systemClock) {
+  /** `load` reads a run from the journal. */
+  constructor(
+    buckets: { runs: Kv; contracts: Kv },
+    load: (runId: string) => Promise<CachedRun>,
+    log: Logger,
+    clock: Clock = systemClock,
+  ) {
     this.#runs = buckets.runs;
     this.#contracts = buckets.contracts;
+    this.#load = load;
     this.#log = log;
     this.#clock = clock;
   }
@@ -100,26 +108,27 @@ export class Projector {
 
   /**
    * Writes what is missing, stale or different of a run, whatever is remembered of it; gives `<bucket>/<key>` of what
-   * it wrote. `load` reads the run from the journal.
+   * it wrote.
    */
-  async rewrite(runId: string, load: () => Promise<CachedRun>): Promise<string[]> {
+  async rewrite(runId: string, load = this.#load): Promise<string[]> {
     const written = new Set<string>();
     for (let look = 0; look < MAX_LOOKS; look += 1) {
       const there = await this.#stored(runId); // N3: before the journal is read
-      const run = await load();
+      const run = await load(runId);
       const wrong = this.#shapes(run).filter(({ bucket, key, doc }) => {
         const entry = there.get(nameOf(bucket, key));
         return entry === undefined || !isDeepStrictEqual(entry.value, JSON.parse(JSON.stringify(doc)));
       });
-      const done = await Promise.all(
-        wrong.map(async ({ bucket, key, doc }) => {
-          const name = nameOf(bucket, key);
-          const own = await writeOver(bucket, key, doc, there.get(name)); // N3
-          if (own) written.add(name);
-          return own;
-        }),
-      );
-      if (!done.includes(false)) break;
+      const write = async ({ bucket, key, doc }: Shape): Promise<boolean> => {
+        const name = nameOf(bucket, key);
+        const own = await writeOver(bucket, key, doc, there.get(name)); // N3
+        if (own) written.add(name);
+        return own;
+      };
+      const isView = ({ bucket }: Shape): boolean => bucket === this.#runs;
+      const contracts = await Promise.all(wrong.filter((shape) => !isView(shape)).map(write));
+      const views = contracts.includes(false) ? [] : await Promise.all(wrong.filter(isView).map(write)); // N4
+      if (![...contracts, ...views].includes(false)) break;
     }
     return [...written].sort();
   }
@@ -159,8 +168,12 @@ export class Projector {
     this.#remember(run.runId, shown);
     try {
       const [view, ...contracts] = this.#shapes(now);
-      await Promise.all(contracts.map((shape) => putChanged(shown, shape)));
-      await putChanged(shown, view); // N4
+      const stood = await Promise.all(contracts.map((shape) => putChanged(shown, shape)));
+      const isOwn = !stood.includes(false) && (await putChanged(shown, view)); // N4
+      if (!isOwn) {
+        shown.documents.clear();
+        await this.rewrite(run.runId); // N3
+      }
     } catch (error) {
       this.#log.warn({ err: error, run: run.runId }, "projection not written; the journal has it");
     }
@@ -193,9 +206,12 @@ async function writeOver(bucket: Kv, key: string, doc: object, entry: KvEntry | 
   return (await bucket.update(key, doc, entry.revision)) !== null;
 }
 
-async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Promise<void> {
+/** False: it is not as this process left it. */
+async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Promise<boolean> {
   const text = JSON.stringify(doc); // Made by one function, so its members have one order.
   const before = documents.get(key);
-  if (before?.text === text) return;
-  documents.set(key, { text, revision: await bucket.put(key, doc, before?.revision) });
+  if (before?.text === text) return true;
+  const revision = await bucket.update(key, doc, before?.revision ?? 0);
+  if (revision !== null) documents.set(key, { text, revision });
+  return revision !== null;
 }

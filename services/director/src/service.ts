@@ -81,8 +81,9 @@ export function directOver(
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
   const performer = new Performer({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
-  const projector = new Projector({ runs: views, contracts: openKv(bus, BUCKETS.contracts) }, log);
   const runs = new RunCache(journal, config.policy);
+  const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
+  const projector = new Projector(documents, (runId) => runs.load(runId), log);
   const times = new Timekeeper(
     {
       journal,

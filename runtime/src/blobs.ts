@@ -200,6 +200,10 @@ class ObjectStoreBlobs implements Blobs {
       if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
       const existing =
         result.refusal === "expectation" ? await this.readMeta(name, deadlineOf(options)) : null;
+      if (existing === null && result.refusal === "expectation") {
+        previous = 0; // Somebody's copy, and removed since: the name is free again.
+        continue;
+      }
       if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
       if (existing.nuid === nuid) return own; // our own first attempt was stored
       if (existing.deleted && existing.seq !== previous) {

@@ -153,6 +153,11 @@ if os.fork() == 0: time.sleep(60)
     expect((await sandbox.run(shell("echo still here"))).stdout.tail).toBe("still here\n");
   });
 
+  it("Y3: of a sandbox that has died is refused for that, not for want of a network", async () => {
+    await sandbox.destroy({ kind: "canceled", reason: "enough" });
+    await expect(open()).rejects.toMatchObject({ death: { kind: "canceled", reason: "enough" } });
+  });
+
   it("Y3: dials nothing after the sandbox is over, and drops what was open", async () => {
     serve = (socket) => socket.resume().on("end", () => socket.end());
     await open();

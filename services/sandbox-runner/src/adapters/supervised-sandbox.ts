@@ -7,7 +7,7 @@ import { encodeFrame } from "../core/frames.ts";
 import type { Baseline, CollectBounds, Collected } from "../core/collected.ts";
 import { OutputBound } from "../core/output-bound.ts";
 import { Refusal } from "../core/refusal.ts";
-import type { Command, CommandExit, Sandbox, SandboxDeath } from "../ports.ts";
+import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
 import { SupervisorConversation } from "./supervisor-conversation.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
@@ -141,7 +141,10 @@ export class SupervisedSandbox implements Sandbox {
 
   async network(port: number, dial: () => Duplex): Promise<string | null> {
     if (this.#words.hello?.kind !== "perl") return "its image has no perl to carry connections with";
-    return this.#words.bridge.open(port, dial);
+    const fault = await this.#words.bridge.open(port, dial);
+    const { death } = this.#words;
+    if (fault !== null && death !== null) throw new SandboxDied(death); // Of that, and not for want of a network.
+    return fault;
   }
 
   async assign(name: string): Promise<void> {

@@ -20,8 +20,11 @@ import { NetBridge } from "./net-bridge.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
 const GONE_DEADLINE_MS = 4_000;
-/** A provider tells of an OOM kill a moment before or after the stream closes. */
-const OOM_GRACE_MS = 300;
+/** A provider that is busy tells of the end a while after the line closes, and of an OOM kill a while after the end. */
+const GONE_GRACE_MS = 2_000;
+const OOM_GRACE_MS = 500;
+/** The exit status of what SIGKILL ended, as the kernel does for want of memory. */
+const KILLED_STATUS = 137;
 /** Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** From asking the supervisor to kill a command to its exit; after that the sandbox goes. */
@@ -62,6 +65,8 @@ export class SupervisorConversation {
   #phase: Phase = { at: "idle" };
   #hello: Hello | null = null;
   #memoryRanOut = false;
+  #tellOfMemory: () => void = () => undefined;
+  readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
   /** Listeners that have not taken their output yet. */
@@ -71,8 +76,10 @@ export class SupervisorConversation {
 
   constructor(line: SupervisorLine) {
     this.#line = line;
-    this.gone = line.gone.then((status) => {
+    this.gone = line.gone.then(async (status) => {
       this.#exitStatus = status;
+      if (status === KILLED_STATUS && this.#phase.at !== "over")
+        await waitFor(this.#toldOfMemory, OOM_GRACE_MS);
       this.over({ kind: "gone", message: `the container ended with status ${status}` });
     });
     line.listen({
@@ -88,6 +95,11 @@ export class SupervisorConversation {
     return this.#hello;
   }
 
+  /** What ended it; null while it lives. */
+  get death(): SandboxDeath | null {
+    return this.#phase.at === "over" ? this.#phase.death : null;
+  }
+
   /** Resolves when the container is gone, once somebody or something has ended it. */
   get destroyed(): Promise<void> {
     return this.#destroyed ?? this.gone;
@@ -96,6 +108,7 @@ export class SupervisorConversation {
   /** The provider said that memory ran out in here. */
   memoryRanOut(): void {
     this.#memoryRanOut = true;
+    this.#tellOfMemory();
   }
 
   /** Waits for the supervisor's first word. */
@@ -287,7 +300,7 @@ export class SupervisorConversation {
   /** The line closed by itself: the container died, and its provider may know of what. */
   async #lineClosed(): Promise<void> {
     if (this.#phase.at === "over") return;
-    await Promise.race([this.gone, new Promise((resolve) => setTimeout(resolve, OOM_GRACE_MS))]);
+    await waitFor(this.gone, GONE_GRACE_MS);
     this.over({ kind: "gone", message: "the supervisor's line closed" });
   }
 
@@ -320,6 +333,14 @@ export class SupervisorConversation {
     if (first === "late") await this.#line.remove();
     this.#line.hangUp();
   }
+}
+
+/** Waits for `told`, at most so long. */
+async function waitFor(told: Promise<void>, mostMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
+  await Promise.race([told, late]);
+  clearTimeout(timer);
 }
 
 async function* piecesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void> {

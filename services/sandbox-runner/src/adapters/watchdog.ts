@@ -34,7 +34,8 @@ const call = (method, path) => new Promise((resolve, reject) => {
   request.end();
 });
 const list = async (label) =>
-  JSON.parse(await call("GET", "/containers/json?all=1&filters=" + encodeURIComponent(JSON.stringify({ label }))));
+  JSON.parse(await call("GET", "/containers/json?all=1&filters=" + encodeURIComponent(JSON.stringify({ label }))))
+    .filter(({ Names }) => Names.length > 0);
 const remove = ({ Id }) => call("DELETE", "/containers/" + Id + "?force=1&v=1");
 const sweep = async () => {
   const found = await list(labels);

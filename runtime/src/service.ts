@@ -56,8 +56,11 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** From the hard stop to the end of the connection: what was cut short says so, and puts away what it had. */
-const lastWordsMs = 2000;
+/**
+ * From the hard stop to the end of the connection: what was cut short says so, and puts away what it had (a container
+ * takes up to 4 s). With the drain before it, less than limits.drainMs.
+ */
+const lastWordsMs = 4_500;
 
 /** Starts a service without touching the process: no signal handlers, no exit. For tests and for `runService`. */
 export async function startService(

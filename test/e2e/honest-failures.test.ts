@@ -100,10 +100,11 @@ test("V3 a change to a test that nobody granted is refused", async () => {
 
 test("V4 a check that fails and then passes on the same tree is called flaky", async () => {
   project = makeProject({ "a.txt": "a\n" });
-  // Fails when it began before that second, and by then it is over: the second look at the same tree passes.
-  const second = Math.floor(Date.now() / 1000) + 8;
-  const flaky = `test $(date +%s) -ge ${second} || { while test $(date +%s) -lt ${second}; do sleep 0.1; done; exit 1; }`;
-  const liar = { kind: "scripted", claim: "ok", commands: ["echo b > b.txt"] };
+  // Fails when it began before a second that the attempt names, and then waits for it: the second look at the same tree
+  // passes.
+  const named = "$(cat until)";
+  const flaky = `test $(date +%s) -ge ${named} || { while test $(date +%s) -lt ${named}; do sleep 0.1; done; exit 1; }`;
+  const liar = { kind: "scripted", claim: "ok", commands: ["echo $(($(date +%s) + 15)) > until"] };
   const runId = await begin(
     { agent: liar, checks: [flaky], workflow: "BUILD" },
     { max_attempts: 1 },
@@ -165,9 +166,9 @@ test("a cancelled run stops its container within 5 s and never lands", async () 
   await eventually("a container of the run", async () =>
     (await dockerContainers(runId)).length > 0 ? true : null,
   );
-  const canceledAt = Date.now();
   const { code } = await stack.antiphon(["cancel", runId]);
   expect(code).toBe(0);
+  const canceledAt = Date.now();
   await eventually(
     "no container of the run",
     async () => ((await dockerContainers(runId)).length === 0 ? true : null),

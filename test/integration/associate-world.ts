@@ -50,7 +50,10 @@ export interface World {
   readonly bus: Bus;
   readonly journal: Journal;
   readonly instance: string;
-  associate(name: string, over?: { slots?: number; sandboxPatienceMs?: number }): Promise<Associate>;
+  associate(
+    name: string,
+    over?: { slots?: number; sandboxPatienceMs?: number; drainMs?: number },
+  ): Promise<Associate>;
   /** Starts one more sandbox-runner. */
   runner(): Promise<RunningService>;
   readonly runners: RunningService[];
@@ -157,7 +160,7 @@ export async function openWorld(): Promise<World> {
     runner,
     runners,
     base,
-    async associate(name, over = {}) {
+    async associate(name, { drainMs = config.drainMs, ...over } = {}) {
       const lines: Record<string, unknown>[] = [];
       const log: Logger = createLogger("associate", {
         level: "debug",
@@ -178,7 +181,7 @@ export async function openWorld(): Promise<World> {
             return Promise.resolve({ drain: () => consumption.drain() });
           },
         },
-        config,
+        { ...config, drainMs },
         log,
       );
       services.add(service);

@@ -1,5 +1,5 @@
-import { BUCKETS, digestOfJson, keys, replayKey, validate } from "@antiphon/contracts";
-import { openBlobs } from "@antiphon/runtime";
+import { BUCKETS, digestOfJson, keys, replayKey, subjects, validate } from "@antiphon/contracts";
+import { openBlobs, tell } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dispatchOf } from "../../services/associate/src/core/dispatch.fixture.ts";
 import { eventually } from "../support/nats.ts";
@@ -268,6 +268,7 @@ describe("a run that is over", () => {
       cause: null,
       body,
     });
+    tell(world.bus, subjects.control(sent.runId), { kind: "cancel" }); // As the gateway does.
     await eventually("the container is gone", () => world.containers(sent.runId).length === 0, 5000);
     await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
     expect(await world.journal.find("result", sent.runId, TASK, 1)).toBeNull();

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { BUCKETS, journalStream, subjects } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
 import { routedRecord } from "@antiphon/runtime/testing/records";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import { errorOf, intentFor, openWorld, type World } from "./gateway-world.ts";
@@ -18,6 +18,9 @@ let repo: string;
 beforeAll(async () => {
   world = await openWorld({}, {}, { archive: timing });
   repo = makeRepo().path;
+});
+beforeEach(() => {
+  timing.afterMs = 3_600_000;
 });
 afterAll(async () => {
   await world.close();

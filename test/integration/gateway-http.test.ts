@@ -243,11 +243,11 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
   });
 
   it("tells a supervisor who is there", async () => {
-    const { body } = await world.call("GET", "/services");
-    expect((body.services as { name: string }[]).map((service) => service.name).sort()).toEqual([
-      "director",
-      "gateway",
-    ]);
+    await eventually("both say that they are there", async () => {
+      const { body } = await world.call("GET", "/services");
+      const names = (body.services as { name: string }[]).map(({ name }) => name).sort();
+      return names.join() === "director,gateway";
+    });
     expect((await world.call("GET", "/metrics")).text).toContain("antiphon_bus_up");
   });
 });

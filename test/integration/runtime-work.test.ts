@@ -138,15 +138,15 @@ describe("consuming the journal", () => {
   });
 
   it("C1 a handler that outlasts the ack wait keeps its delivery", async () => {
-    await shortenAckWait(600);
+    await shortenAckWait(2_000);
     const seen: number[] = [];
     const worker = work(
       async ({ deliveries }) => {
         seen.push(deliveries);
-        await new Promise((resolve) => setTimeout(resolve, 2000)); // longer than three ack waits
+        await new Promise((resolve) => setTimeout(resolve, 6_500)); // longer than three ack waits
         return { kind: "done" };
       },
-      { slots: 2, ackWaitMs: 600 },
+      { slots: 2, ackWaitMs: 2_000 },
     );
     await journal.append(dispatchRecord("run_long", "T-1", 1));
     await eventually("it is being handled", () => worker.busy === 1);

@@ -47,7 +47,7 @@ describe("a limit", () => {
       shell("dd if=/dev/zero of=/dev/shm/x bs=1M; python3 -c 'x = bytearray(250 << 20)'"),
       "ANT_SANDBOX_OOM",
     ],
-    ["of processes", shell("for i in $(seq 200); do sleep 1 & done; exit 1"), "ANT_SANDBOX_PIDS"],
+    ["of processes", shell("for i in $(seq 200); do sleep 20 & done; exit 1"), "ANT_SANDBOX_PIDS"],
     ["of disk in /workspace", shell("dd if=/dev/zero of=big bs=1M count=100"), "ANT_SANDBOX_DISK"],
     ["of disk in /tmp", shell("dd if=/dev/zero of=/tmp/big bs=1M count=100"), "ANT_SANDBOX_DISK"],
     ["of files", shell("i=0; while : > f$i; do i=$((i+1)); done; exit 1"), "ANT_SANDBOX_DISK"],

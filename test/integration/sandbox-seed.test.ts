@@ -53,7 +53,7 @@ describe("SandboxClient.run", () => {
   });
 
   it("reports a time-out as a shell would", async () => {
-    const result = await client.run(job("echo begun; sleep 30", { timeoutMs: 400 }));
+    const result = await client.run(job("echo begun; sleep 30", { timeoutMs: 2_000 }));
     expect(result).toMatchObject({ exitCode: 124, stdout: "begun\n", files: {} });
   });
 

@@ -136,7 +136,8 @@ describe("a session", () => {
       20_000,
     );
     const containers = all.map((answer) => (answer.kind === "opened" ? answer.containerId : answer));
-    expect(new Set(containers)).toEqual(new Set((await held()).map(({ id }) => id)));
+    const there = await until(held, (found) => found.length === 1, 5_000); // Renamed when it is told of.
+    expect(new Set(containers)).toEqual(new Set(there.map(({ id }) => id)));
     expect(new Set(containers).size).toBe(1);
     heard.unsubscribe();
     const { node } = all.find(({ kind }) => kind === "opened") as { node: string };
@@ -267,7 +268,7 @@ describe("a session", () => {
     const session = await open();
     const late = await session.exec({
       ...sh("echo begun > mark; echo begun; trap '' TERM; sleep 60 & sleep 60"),
-      timeoutMs: 400,
+      timeoutMs: 2_000,
     });
     expect(late).toMatchObject({
       timedOut: true,
@@ -367,7 +368,7 @@ describe("a lease", () => {
     holder.kill("SIGKILL");
     const killedAt = performance.now();
     expect(await until(held, (found) => found.length === 0, 20_000)).toEqual([]);
-    expect(performance.now() - killedAt).toBeLessThan(limits.sandboxSilenceMs + 4_000);
+    expect(performance.now() - killedAt).toBeLessThan(limits.sandboxSilenceMs + 8_000);
   });
 
   it("M2: ends when nobody ever says that they live", async () => {
@@ -379,9 +380,9 @@ describe("a lease", () => {
       reply: "test.mute",
     });
     await until(held, (found) => found.length === 1, 5_000);
-    expect(await until(held, (found) => found.length === 0, limits.sandboxSilenceMs + 4_000)).toEqual([]);
+    expect(await until(held, (found) => found.length === 0, limits.sandboxSilenceMs + 8_000)).toEqual([]);
     subscription.unsubscribe();
-    expect(events[0]?.kind).toBe("opened");
+    expect(events.find(({ kind }) => kind !== "beat")?.kind).toBe("opened");
   });
 
   it("M1, Z2, Z4: ends with its runner: no container is left, and the holder is told", async () => {

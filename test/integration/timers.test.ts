@@ -85,9 +85,15 @@ const attempt = (runId: string, epoch: number) => ({ runId, taskId: "T-001", epo
 const SCRIPT = fileURLToPath(new URL("../support/director-process.ts", import.meta.url));
 
 /** A Director as a process of its own. */
-function direct({ nats }: World): ChildProcess {
-  const env = { ...process.env, ANTIPHON_NATS_URL: nats.url };
-  return spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" });
+/** A Director of its own process, when it is there: that takes a busy machine its time. */
+async function direct(of: World, directors: ChildProcess[]): Promise<void> {
+  const env = { ...process.env, ANTIPHON_NATS_URL: of.nats.url };
+  directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
+  const isThere = async (): Promise<boolean> => {
+    const { body } = await of.call("GET", "/services");
+    return (body.services as { name: string }[]).some(({ name }) => name === "director");
+  };
+  await eventually("a Director is there", isThere, 60_000);
 }
 
 const endAll = async (children: readonly ChildProcess[]): Promise<void> => {
@@ -135,6 +141,7 @@ describe("a run waits by the server's clock", () => {
   test("D3 repeated losses: the first comes back at once, the next ones after a rest that is in the journal", async () => {
     const runId = await begin(world, {});
     const pauses: number[] = [];
+    const dues: number[] = [];
     for (const epoch of [1, 2, 3]) {
       await dispatchAt(runId, epoch);
       const body = { kind: "lapsed" as const, observer: "as_test", holder: "as_gone" };
@@ -142,11 +149,11 @@ describe("a run waits by the server's clock", () => {
       const result = await world.journal.find("result", runId, "T-001", epoch);
       const next = await dispatchAt(runId, epoch + 1);
       pauses.push(next.at.getTime() - result!.at.getTime());
+      dues.push((await world.journal.read(runId)).filter(({ type }) => type === "due").length);
     }
-    expect(pauses[0]).toBeLessThan(900);
     expect(pauses[1]).toBeGreaterThanOrEqual(1_000);
     expect(pauses[2]).toBeGreaterThanOrEqual(2_000);
-    expect((await world.journal.read(runId)).filter(({ type }) => type === "due")).toHaveLength(2);
+    expect(dues).toEqual([0, 1, 2]);
   });
 
   test("a question nobody answers in time ends its task by that name", async () => {
@@ -187,7 +194,7 @@ test("D22 a Director that is killed right after an attempt was lost leaves no ru
   try {
     const runId = await begin(fresh, {});
     await fresh.stopDirector();
-    directors.push(direct(fresh));
+    await direct(fresh, directors);
     await fail(runId, 1);
     const lost = await fail(runId, 2); // From here it rests.
     const stream = journalStream(partitionOf(runId));
@@ -196,7 +203,7 @@ test("D22 a Director that is killed right after an attempt was lost leaves no ru
       return ack_floor.stream_seq >= lost.seq;
     });
     await endAll(directors); // Long before `timerArmMs` is over.
-    directors.push(direct(fresh));
+    await direct(fresh, directors);
     const next = await found(fresh, "dispatch 3", runId, (one) => one.type === "dispatch" && one.epoch === 3);
     expect(next.at.getTime() - lost.at.getTime()).toBeGreaterThanOrEqual(1_000);
   } finally {
@@ -247,10 +254,10 @@ test("D16 timers survive kill -9 of the server and of every Director: what came 
   const fresh = await openWorld();
   const directors: ChildProcess[] = [];
   try {
-    const runId = await begin(fresh, { run_time_budget_s: 5 });
     await fresh.stopDirector(); // From here on the Directors are processes.
-    directors.push(direct(fresh));
+    await direct(fresh, directors);
     const router = await startRouterOn(fresh.nats.url);
+    const runId = await begin(fresh, { run_time_budget_s: 8 });
     await eventually("the timer is on the server", async () => {
       const { state } = await fresh.bus.jsm.streams.info("ANT_TIMERS", { subjects_filter: ">" });
       return Object.keys(state.subjects ?? {}).some((subject) => subject.includes(`set.budget.${runId}`));
@@ -259,9 +266,9 @@ test("D16 timers survive kill -9 of the server and of every Director: what came 
     await router.stop();
     const opened = await fresh.journal.find("intent", runId, null, 0);
     await fresh.nats.kill();
-    await eventually("the budget is spent", () => Date.now() > opened!.at.getTime() + 5_200);
+    await eventually("the budget is spent", () => Date.now() > opened!.at.getTime() + 8_200);
     await fresh.nats.restart();
-    directors.push(direct(fresh));
+    await direct(fresh, directors);
     const closed = await closedOf(fresh, runId);
     expect(closed.body).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
   } finally {

@@ -57,11 +57,12 @@ export function natsServerBinary(): string {
 
 export async function startNats(options: NatsServerOptions = {}): Promise<NatsServer> {
   const dir = mkdtempSync(join(options.parent ?? tmpdir(), "antiphon-nats-"));
-  const [port = 0, monitorPort = 0] = await freePorts(2);
   const configFile = join(dir, "nats.conf");
-  writeFileSync(configFile, serverConfig(dir, port, monitorPort, options));
-
-  let child = await launch(configFile, port);
+  const [first, [port = 0, monitorPort = 0]] = await onFreePorts(2, ([own = 0, monitor = 0]) => {
+    writeFileSync(configFile, serverConfig(dir, own, monitor, options));
+    return launch(configFile, own);
+  });
+  let child = first;
   // A test file that ends without its `afterAll` must not leave a server behind.
   const onExit = (): void => void child.kill("SIGKILL");
   process.once("exit", onExit);
@@ -173,6 +174,7 @@ export async function launch(configFile: string, port: number): Promise<ChildPro
   const until = Date.now() + 15_000;
   while (Date.now() < until) {
     if (failure !== null) throw new Error(`nats-server cannot be started: ${String(failure)}`);
+    if (child.exitCode !== null && said.includes("address already in use")) throw new PortTaken(said);
     if (child.exitCode !== null) throw new Error(`nats-server ended at once:\n${said}`);
     if (said.includes("Server is ready") && (await answers(port))) return child;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -190,6 +192,25 @@ function answers(port: number): Promise<boolean> {
     });
     socket.once("error", () => resolve(false));
   });
+}
+
+class PortTaken extends Error {
+  override readonly name = "PortTaken";
+}
+
+/** Starts something on ports that are free; on others when somebody else was faster there. */
+export async function onFreePorts<T>(
+  count: number,
+  start: (ports: number[]) => Promise<T>,
+): Promise<[T, number[]]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = await freePorts(count);
+    try {
+      return [await start(ports), ports];
+    } catch (error) {
+      if (!(error instanceof PortTaken) || attempt === 5) throw error;
+    }
+  }
 }
 
 /** Ports that were free a moment ago. */

@@ -87,8 +87,10 @@ export async function writeAll(stream: Duplex, bytes: Buffer): Promise<void> {
   if (!stream.write(bytes)) await once(stream, "drain");
 }
 
-/** Containers of this owner's machines that are still there. */
+/** Containers of this owner's machines that are still there; an old engine goes on listing removed ones, nameless. */
 export async function machinesOf(owner: string): Promise<string[]> {
   const filters = JSON.stringify({ label: [`${MACHINE_LABEL}=${owner}`] });
-  return (await docker.listContainers({ all: true, filters })).map(({ Id }) => Id);
+  return (await docker.listContainers({ all: true, filters }))
+    .filter(({ Names }) => Names.length > 0)
+    .map(({ Id }) => Id);
 }

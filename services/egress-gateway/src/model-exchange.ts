@@ -5,6 +5,7 @@
  *   B1  Nothing leaves before its reservation is stored; when that cannot be done, nothing leaves.
  *   B2  An answer without usage is charged in full, unless the other side refused the call (4xx).
  *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
+ *   B4  A sandbox that hangs up ends its call, and its reservation is settled, also when it did so before it was written to.
  */
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal, PassThrough } from "node:stream";
@@ -132,10 +133,18 @@ function isEventStream(answer: IncomingMessage): boolean {
 }
 
 async function drained({ response, signal }: ModelAsk): Promise<void> {
-  await new Promise<void>((resolve) => {
-    response.once("drain", resolve);
-    response.once("close", resolve);
-  });
+  // B4: what is closed takes nothing, and will never say so again.
+  if (!response.closed && !response.destroyed) {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        response.off("drain", done);
+        response.off("close", done);
+        resolve();
+      };
+      response.on("drain", done);
+      response.on("close", done);
+    });
+  }
   signal.throwIfAborted();
 }
 

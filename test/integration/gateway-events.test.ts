@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { get } from "node:http";
+import { Agent, get } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
@@ -167,6 +167,16 @@ describe("the event stream of a run", () => {
     await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
   });
 
+  it("E5 takes no place for a HEAD, which is answered at once", async () => {
+    const runId = await newRun();
+    const head = await world.call("HEAD", `/runs/${runId}/events`, {
+      headers: { accept: "text/event-stream" },
+    });
+    expect(head.status).toBe(404);
+    expect((await world.call("HEAD", `/runs/${runId}`)).status).toBe(200);
+    expect(await followers(runId)).toBe(0);
+  });
+
   it("is followed by the CLI's client across an outage of NATS", async () => {
     const runId = await newRun();
     const seen: RunEvent[] = [];
@@ -228,6 +238,7 @@ describe("E2 a client that does not read", () => {
       await streams.serve(request, reply, request.params.id, true);
       return reply;
     });
+    server.get("/never", (_request, reply) => void reply.hijack());
     url = await server.listen({ host: "127.0.0.1", port: 0 });
   });
   afterEach(async () => {
@@ -313,6 +324,54 @@ describe("E2 a client that does not read", () => {
     expect(streams.count).toBe(1);
     stream.hangUp();
     await eventually("its place is free", () => streams.count === 0);
+  });
+
+  /** Asks for something that is never answered, and for a stream behind it. */
+  function behind(runId: string): Socket {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
+    const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+    socket.write(ask("/never") + ask(`/runs/${runId}/events`));
+    return socket;
+  }
+
+  it("E4 E3 leaves nothing behind when its connection ends before its turn has come", async () => {
+    const runId = await newRun();
+    const sockets = Array.from({ length: 12 }, () => behind(runId));
+    await eventually("they follow", async () => streams.count === 12 && (await followers(runId)) >= 12);
+    for (const socket of sockets) socket.destroy();
+    await eventually("their places are free", () => streams.count === 0);
+    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    expect(await connections()).toBe(0);
+  });
+
+  it("E4 E2 is let go when what was written to it has to wait for its turn", async () => {
+    const runId = await newRun();
+    const socket = behind(runId);
+    await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
+    await shout(runId, () => streams.count === 0);
+    await eventually("its connection is cut", async () => (await connections()) === 0);
+    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    socket.destroy();
+  });
+
+  it("E4 leaves a connection that goes on as it was, however many streams it has carried", async () => {
+    const runId = await newRun();
+    await closed(runId);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const follow = async (): Promise<void> => {
+      const [answer] = (await once(get(`${url}/runs/${runId}/events`, { agent }), "response")) as [
+        IncomingMessage,
+      ];
+      expect(await text(answer)).toContain("event: closed");
+    };
+    const listeners = (): number[] =>
+      ["close", "drain", "error"].map((name) => waiting[0]?.req.socket.listenerCount(name) ?? -1);
+    await follow();
+    const before = listeners();
+    for (let i = 0; i < 12; i += 1) await follow();
+    expect(new Set(waiting.map(({ req }) => req.socket)).size).toBe(1);
+    expect(listeners()).toEqual(before);
+    agent.destroy();
   });
 });
 

@@ -7,6 +7,8 @@
 //   E2 A client that does not read is let go after 10 s, whatever was written to it: its connection is cut, so that it
 //      holds nothing. What it misses it gets by resuming. Live output is dropped for it at once.
 //   E3 Whatever ends a stream, its tail, its log subscription and its timer are gone.
+//   E4 A stream that waits behind another answer of its connection ends with that connection. Node tells such a
+//      response nothing, neither that the client left nor that it was destroyed: the socket is what is listened to.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BEAT, logFrame, recordFrame, resumeFrom } from "../core/sse-frame.ts";
@@ -41,24 +43,35 @@ export class EventStreams {
     this.#open.add(abort);
     reply.hijack();
     const out = reply.raw;
-    out.once("close", () => abort.abort());
-    if (out.destroyed) abort.abort(); // Hung up while we looked whether the run exists.
+    const { socket } = request.raw;
+    let slow: NodeJS.Timeout | null = null;
+    const letGo = (): void => {
+      if (socket.destroyed) return;
+      slow ??= setTimeout(() => {
+        abort.abort();
+        socket.destroy(); // E2, E4: the response may have no socket yet.
+      }, this.#slowClientMs);
+    };
+    const taken = (): void => {
+      if (slow !== null) clearTimeout(slow);
+      slow = null;
+    };
+    const gone = (): void => {
+      abort.abort();
+      taken();
+      socket.removeListener("close", gone); // Another request may come over it.
+    };
+    socket.setMaxListeners(0); // A client may send as many requests at once as there are places.
+    socket.once("close", gone); // E4
+    out.once("close", gone);
+    if (out.destroyed || socket.destroyed) gone(); // Hung up while we looked whether the run exists.
+    out.on("drain", taken);
     out.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
       "x-accel-buffering": "no",
     });
-    let slow: NodeJS.Timeout | null = null;
-    const letGo = (): void => {
-      slow ??= setTimeout(() => out.destroy(), this.#slowClientMs); // E2
-    };
-    const taken = (): void => {
-      if (slow !== null) clearTimeout(slow);
-      slow = null;
-    };
-    out.on("drain", taken);
-    out.once("close", taken);
     const write = (frame: string): boolean => {
       const goesOn = out.write(frame);
       if (!goesOn) letGo();

@@ -1,4 +1,7 @@
 // The routes: what is taken from a request, and what is answered.
+//
+// Invariants:
+//   E5 Only GET opens an event stream: a HEAD, which could be shown nothing of it, takes no place.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
@@ -107,6 +110,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   server.get<Params<"id">>("/runs/:id", async (request) => gateway.view(id(request.params.id, "run")));
   server.get<Params<"id"> & { Querystring: { logs?: string } }>(
     "/runs/:id/events",
+    { exposeHeadRoute: false }, // E5: nobody would be told anything, and a place would be taken until the run ends.
     async (request, reply) => {
       const runId = id(request.params.id, "run");
       const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.

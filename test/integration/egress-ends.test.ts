@@ -1,25 +1,32 @@
 /**
  * How an exchange of an egress gateway ends when something breaks at a bad moment: a body while the other side is still
  * being looked for, a connection while its answer waits for another one's. Over loopback; the other side does as its
- * path says, and a name is resolved when the test says so.
+ * path says, or the message of a model call, and a name is resolved when the test says so.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { limits } from "@antiphon/contracts";
+import { digestOf, limits } from "@antiphon/contracts";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { SandboxAuthority } from "../../services/egress-gateway/src/adapters/authority.ts";
+import { BudgetStore } from "../../services/egress-gateway/src/adapters/budget-store.ts";
 import type { Endpoint } from "../../services/egress-gateway/src/adapters/resolver.ts";
 import { SandboxListener } from "../../services/egress-gateway/src/adapters/sandbox-listener.ts";
 import { Upstream } from "../../services/egress-gateway/src/adapters/upstream.ts";
+import type { Deadlines } from "../../services/egress-gateway/src/core/deadlines.ts";
+import { NEW_ACCOUNT, type Account } from "../../services/egress-gateway/src/core/ledger.ts";
 import type { LogEntry } from "../../services/egress-gateway/src/core/log-entry.ts";
 import { compilePolicy } from "../../services/egress-gateway/src/core/policy.ts";
 import { Quota } from "../../services/egress-gateway/src/core/quota.ts";
 import { EgressRefusal } from "../../services/egress-gateway/src/core/refusal.ts";
+import type { ModelAsk } from "../../services/egress-gateway/src/exchange.ts";
+import { modelExchange } from "../../services/egress-gateway/src/model-exchange.ts";
+import { settingsFor } from "../support/egress-world.ts";
 import { NAMES } from "../support/egress-upstreams.ts";
 import { eventually } from "../support/nats.ts";
 
-const DEADLINES = { handshakeMs: 2_000, idleMs: 5_000, requestMs: 60_000, checkMs: 20 };
+const DEADLINES: Deadlines = { handshakeMs: 2_000, idleMs: 5_000, requestMs: 60_000, checkMs: 20 };
 const TOKEN = "a".repeat(64);
 
 let server: Server;
@@ -28,6 +35,7 @@ let upstream: Upstream;
 let port = 0;
 let quota: Quota;
 let lines: LogEntry[] = [];
+let accounts: MemoryKv;
 /** What the other side is busy with, by path. */
 const open = new Set<string>();
 /** How names are resolved; set by a test. */
@@ -35,40 +43,69 @@ let resolve: (host: string) => Promise<Endpoint>;
 /** What nobody listened to: it would have ended the gateway. */
 const uncaught: unknown[] = [];
 const onUncaught = (error: unknown): void => void uncaught.push(error);
+/** Listeners that were left behind: Node warns of the eleventh. */
+const warned: Error[] = [];
+const onWarning = (warning: Error): void => void warned.push(warning);
 
 const portOf = (of: TcpServer): number => (of.address() as AddressInfo).port;
 const there = (): Endpoint => ({ address: "127.0.0.1", port: portOf(server) });
 
 beforeAll(async () => {
-  process.on("uncaughtException", onUncaught);
+  process.on("uncaughtException", onUncaught).on("warning", onWarning);
   server = createServer((request, response) => {
     const url = request.url ?? "";
     open.add(url);
     response.once("close", () => open.delete(url));
+    response.on("error", () => undefined);
     if (url.startsWith("/silent")) return;
-    request.resume().on("end", () => response.end("fine"));
+    if (url.startsWith("/half")) {
+      response.writeHead(200, { "content-length": "100" });
+      return void response.write("half", () => response.destroy());
+    }
+    void text(request).then(
+      (body) => (url.startsWith("/v1/") ? answered(body, response) : response.end("fine")),
+      () => undefined,
+    );
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
 });
 afterAll(async () => {
-  process.off("uncaughtException", onUncaught);
+  process.off("uncaughtException", onUncaught).off("warning", onWarning);
   server.closeAllConnections();
   await new Promise((done) => server.close(done));
 });
 
+/** A model's answer, as long as it was asked for; `endless` has more for whoever takes it. */
+function answered(body: string, response: ServerResponse): void {
+  const piece = Buffer.alloc(1 << 16, "x");
+  let pieces = body.includes("endless") ? Infinity : (16 << 20) / piece.length;
+  const more = (): void => {
+    while (!response.destroyed && pieces > 0) {
+      pieces -= 1;
+      if (!response.write(piece)) return;
+    }
+    response.end();
+  };
+  response.on("drain", more);
+  more();
+}
+
 beforeEach(async () => {
   lines = [];
   quota = new Quota();
+  accounts = new MemoryKv();
   resolve = () => Promise.resolve(there());
-  await listen();
+  await listen(DEADLINES);
 });
 afterEach(async () => {
   await listener.close();
   upstream.close();
-  expect(uncaught.splice(0)).toEqual([]);
+  expect([...uncaught.splice(0), ...warned.splice(0)]).toEqual([]);
 });
 
-async function listen(): Promise<void> {
+async function listen(deadlines: Deadlines): Promise<void> {
+  const { known } = settingsFor({ authority: "", overrides: new Map() });
+  const budget = { tokens: 1_000_000 };
   const asked = (host: string): Promise<Endpoint> => resolve(host);
   upstream = new Upstream(asked, []);
   listener = new SandboxListener({
@@ -77,30 +114,52 @@ async function listen(): Promise<void> {
     resolve: asked,
     onAbandoned: () => undefined,
     ports: {
-      policy: compilePolicy({ mode: "allowlist", allowlist: [NAMES.other] }, null, []),
-      known: [],
+      policy: compilePolicy({ mode: "allowlist", allowlist: [NAMES.other] }, budget, known),
+      known,
       credentials: [],
       needles: [],
       upstream,
       quota,
-      deadlines: DEADLINES,
+      deadlines,
       log: (entry) => void lines.push(entry),
-      model: () => Promise.reject(new Error("no model here")),
+      model: (ask) => modelCall(ask, budget),
       now: Date.now,
     },
   });
   port = await listener.listen("127.0.0.1", [0]);
 }
 
+function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof modelExchange> {
+  return modelExchange(ask, {
+    run: "run_a",
+    budget,
+    budgets: new BudgetStore(accounts),
+    hosts: settingsFor({ authority: "", overrides: new Map() }).models,
+    upstream,
+    needles: [],
+    store: (bytes) =>
+      Promise.resolve({ bucket: "b", name: "call", digest: digestOf(bytes), bytes: bytes.length }),
+    onCall: () => undefined,
+    onFailure: (error) => expect.fail(String(error)),
+  });
+}
+const account = async (): Promise<Account> => (await accounts.get<Account>("run_a"))?.value ?? NEW_ACCOUNT;
+
 function dial(first: string): Socket {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   socket.write(`${TOKEN} data\n${first}`);
   return socket;
 }
-const get = (path: string): string =>
-  `GET http://${NAMES.other}${path} HTTP/1.1\r\nHost: ${NAMES.other}\r\n\r\n`;
+const get = (path: string, more = ""): string =>
+  `GET http://${NAMES.other}${path} HTTP/1.1\r\nHost: ${NAMES.other}\r\n${more}\r\n`;
 const post = (path: string, size: number): string =>
   `POST http://${NAMES.other}${path} HTTP/1.1\r\nHost: ${NAMES.other}\r\nContent-Length: ${size}\r\n\r\n`;
+const CALL = "/v1/chat/completions";
+function call(says: string): string {
+  const body = JSON.stringify({ model: "m-1", messages: [{ role: "user", content: says }] });
+  const head = `POST http://${NAMES.openai}${CALL} HTTP/1.1\r\nHost: ${NAMES.openai}\r\n`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
 const heard = (socket: Socket): Promise<string> => text(socket).catch(() => "");
 
 describe("a body that breaks", () => {
@@ -113,9 +172,7 @@ describe("a body that breaks", () => {
     found(there());
     expect(await answer).toMatch(/^HTTP\/1\.1 429 ANT_EGRESS_QUOTA\r\n/);
     resolve = () => Promise.resolve(there());
-    const next = dial(get("/fine"));
-    next.once("data", () => next.end());
-    expect(await heard(next)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await heard(dial(get("/fine", "Connection: close\r\n")))).toMatch(/^HTTP\/1\.1 200 /);
     expect(lines.map(({ path, rule, decision }) => [path, rule, decision])).toEqual([
       ["/over", "quota", "refuse"],
       ["/fine", "allowlist", "allow"],
@@ -135,5 +192,73 @@ describe("a body that breaks", () => {
     expect(lines).toEqual([expect.objectContaining({ path: "/nowhere", rule: "host:resolve" })]);
     expect(open.has("/silent")).toBe(true);
     socket.destroy();
+  });
+});
+
+const EARLY: [string, Partial<Deadlines>][] = [
+  ["client:idle", { idleMs: 900 }],
+  ["request:long", { requestMs: 900 }],
+];
+
+describe("an answer that nobody takes", () => {
+  it.each(EARLY)(
+    "B4: of a model call ends by its deadline, and its call is settled: %s",
+    async (rule, early) => {
+      await listener.close();
+      await listen({ ...DEADLINES, ...early });
+      const socket = dial(call("endless")).pause();
+      await eventually("it is called", () => open.has(CALL));
+      await eventually("it has its line", () => lines.length === 1);
+      expect(lines).toEqual([expect.objectContaining({ path: CALL, rule, code: "ANT_EGRESS_TIMEOUT" })]);
+      const { used, reserved } = await account();
+      expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
+      await eventually("the other side is let go", () => !open.has(CALL));
+      socket.destroy();
+    },
+  );
+
+  it.each(["the sandbox hangs up", "the lease ends"])(
+    "E4, B4: since it waits for another one's ends with their connection: %s",
+    async (how) => {
+      const socket = dial(get("/silent") + get("/fine") + get("/silent/too") + call("endless"));
+      await eventually("all are asked for", () => open.has("/silent/too") && open.has(CALL));
+      // More than a response holds before it asks its writer to wait.
+      await eventually("the model's answer waits", () => quota.used.down >= 1 << 14);
+      if (how === "the sandbox hangs up") {
+        socket.destroy();
+        await eventually("each has its line", () => lines.length === 4);
+      }
+      await listener.close();
+      expect(lines.map(({ path, rule }) => `${path} ${rule}`).sort()).toEqual(
+        ["/fine", "/silent", "/silent/too", CALL].map((path) => `${path} client:gone`),
+      );
+      expect((await account()).reserved.tokens).toBe(0);
+      await eventually("the other side is let go", () => open.size === 0);
+    },
+  );
+});
+
+describe("a connection", () => {
+  it("E4: may have many requests under way at once, and each ends with it", async () => {
+    const paths = Array.from({ length: 30 }, (_, i) => `/silent/${i}`);
+    const socket = dial(paths.map((path) => get(path)).join(""));
+    await eventually("all are asked for", () => open.size === paths.length);
+    socket.destroy();
+    await eventually("each has its line", () => lines.length === paths.length);
+    expect([...new Set(lines.map(({ rule }) => rule))]).toEqual(["client:gone"]);
+  });
+
+  it("B4: that takes a long answer in pieces is waited for, and no listener is left behind", async () => {
+    const socket = dial(call("long").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+    expect((await heard(socket)).length).toBeGreaterThan(16 << 20);
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([expect.objectContaining({ path: CALL, decision: "allow" })]);
+  });
+
+  it("E1, E4: that the other side breaks in the middle of an answer is told as its fault, not the sandbox's", async () => {
+    const answer = heard(dial(get("/half")));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*half$/);
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([expect.objectContaining({ path: "/half", rule: "upstream:failed" })]);
   });
 });

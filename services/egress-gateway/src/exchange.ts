@@ -9,6 +9,8 @@
  *   E2  Nothing is sent to the other side before the policy has let it pass.
  *   E3  What comes back carries no credential (core/credentials.ts, V2): an encoded answer of a host that has one is
  *       refused, since it could not be looked through.
+ *   E4  An exchange ends with its connection, also one whose answer waits behind another one's (pipelining): such an
+ *       answer is never closed by Node, so the connection itself is listened to, and nobody waits for the answer's end.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
@@ -79,7 +81,10 @@ export async function exchange(
   const startedAt = ports.now();
   const course: Course = { target: null, rule: "none", status: null, up: 0, down: 0, model: null };
   const watch = new Watch(ports.deadlines, () => standstill(request, response, course.target));
-  response.once("close", () => watch.gone());
+  const { socket } = request;
+  const gone = (): void => watch.gone();
+  response.once("close", gone);
+  socket.once("close", gone); // E4
   let fault: EgressRefusal | null = null;
   try {
     await carry(request, response, tunnel, ports, course, watch);
@@ -88,6 +93,7 @@ export async function exchange(
     answerRefusal(response, fault, course);
   } finally {
     watch.end();
+    socket.off("close", gone); // the connection may serve many more
   }
   const { target } = course;
   ports.log({
@@ -157,7 +163,33 @@ async function carry(
   if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
   response.writeHead(course.status, cleanHeaders(answer, ports.needles));
   const scrub = hasCredential ? new Scrubber(ports.needles) : null;
-  await pipeline(answer, counting(down, scrub), response, { signal });
+  await passedOn(answer, counting(down, scrub), response, signal);
+}
+
+/**
+ * Passes the answer on to its last byte; throws the first thing that went wrong.
+ *
+ * E4: a pipeline ends when all of its streams have, and an answer that waits for its turn on a connection that is gone
+ * never does; so its end is not waited for once the exchange is over.
+ */
+function passedOn(
+  answer: IncomingMessage,
+  through: Transform,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => {
+      if (!response.writableFinished) reject(signal.reason as Error); // it closes after its last byte, too
+    };
+    signal.addEventListener("abort", aborted);
+    // What broke is heard before it closes the response, which would look as if the sandbox had hung up.
+    for (const stream of [answer, through]) stream.once("error", reject);
+    void pipeline(answer, through, response, { signal })
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", aborted));
+    if (signal.aborted) aborted();
+  });
 }
 
 /** Nothing has moved for a while: who keeps whom waiting. */
@@ -230,7 +262,7 @@ export function refusalBody(fault: EgressRefusal): string {
 }
 
 function answerRefusal(response: ServerResponse, fault: EgressRefusal, course: Course): void {
-  if (response.headersSent || response.destroyed) {
+  if (response.headersSent || response.destroyed || response.req.socket.destroyed) {
     response.destroy();
     return;
   }

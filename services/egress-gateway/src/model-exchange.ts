@@ -5,7 +5,8 @@
  *   B1  Nothing leaves before its reservation is stored; when that cannot be done, nothing leaves.
  *   B2  An answer without usage is charged in full, unless the other side refused the call (4xx).
  *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
- *   B4  A sandbox that hangs up ends its call, and its reservation is settled, also when it did so before it was written to.
+ *   B4  Nobody waits longer than the exchange lasts for the sandbox to take its answer: a deadline, or a sandbox that hung
+ *       up, also before it was written to, ends the wait, so every reservation is settled. A wait leaves no listener behind.
  */
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal, PassThrough } from "node:stream";
@@ -132,19 +133,18 @@ function isEventStream(answer: IncomingMessage): boolean {
   return (answer.headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 }
 
+/** Until what was written is taken. B4: throws when the exchange is over before that. */
 async function drained({ response, signal }: ModelAsk): Promise<void> {
-  // B4: what is closed takes nothing, and will never say so again.
-  if (!response.closed && !response.destroyed) {
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        response.off("drain", done);
-        response.off("close", done);
-        resolve();
-      };
-      response.on("drain", done);
-      response.on("close", done);
-    });
-  }
+  signal.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    signal.addEventListener("abort", done);
+  });
   signal.throwIfAborted();
 }
 

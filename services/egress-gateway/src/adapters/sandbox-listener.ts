@@ -80,6 +80,8 @@ export class SandboxListener {
       },
       (request, response) => this.#worked(this.#serve(request, response)),
     );
+    // Each request under way listens for the end of its connection (exchange.ts, E4), and a client may send many at once.
+    this.#http.on("connection", (socket) => socket.setMaxListeners(0));
     this.#http.on("connect", (request, socket, head) =>
       this.#worked(this.#connect(request, socket as Socket, head)),
     );

@@ -18,6 +18,8 @@ import type { LanePort, Outgoing } from "./publisher.ts";
  * Invariants:
  *   A1 An entry is in exactly one place: the queue, one commit in flight, one retry delay, or settled.
  *   A2 A commit has one deadline and one reply token; both are released when it ends, however it ends.
+ *   A3 What was given up before it was sent is not sent, and its publisher hears so: also when the signal aborted
+ *      between the publisher's grant and the queue.
  */
 interface Entry {
   out: Outgoing;
@@ -55,6 +57,8 @@ export class CommitLane {
   }
 
   submit(out: Outgoing, signal?: AbortSignal): Promise<PublishResult> {
+    // A3: a signal that has aborted already calls no listener any more.
+    if (signal?.aborted === true) return Promise.resolve({ kind: "unknown", reason: "aborted" });
     return new Promise((resolve) => {
       const entry: Entry = { out, resolve, attempts: 0, alone: !out.group, settled: false };
       if (signal !== undefined) {

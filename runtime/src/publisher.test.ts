@@ -1,5 +1,6 @@
 import type { Msg } from "@nats-io/nats-core";
 import { beforeEach, describe, expect, it } from "vitest";
+import { CommitLane } from "./commit-lane.ts";
 import type { PublishResult } from "./core/publish-result.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { LanePort, Outgoing, PublisherLimits } from "./publisher.ts";
@@ -213,6 +214,13 @@ describe("publisher", () => {
     publisher.close();
     await Promise.all(all);
     expect(publisher.stats()).toMatchObject({ pending: 0, pendingBytes: 0 });
+  });
+
+  it("A3 sends nothing for a signal that aborted between the grant and the queue, and says so", async () => {
+    const lane = new CommitLane(port);
+    expect(await lane.submit(out("a"), AbortSignal.abort())).toEqual({ kind: "unknown", reason: "aborted" });
+    await turn();
+    expect([port.sent, port.waiters.size]).toEqual([[], 0]);
   });
 
   it("P1 A2 settles everything when it closes, and takes nothing after", async () => {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { rawTar } from "../../../../test/support/raw-tar.ts";
-import { TreeArchive, type TreeSource } from "./tree-archive.ts";
+import { TreeArchive, type Tree, type TreeSource } from "./tree-archive.ts";
 
 const tar = rawTar(
   { name: "a.txt", content: "a" },
@@ -30,6 +30,25 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
+async function bytesOf(tree: Tree): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of tree.tar()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** What is here: an index each. */
+const trees = (): string[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith(".index.json"))
+    .map((name) => name.slice(0, -".index.json".length))
+    .sort();
+
+/** As if the tree had been used last long ago: at `minute` of a day that is over. */
+function usedAt(name: string, minute: number): void {
+  const then = new Date(2020, 0, 1, 0, minute);
+  utimesSync(join(directory, `${name}.index.json`), then, then);
+}
+
 describe("trees on disk", () => {
   it("tell what is in them and give the same bytes back", async () => {
     const tree = await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
@@ -37,9 +56,7 @@ describe("trees on disk", () => {
     expect(tree.baseline.get("run")).toMatchObject({ kind: "file", mode: "100755", size: 2 });
     expect(tree.baseline.get("l")).toEqual({ kind: "symlink", target: "a.txt" });
     expect(tree.contentBytes).toBe(3);
-    const pieces: Buffer[] = [];
-    for await (const piece of tree.tar()) pieces.push(piece);
-    expect(Buffer.concat(pieces).equals(tar)).toBe(true);
+    expect((await bytesOf(tree)).equals(tar)).toBe(true);
   });
 
   it("A3: are fetched once, also by two at a time, also by the next process", async () => {
@@ -67,9 +84,40 @@ describe("trees on disk", () => {
     const archive = new TreeArchive(directory, source, tar.length + 10);
     await archive.open("tree-1.tar");
     await archive.open("tree-2.tar");
-    expect(readdirSync(directory).filter((name) => name.endsWith(".tar.tar"))).toEqual(["tree-2.tar.tar"]);
+    expect(trees()).toEqual(["tree-2.tar"]);
     await archive.open("tree-1.tar");
     expect(asked).toEqual(["tree-1.tar", "tree-2.tar", "tree-1.tar"]);
+  });
+
+  it("A4: opening one whose index is in memory is a use: another one goes first", async () => {
+    const archive = new TreeArchive(directory, source, 2 * tar.length + 10);
+    await archive.open("tree-1.tar");
+    await archive.open("tree-2.tar");
+    usedAt("tree-1.tar", 1);
+    usedAt("tree-2.tar", 2);
+    await archive.open("tree-1.tar");
+    await archive.open("tree-3.tar");
+    expect(trees()).toEqual(["tree-1.tar", "tree-3.tar"]);
+  });
+
+  it("A4: one that had to go between its opening and its reading is fetched again, once for two readers", async () => {
+    const archive = new TreeArchive(directory, source, tar.length + 10);
+    const tree = await archive.open("tree-1.tar");
+    const bytes = tree.tar(); // taken before, read after
+    await archive.open("tree-2.tar");
+    expect(trees()).toEqual(["tree-2.tar"]);
+    const [first, second] = await Promise.all([bytesOf({ ...tree, tar: () => bytes }), bytesOf(tree)]);
+    expect([first.equals(tar), second.equals(tar)]).toEqual([true, true]);
+    expect(asked).toEqual(["tree-1.tar", "tree-2.tar", "tree-1.tar"]);
+  });
+
+  it("A4: one whose index another job has just removed is fetched again, also when it is still remembered", async () => {
+    const archive = new TreeArchive(directory, source, 1e6);
+    await archive.open("tree-1.tar");
+    rmSync(join(directory, "tree-1.tar.index.json"));
+    expect((await bytesOf(await archive.open("tree-1.tar"))).equals(tar)).toBe(true);
+    expect(trees()).toEqual(["tree-1.tar"]);
+    expect(asked).toEqual(["tree-1.tar", "tree-1.tar"]);
   });
 
   it.each(["../x", "/etc/passwd", "a/b", "", ".hidden"])("have no name like %j", async (name) => {

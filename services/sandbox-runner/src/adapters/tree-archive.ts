@@ -6,10 +6,22 @@
  *       takes the name or nothing.
  *   A2  Bounded: beyond `maxBytes` the trees not used for longest go.
  *   A3  Two jobs that want the same tree at the same time fetch it once.
+ *   A4  A tree that was opened can be read, however much later: one that had to go meanwhile is fetched again. Each
+ *       opening counts as a use, also of a tree whose index is in memory.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Baseline, BaselineEntry } from "../core/collected.ts";
@@ -36,6 +48,8 @@ interface IndexDocument {
 const READ_BYTES = 256 * 1024;
 const INDEXES_IN_MEMORY = 8;
 const ABANDONED_MS = 3_600_000;
+/** A tree fetched again may be evicted again before it is opened, by jobs that share too small a disk. */
+const OPEN_TRIES = 5;
 
 export class TreeArchive {
   readonly #directory: string;
@@ -55,7 +69,7 @@ export class TreeArchive {
       throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is no name of a tree`);
     }
     const recent = this.#recent.get(name);
-    if (recent !== undefined && (await exists(this.#tarPath(name)))) return this.#keep(name, recent);
+    if (recent !== undefined && (await this.#used(name))) return this.#keep(name, recent);
     let coming = this.#coming.get(name); // A3
     if (coming === undefined) {
       coming = this.#load(name).finally(() => this.#coming.delete(name));
@@ -74,12 +88,20 @@ export class TreeArchive {
 
   async #load(name: string): Promise<Tree> {
     const index = await readIndex(this.#indexPath(name));
-    if (index !== null && (await exists(this.#tarPath(name)))) {
-      const now = new Date();
-      await utimes(this.#indexPath(name), now, now);
-      return this.#treeOf(name, index);
-    }
+    if (index !== null && (await this.#used(name))) return this.#treeOf(name, index);
     return this.#treeOf(name, await this.#fetch(name));
+  }
+
+  /** Says that a tree is in use now (A2, A4). False: it is not here, or another job is just removing it. */
+  async #used(name: string): Promise<boolean> {
+    const now = new Date();
+    try {
+      await utimes(this.#indexPath(name), now, now);
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+    return exists(this.#tarPath(name));
   }
 
   async #fetch(name: string): Promise<IndexDocument> {
@@ -139,13 +161,30 @@ export class TreeArchive {
   }
 
   #treeOf(name: string, index: IndexDocument): Tree {
-    const path = this.#tarPath(name);
     return {
       name,
       baseline: new Map(index.entries),
       contentBytes: index.contentBytes,
-      tar: () => createReadStream(path, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>,
+      tar: () => this.#bytesOf(name),
     };
+  }
+
+  /** A4: opened when the first byte is wanted, which may be long after the tree was: a sandbox had to be started. */
+  async *#bytesOf(name: string): AsyncGenerator<Buffer> {
+    const file = await this.#opened(name);
+    yield* file.createReadStream({ highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>; // closes the file
+  }
+
+  /** From here on the file keeps its bytes, also when it is unlinked. */
+  async #opened(name: string): Promise<FileHandle> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await open(this.#tarPath(name), "r");
+      } catch (error) {
+        if (!isMissing(error) || attempt === OPEN_TRIES) throw error;
+        await this.open(name); // A4: evicted meanwhile
+      }
+    }
   }
 
   #tarPath(name: string): string {
@@ -186,6 +225,10 @@ class IndexSink implements TarSink {
     this.entries.push([path, { kind: "file", mode, size, sha256: hash.digest("hex") }]);
     this.#open = null;
   }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 async function exists(path: string): Promise<boolean> {

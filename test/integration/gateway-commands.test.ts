@@ -2,8 +2,12 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS, validate } from "@antiphon/contracts";
-import type { ClosedBody, NewRecord, SessionEvent } from "@antiphon/contracts";
-import { openKv } from "@antiphon/runtime";
+import type { ClosedBody, NewRecord, SessionEntry, SessionEvent } from "@antiphon/contracts";
+import { createLogger, openKv } from "@antiphon/runtime";
+import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
+import { openSessionStore } from "../../services/gateway/src/adapters/session-store.ts";
+import type { SessionStore } from "../../services/gateway/src/command-sessions.ts";
+import { openGateway } from "../../services/gateway/src/service.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import { errorOf, openWorld } from "./gateway-world.ts";
 import type { World } from "./gateway-world.ts";
@@ -145,6 +149,56 @@ describe("a command", () => {
     expect(await eventsOf(session, "?after=3")).toEqual(events.slice(3));
   });
 
+  it.each(["ArtifactAvailable", "CommandCompleted"] as const)(
+    "V5 tells artifact and end once each and in this order when another entry takes the register of %s",
+    async (contested) => {
+      const session = await open();
+      const id = `Contested-${contested}`;
+      await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id });
+      const [run] = (await runs()) as { runId: string }[];
+      await world.journal.append(closedRecord(run?.runId ?? ""));
+
+      const store = openSessionStore(world.bus);
+      let taken = 0;
+      const contest: SessionStore = {
+        ...store,
+        async write(sessionId, register, document) {
+          if ("event" in document && document.event.event === contested && taken === 0) {
+            taken = register;
+            expect(await store.write(sessionId, register, elsewhere(sessionId, register))).toBe(true);
+          }
+          return store.write(sessionId, register, document);
+        },
+      };
+      const log = createLogger("test", { level: "silent" });
+      const other = openGateway(natsBackend(world.bus, log, 10_000), contest, () => "run_none");
+      await other.sessions.events(session, 0, null);
+      expect(taken).toBeGreaterThan(2);
+
+      const events = await eventsOf(session);
+      expect(events[taken - 1]?.event).toBe("SessionStatusChanged");
+      expect(names(events.filter(({ correlation }) => correlation.commandId === id))).toEqual([
+        "CommandAccepted",
+        "ArtifactAvailable",
+        "CommandCompleted",
+      ]);
+      expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
+    },
+  );
+
+  it("V5 tells artifact and end once each, however many look at its session at once", async () => {
+    const session = await open();
+    await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Watched" });
+    const [run] = (await runs()) as { runId: string }[];
+    await world.journal.append(closedRecord(run?.runId ?? ""));
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => eventsOf(session)),
+      ...Array.from({ length: 8 }, () => send(session, "GetDiff", { repo })),
+    ]);
+    const told = (await eventsOf(session)).filter(({ correlation }) => correlation.commandId === "Watched");
+    expect(names(told)).toEqual(["CommandAccepted", "ArtifactAvailable", "CommandCompleted"]);
+  });
+
   it("ends in an honest failure where there is no adapter, or no such repository", async () => {
     const session = await open();
     const built = await send(session, "BuildProject", { repo, projectPath: "app.csproj" });
@@ -188,6 +242,19 @@ describe("a command", () => {
     expect(await world.stored()).toBe(stored);
   });
 });
+
+/** An entry that has nothing to do with any command. */
+function elsewhere(sessionId: string, sequence: number): SessionEntry {
+  const event: SessionEvent = {
+    sequence,
+    eventId: `${sessionId}-${sequence}`,
+    at: "2026-01-01T00:00:00.000Z",
+    correlation: { sessionId },
+    event: "SessionStatusChanged",
+    payload: { sessionId, status: "open" },
+  };
+  return { v: 1, event, command: null };
+}
 
 function closedRecord(runId: string): NewRecord {
   const file = new URL("../../contracts/fixtures/journal.closed.v1.json", import.meta.url);

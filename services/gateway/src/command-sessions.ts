@@ -9,6 +9,8 @@
 //   V2 A command id is decided once: sent again, it gets the same answer.
 //   V3 What was accepted and not completed is carried on by whoever looks at the session next.
 //   V4 The policy is the deployment's: a caller chooses among its profiles and cannot bring one.
+//   V5 What an accepted command came to is said once and in its order, whoever writes to the session meanwhile: the
+//      next of it only when the one before stands.
 import { AntiphonError, limits, validate } from "@antiphon/contracts";
 import type {
   Command,
@@ -23,7 +25,7 @@ import { planCommand } from "./core/command-plan.ts";
 import { judgeCommand } from "./core/command-policy.ts";
 import type { PolicyVerdict } from "./core/command-policy.ts";
 import { malformed } from "./core/malformed.ts";
-import { eventsFor, isDecided, pastCommands, pendingCommands } from "./core/session-log.ts";
+import { eventsFor, isDecided, isTold, pastCommands, pendingCommands } from "./core/session-log.ts";
 import type { IntentIntake } from "./intent-intake.ts";
 
 export interface SessionLog {
@@ -49,6 +51,8 @@ interface Parts {
 
 /** An event without its place and time. */
 type Said = Pick<SessionEvent, "event" | "payload">;
+/** What an accepted command comes to. */
+type Outcome = Said & { event: "ArtifactAvailable" | "CommandCompleted" };
 
 export class CommandSessions {
   readonly #parts: Parts;
@@ -143,21 +147,22 @@ export class CommandSessions {
   async #carryOn(sessionId: string): Promise<readonly SessionEntry[]> {
     let { entries } = await this.#log(sessionId);
     for (const command of pendingCommands(entries)) {
-      const said = await this.#outcome(command);
-      for (const one of said) {
-        const about = { ...command.correlation, commandId: command.commandId };
-        await this.#say(sessionId, entries, about, one);
-        entries = (await this.#log(sessionId)).entries;
-        if (!pendingCommands(entries).some(({ commandId }) => commandId === command.commandId)) break;
+      const about = { ...command.correlation, commandId: command.commandId };
+      for (const one of await this.#outcome(command)) {
+        // V5: a register that another entry has taken says nothing about this one; what it holds now, does.
+        while (!isTold(entries, command.commandId, one.event)) {
+          await this.#say(sessionId, entries, about, one);
+          entries = (await this.#log(sessionId)).entries;
+        }
       }
     }
     return entries;
   }
 
   /** What there is to say about an accepted command; empty: it is under way. */
-  async #outcome(command: Command): Promise<Said[]> {
+  async #outcome(command: Command): Promise<Outcome[]> {
     const { commandId } = command;
-    const completed = (outcome: "Success" | "Failure", message: string, errorCode?: string): Said => ({
+    const completed = (outcome: "Success" | "Failure", message: string, errorCode?: string): Outcome => ({
       event: "CommandCompleted",
       payload: { commandId, outcome, message, ...(errorCode === undefined ? {} : { errorCode }) },
     });
@@ -175,7 +180,7 @@ export class CommandSessions {
       if (closed?.type !== "closed") return [];
       const { status, code, message } = closed.body;
       const downloadUri = `/runs/${runId}/evidence`;
-      const artifact: Said = {
+      const artifact: Outcome = {
         event: "ArtifactAvailable",
         payload: { commandId, kind: plan.artifact, downloadUri },
       };

@@ -30,6 +30,16 @@ export function pendingCommands(entries: readonly SessionEntry[]): Command[] {
     .filter(({ commandId }) => completionOf(entries, commandId) === null);
 }
 
+/** Whether an event of that name need not be said of a command any more: somebody has, or the command has its end. */
+export function isTold(
+  entries: readonly SessionEntry[],
+  commandId: string,
+  name: "ArtifactAvailable" | "CommandCompleted",
+): boolean {
+  if (completionOf(entries, commandId) !== null) return true;
+  return entries.some(({ event }) => isNamed(event, name) && event.payload.commandId === commandId);
+}
+
 export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
   return entries.flatMap(({ event, command }) =>
     command === null

@@ -4,6 +4,7 @@ import {
   type ClosedBody,
   type NewRecord,
   type StoredRecord,
+  type VerdictBody,
 } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
@@ -15,6 +16,7 @@ import type { RunState } from "./core/run-state.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
 import { Director, type Performs } from "./director.ts";
+import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
@@ -151,6 +153,67 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
   if (record === undefined) throw new Error("not stored");
   await director.handle({ record, deliveries: 1, signal: new AbortController().signal });
   expect(asked).toEqual(["verify T-001"]);
+});
+
+describe("a dispatch that cannot be made", () => {
+  /** Two tasks beside each other; `during` is what happens while the Director finds out that it cannot hand one out. */
+  async function begin(during: (effect: Effect, records: CausedRecords, run: RecordLog) => Promise<void>) {
+    const journal = new MemoryJournal();
+    const records = new CausedRecords(journal);
+    const run = new RecordLog().opened([planned("T-001"), planned("T-002")]);
+    const stored = await records.store(run);
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform(_run, effect, cause): Promise<NewRecord> {
+        asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
+        await during(effect, records, run);
+        if (effect.kind === "dispatch") throw new AntiphonError("ANT_REPO_NOT_FOUND", "it is gone");
+        if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // As far as this goes here.
+        const { type, runId, taskId, epoch, body } = new RecordLog(run.runId).judged("T-001", 1, {})
+          .records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: (...facts) => Performer.prototype.refusal(...facts),
+    };
+    const runs = new RunCache(journal, POLICY);
+    const director = new Director({
+      journal,
+      runs,
+      performer,
+      projector: projectorOf(runs),
+      times,
+      turnstile,
+      log,
+    });
+    const deliver = (record: StoredRecord) =>
+      director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+    const verdicts = async () =>
+      (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
+        taskId,
+        (body as VerdictBody).verdict,
+      ]);
+    return { records, run, routed: stored[1]!, deliver, asked, verdicts };
+  }
+
+  test("D31 what another Director has handed out meanwhile is not refused, and comes to its true verdict", async () => {
+    const { records, run, routed, deliver, asked, verdicts } = await begin(async (effect, records, run) => {
+      if (effect.kind !== "dispatch" || effect.taskId !== "T-001") return;
+      await records.store(run.dispatched("T-001").dispatched("T-002"));
+    });
+    expect(await deliver(routed)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["dispatch T-001", "dispatch T-002"]);
+    expect(await verdicts()).toEqual([]);
+    const last = (await records.store(run.claimed("T-001").reported("T-001", 1, "ok"))).at(-1)!;
+    await deliver(last);
+    expect(await verdicts()).toEqual([["T-001", "PASS"]]);
+  });
+
+  test("D31 of two that are refused at once one ends the run, and the other is not said any more", async () => {
+    const { routed, deliver, asked, verdicts } = await begin(async () => undefined);
+    await deliver(routed);
+    expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);
+    expect(asked).toEqual(["dispatch T-001", "dispatch T-002", "close -"]);
+  });
 });
 
 describe("a Director that goes on by itself", () => {

@@ -15,6 +15,8 @@
  *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record: where
  *      no record can be missing (M6) that record asks of the server itself that the run has not moved. Before anything
  *      else, and when it has moved, the run is confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
+ *   D31 A dispatch is refused only while its run has not moved: the refusal stands in the register of the attempt's verdict,
+ *      and an attempt that another Director has handed out needs that for its true one. Else its run stayed open for good.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -114,11 +116,11 @@ export class Director {
         const settled = await Promise.allSettled(
           effects.map((effect) => this.#once(now, effect, why, signal, isOnlyRecord)),
         );
-        for (const result of settled) {
+        for (const [i, result] of settled.entries()) {
           if (result.status === "rejected") throw result.reason;
           if (result.value === "moved") {
             hasMoved = true; // Once is enough: what keeps moving is confirmed from here on.
-            for (const effect of effects) done.delete(effectKey(now.snapshot.context.runId, effect));
+            done.delete(effectKey(now.snapshot.context.runId, effects[i]!));
             now = await this.#parts.runs.load(now.snapshot.context.runId);
             continue;
           }
@@ -155,9 +157,11 @@ export class Director {
       const record = await this.#record(context, effect, cause, signal);
       const { journal } = this.#parts;
       const after = isChain(context) && isGapless(run) ? { after: context.lastSeq } : {};
-      const result = isOnlyRecord
-        ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13
-        : await journal.append(record, { signal, ...after });
+      const isRefusedDispatch = effect.kind === "dispatch" && record.type !== "dispatch";
+      const result =
+        isOnlyRecord || isRefusedDispatch
+          ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13, D31
+          : await journal.append(record, { signal, ...after });
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };

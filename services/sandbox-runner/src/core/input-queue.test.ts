@@ -32,11 +32,36 @@ describe("a command's input", () => {
     await offered;
   });
 
-  it("is answered, and dropped, when the command reads no more", async () => {
+  it("M9: is answered, and dropped, when the command reads no more", async () => {
     const queue = new InputQueue();
     const offered = queue.offer(0, bytes("a"), false);
     queue.close();
     expect(await offered).toBe(true);
     expect(await queue.offer(1, bytes("b"), false)).toBe(true);
+  });
+
+  it("M4, M9: a piece said before the one in front of it was taken waits, and neither is lost", async () => {
+    const queue = new InputQueue();
+    const offered = [queue.offer(0, bytes("a"), false), queue.offer(1, bytes("b"), true)];
+    expect(await all(queue)).toBe("ab");
+    expect(await Promise.all(offered)).toEqual([true, true]);
+  });
+
+  it("M9: is answered when its reader leaves with the piece in hand", async () => {
+    const queue = new InputQueue();
+    const offered = queue.offer(0, bytes("a"), false);
+    const reader = queue[Symbol.asyncIterator]();
+    expect(await reader.next()).toEqual({ done: false, value: bytes("a") });
+    await reader.return();
+    expect(await offered).toBe(true);
+  });
+
+  it("M9: is answered when it comes to a reader that is about to leave", async () => {
+    const queue = new InputQueue();
+    const reader = queue[Symbol.asyncIterator]();
+    const [next, left] = [reader.next(), reader.return()];
+    expect(await queue.offer(0, bytes("a"), false)).toBe(true);
+    await Promise.all([next, left]);
+    expect(await queue.offer(1, bytes("b"), true)).toBe(true);
   });
 });

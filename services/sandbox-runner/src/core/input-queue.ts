@@ -1,6 +1,10 @@
 /**
  * A command's input as numbered pieces from a requester who may say a piece twice. One piece waits at a time; it is
  * answered when it is taken.
+ *
+ * Invariants:
+ *   M9  Every piece is answered: when the command has taken it, or when the command reads no more, whichever way that
+ *       was told.
  */
 export class InputQueue implements AsyncIterable<Buffer> {
   #next = 0;
@@ -12,6 +16,7 @@ export class InputQueue implements AsyncIterable<Buffer> {
   /** Resolves when there is room for the next. False: a piece before it is missing. */
   async offer(seq: number, data: Buffer, end: boolean): Promise<boolean> {
     if (seq > this.#next) return false;
+    while (seq === this.#next && this.#piece !== null) await this.#offered; // M9: it takes nobody's place
     if (seq === this.#next && !this.#closed) {
       this.#next += 1;
       this.#offered = new Promise((taken) => {
@@ -41,8 +46,11 @@ export class InputQueue implements AsyncIterable<Buffer> {
           continue;
         }
         this.#piece = null;
-        if (piece.data.length > 0) yield piece.data;
-        piece.taken();
+        try {
+          if (piece.data.length > 0) yield piece.data;
+        } finally {
+          piece.taken(); // M9: a reader that leaves does so at the yield
+        }
         if (piece.end) return;
       }
     } finally {

@@ -1,6 +1,6 @@
 /**
  * One sandbox: what a provider's line to a supervisor is to everybody else. The words themselves, and what ends a sandbox,
- * are supervisor-conversation.ts, which holds B1 to B5.
+ * are supervisor-conversation.ts, which holds B1 to B6.
  */
 import type { Duplex } from "node:stream";
 import { encodeFrame } from "../core/frames.ts";
@@ -73,9 +73,7 @@ export class SupervisedSandbox implements Sandbox {
       await this.#give("F", Buffer.from(name, "latin1"), name);
       await this.#give("P", content, name);
     }
-    const greeted = this.greet();
-    await this.#words.write(encodeFrame("X"));
-    await greeted;
+    await this.#ask(this.greet(), encodeFrame("X"));
   }
 
   async #give(type: "F" | "P", payload: Buffer, name: string): Promise<void> {
@@ -83,8 +81,14 @@ export class SupervisedSandbox implements Sandbox {
       if (frame.type === "p" && frame.payload.toString("latin1") === name) resolve();
       else reject(this.#words.protocol(`${frame.type} instead of a word about ${name}`));
     });
-    await this.#words.write(encodeFrame(type, payload));
-    await taken;
+    await this.#ask(taken, encodeFrame(type, payload));
+  }
+
+  /** Says `bytes`; what comes back is the answer, which may be there, or never come, while they are on their way. */
+  async #ask(answer: Promise<void>, bytes: Buffer): Promise<void> {
+    answer.catch(() => undefined); // B6: told below
+    await this.#words.write(bytes);
+    return answer;
   }
 
   async run(command: Command): Promise<CommandExit> {
@@ -120,8 +124,7 @@ export class SupervisedSandbox implements Sandbox {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of a word about what is remembered`));
     });
-    await this.#words.write(encodeFrame("M"));
-    await done;
+    await this.#ask(done, encodeFrame("M"));
     this.#remembered = baseline;
   }
 

@@ -11,6 +11,8 @@
  *       reader or writer is waited for, not queued for.
  *   B4  `destroyed` resolves only when the provider says that the container is gone, or says why it is not.
  *   B5  A command can be killed by itself: what it printed is kept, the sandbox and its files live on.
+ *   B6  The end of the sandbox is told to whoever asked it something, also while the question is still on its way, and
+ *       is nobody else's failure.
  */
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { OutputBound } from "../core/output-bound.ts";

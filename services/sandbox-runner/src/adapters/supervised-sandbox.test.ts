@@ -1,0 +1,109 @@
+/** What no real supervisor does on demand: a line that is slow, or broken, at one moment (supervisor-conversation.ts). */
+import { describe, expect, it } from "vitest";
+import { encodeFrame } from "../core/frames.ts";
+import type { SupervisorKind } from "../core/step-script.ts";
+import { SandboxDied } from "../ports.ts";
+import { SupervisedSandbox } from "./supervised-sandbox.ts";
+import type { LineListener, SupervisorLine } from "./supervisor-line.ts";
+
+const CANCELED = { kind: "canceled", reason: "enough" } as const;
+
+/** A line moved by hand. */
+function handMoved() {
+  let listener: LineListener | null = null;
+  let vanish: (status: number) => void = () => undefined;
+  const seen = { paused: false, said: "" };
+  /** While it is set, what is written is on its way until that resolves. */
+  const held: { until: Promise<void> | null } = { until: null };
+  const line: SupervisorLine = {
+    id: "by-hand",
+    gone: new Promise((resolve) => (vanish = resolve)),
+    listen: (given) => (listener = given),
+    write: async (bytes) => {
+      seen.said += bytes.toString("latin1");
+      await held.until;
+    },
+    pause: () => (seen.paused = true),
+    resume: () => (seen.paused = false),
+    kill: () => {
+      vanish(137);
+      return Promise.resolve();
+    },
+    remove: () => Promise.resolve(),
+    rename: () => Promise.resolve(),
+    hangUp: () => undefined,
+  };
+  const say = (...frames: readonly Buffer[]): void => listener?.stdout(Buffer.concat(frames));
+  return { line, seen, held, say };
+}
+
+async function greeted(kind: SupervisorKind = "perl") {
+  const hand = handMoved();
+  const sandbox = new SupervisedSandbox(hand.line, "image", 0);
+  const greeting = sandbox.greet();
+  hand.say(encodeFrame("h", `${kind} sealed=${kind === "perl" ? 1 : 0} landlock=0`));
+  await greeting;
+  return { ...hand, sandbox };
+}
+
+/** What nobody had a handler for while `work` went on. */
+async function unhandledDuring(work: () => Promise<void>): Promise<unknown[]> {
+  const unhandled: unknown[] = [];
+  const hear = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", hear);
+  try {
+    await work();
+    await turn();
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+  return unhandled;
+}
+
+/** All that was ready to happen has happened. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a sandbox that ends while a question to it is on its way", () => {
+  const pack = [{ name: "perl", content: Buffer.from("program") }];
+  const questions: [string, SupervisorKind, (sandbox: SupervisedSandbox) => Promise<void>, string[]][] = [
+    ["what is remembered", "perl", (sandbox) => sandbox.remember(new Map()), []],
+    ["a file's name", "sh", (sandbox) => sandbox.promote(pack), []],
+    ["a file", "sh", (sandbox) => sandbox.promote(pack), ["F"]],
+    ["the change of supervisors", "sh", (sandbox) => sandbox.promote(pack), ["F", "P"]],
+  ];
+
+  it.each(questions)("B6: tells who asked, and nobody else: %s", async (_, kind, ask, answered) => {
+    const { sandbox, held, say } = await greeted(kind);
+    let arrive = (): void => undefined;
+    const unhandled = await unhandledDuring(async () => {
+      if (answered.length === 0) held.until = new Promise((resolve) => (arrive = resolve));
+      const asked = ask(sandbox);
+      const told = expect(asked).rejects.toMatchObject({ death: CANCELED });
+      for (const [at] of answered.entries()) {
+        await turn();
+        if (at === answered.length - 1) held.until = new Promise((resolve) => (arrive = resolve));
+        say(encodeFrame("p", "perl"));
+      }
+      await turn();
+      await sandbox.destroy(CANCELED);
+      await turn(); // here the runner would have died of it
+      arrive();
+      await told;
+    });
+    expect(unhandled).toEqual([]);
+  });
+
+  it("B6: and also when it is the supervisor that refuses, before it was heard out", async () => {
+    const { sandbox, held, say } = await greeted("sh");
+    let arrive = (): void => undefined;
+    held.until = new Promise((resolve) => (arrive = resolve));
+    const unhandled = await unhandledDuring(async () => {
+      const told = expect(sandbox.promote(pack)).rejects.toBeInstanceOf(SandboxDied);
+      say(encodeFrame("f", "no room in /tmp"));
+      await turn();
+      arrive();
+      await told;
+    });
+    expect(unhandled).toEqual([]);
+  });
+});

@@ -1,8 +1,18 @@
 /** What people say to a run over HTTP, with the real Router and Director behind it. The test is the Associate. */
-import { limits } from "@antiphon/contracts";
-import { consume, createLogger, readRuntimeConfig, requeueing, startService } from "@antiphon/runtime";
+import { limits, subjects } from "@antiphon/contracts";
+import {
+  callRpc,
+  consume,
+  countOpenRuns,
+  createLogger,
+  readRuntimeConfig,
+  requeueing,
+  serveRpc,
+  startService,
+} from "@antiphon/runtime";
 import type { Delivery, Outcome, RunningService } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OpenRunsWatch } from "../../services/gateway/src/adapters/open-runs-watch.ts";
 import { startRouter } from "../../services/router/src/service.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import type { TestRepo } from "../support/repo.ts";
@@ -219,6 +229,93 @@ describe("admission", () => {
     } finally {
       await small.close();
     }
+  });
+});
+
+describe("places among the open runs", () => {
+  let small: World;
+  beforeAll(async () => {
+    small = await openWorld({ openRuns: 3 });
+  });
+  afterAll(() => small.close());
+
+  const gate = (): { readonly opened: Promise<void>; open(): void } => {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    return { opened, open: () => open() };
+  };
+  const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => null,
+      (error: unknown) => (error as { code: string }).code,
+    );
+
+  test("A5 are held while their repositories are looked at, however often the journal is counted meanwhile", async () => {
+    const repository = { name: "app", path: repo.path };
+    const looked = await callRpc<object>(
+      small.bus,
+      subjects.repoInspect,
+      { repo: repository, allow_dirty: false, image_named: false },
+      { timeoutMs: 15_000 },
+    );
+    await small.stopDirector();
+    const inspected = gate();
+    let asked = 0;
+    const stop = serveRpc(small.bus, subjects.repoInspect, "inspect", async () => {
+      asked += 1;
+      await inspected.opened;
+      return looked;
+    });
+    await small.bus.nc.flush();
+    const intent = await small.call("POST", "/intents", { body: intentFor(repo.path) });
+    const start = () => small.call("POST", `/intents/${String(intent.body.intentId)}/run`);
+    const first = Promise.all([start(), start(), start()]);
+    await eventually("all are looked at", () => asked === 3);
+    const counts = performance.now() + 2_500; // A count is good for a second.
+    const refused: unknown[] = [];
+    await eventually("the journal was counted again", async () => {
+      refused.push((await start()).status);
+      return performance.now() > counts;
+    });
+    expect(new Set(refused)).toEqual(new Set([429]));
+    expect(asked).toBe(3);
+    inspected.open();
+    expect((await first).map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect((await start()).status).toBe(429);
+    expect(await small.journal.runIds()).toHaveLength(3);
+    await stop();
+  });
+
+  test("A5 A4 count a run that is stored while the journal is looked at, and each place once", async () => {
+    const already = await countOpenRuns(small.bus);
+    const [counted, told] = [gate(), gate()];
+    let looks = 0;
+    const watch = new OpenRunsWatch(async () => {
+      looks += 1;
+      const isFirst = looks === 1;
+      const count = await countOpenRuns(small.bus);
+      counted.open();
+      if (!isFirst) await told.opened;
+      return count;
+    }, already + 2);
+    const place = await watch.admit();
+    let waiting: ReturnType<typeof watch.admit> | undefined;
+    await eventually("a second look is under way", async () => {
+      const next = watch.admit();
+      if (looks > 1) waiting = next;
+      else (await next).release();
+      return waiting !== undefined;
+    });
+    await counted.opened;
+    place.stored();
+    told.open();
+    const second = await waiting;
+    expect(await codeOf(watch.admit())).toBe("ANT_GATEWAY_BUSY");
+    second?.release();
+    second?.release();
+    second?.stored();
+    expect(await codeOf(watch.admit())).toBe(null);
+    expect(await codeOf(watch.admit())).toBe("ANT_GATEWAY_BUSY");
   });
 });
 

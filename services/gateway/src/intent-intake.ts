@@ -1,10 +1,11 @@
 // Takes intents in and starts runs of them. Invariants: see service.ts.
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { AppendResult } from "@antiphon/runtime";
 import { malformed } from "./core/malformed.ts";
 import { retryIdOf, retryable } from "./core/retry.ts";
 import { runOptionsOf } from "./core/run-options.ts";
-import type { Backend } from "./ports.ts";
+import type { Backend, Place } from "./ports.ts";
 
 export interface RunRequest {
   /** The Idempotency-Key, or null: every request is a new run. */
@@ -41,7 +42,7 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
     await backend.admit();
     const asked = runOptionsOf(intent);
     const { repo, base_ref, land_on, allow_dirty } = asked;
-    const place = await backend.admitRun();
+    const place = await backend.admitRun(); // A5
     try {
       const { base, image } = await backend.inspect({
         repo,
@@ -54,12 +55,21 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       const options = image === null ? asked : { ...asked, image: image.ref };
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const record = intentRecord(runId, { intentId, intent, options, base, principal, ...link });
-      const outcome = await backend.append(record); // G2
+      const outcome = await appended(record, place); // G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
-      place.release();
       return sameRun(outcome.existing, intentId);
+    } finally {
+      place.release(); // Where it was not stored.
+    }
+  }
+
+  async function appended(record: NewRecord, place: Place): Promise<AppendResult> {
+    try {
+      const outcome = await backend.append(record);
+      if (outcome.kind !== "conflict") place.stored();
+      return outcome;
     } catch (error) {
-      place.release(); // Counted once more at the next look, should the record be stored after all.
+      place.stored(); // Perhaps it is: then it counts until the next look at the journal, which knows.
       throw error;
     }
   }

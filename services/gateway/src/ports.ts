@@ -27,13 +27,21 @@ export interface PresentService {
   readonly version: string;
 }
 
+/** A place among the open runs. The first call of either counts, any later one does nothing. */
+export interface Place {
+  /** The journal has the run, or may have it. */
+  stored(): void;
+  /** There will be no run. */
+  release(): void;
+}
+
 /** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
 export interface Backend {
   readonly connected: boolean;
   /** Throws ANT_NATS_NO_SPACE when there is too little room for new work. */
   admit(): Promise<void>;
   /** Takes a place among the open runs; throws ANT_GATEWAY_BUSY when there is none left. */
-  admitRun(): Promise<{ release(): void }>;
+  admitRun(): Promise<Place>;
   /** False: the key exists. */
   createIntent(intentId: string, document: unknown): Promise<boolean>;
   intent(intentId: string): Promise<unknown>;

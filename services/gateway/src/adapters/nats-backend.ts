@@ -48,9 +48,9 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const letters = openDeadLetters(bus);
   const restores = openRunRestore(bus, journal);
-  const openRuns = new OpenRunsWatch(() => countOpenRuns(bus), maxOpenRuns);
-  const storage = new StorageWatch(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
+  const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
+  const storage = new StorageWatch(bus);
 
   async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
     return (await soon(kv.get<T>(key)))?.value ?? null;
@@ -61,7 +61,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
       return bus.connected;
     },
     admit: () => storage.admit(),
-    admitRun: () => soon(openRuns.admit()),
+    admitRun: () => openRuns.admit(), // Its look at the journal has the deadline: a late place would be nobody's.
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
     append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),

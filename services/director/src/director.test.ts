@@ -11,7 +11,8 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { closedRecord, intentRecord } from "@antiphon/runtime/testing/records";
 import { describe, expect, test, vi } from "vitest";
-import type { Effect } from "./core/outstanding.ts";
+import { closingOf } from "./core/closing.ts";
+import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { RunState } from "./core/run-state.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
@@ -20,6 +21,7 @@ import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
+import { Turnstile } from "./turnstile.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
 const turnstile = { passes: () => true };
@@ -213,6 +215,63 @@ describe("a dispatch that cannot be made", () => {
     await deliver(routed);
     expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);
     expect(asked).toEqual(["dispatch T-001", "dispatch T-002", "close -"]);
+  });
+});
+
+describe("a dispatch that is held back", () => {
+  /** A batch run whose Director has asked once, and was told to wait. */
+  async function begin(run: RecordLog, perform: (effect: Effect) => Promise<void>) {
+    const journal = new MemoryJournal();
+    await new CausedRecords(journal).store(run);
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform({ runId }, effect, cause): Promise<NewRecord> {
+        asked.push(effect.kind);
+        await perform(effect);
+        const made = new RecordLog(runId);
+        if (effect.kind === "dispatch") made.dispatched(effect.taskId);
+        else made.add("closed", null, 0, closingOf((await runs.load(runId)).snapshot.context));
+        const { type, taskId, epoch, body } = made.records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: (...facts) => Performer.prototype.refusal(...facts),
+    };
+    const runs = new RunCache(journal, POLICY);
+    const turnstile: Turnstile = new Turnstile({
+      backlog: () => Promise.resolve({ ready: 0, atWork: 0 }),
+      now: () => 0,
+      goOn: (runId) => director.goOn(runId, new AbortController().signal),
+      onWaiting: () => undefined,
+    });
+    const projector = projectorOf(runs);
+    const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+    const { context } = (await runs.load(run.runId)).snapshot;
+    for (const effect of outstanding((await runs.load(run.runId)).snapshot))
+      if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
+    return { turnstile, asked, last: () => journal.records.at(-1)?.type };
+  }
+
+  test("O6 its turn does not wait for a clean room of the same run, which is another delivery's", async () => {
+    const run = new RecordLog()
+      .opened([planned("T-001"), planned("T-002")], { priority: "batch" })
+      .dispatched("T-001")
+      .claimed("T-001")
+      .reported("T-001", 1, "ok");
+    const never = new Promise<void>(() => undefined);
+    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+      kind === "verify" ? never : Promise.resolve(),
+    );
+    expect(await turnstile.turn()).toBe("nothing");
+    expect({ asked, last: last() }).toEqual({ asked: ["dispatch"], last: "dispatch" });
+  });
+
+  test("O6 where it is refused its run is closed, since no delivery would", async () => {
+    const run = new RecordLog().opened([planned("T-001")], { priority: "batch" });
+    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+      kind === "dispatch" ? Promise.reject(new AntiphonError("ANT_REPO_NOT_FOUND")) : Promise.resolve(),
+    );
+    expect(await turnstile.turn()).toBe("nothing");
+    expect({ asked, last: last() }).toEqual({ asked: ["dispatch", "close"], last: "closed" });
   });
 });
 

@@ -36,6 +36,9 @@ const RETRY_CAP_MS = 30_000;
 /** What leads to something only together with a later record; it is folded so that nobody has to read it. */
 const MERELY_HEARD: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
+/** What a turn of the turnstile waits for: what it held back, and the closing where that was refused. */
+const OF_A_TURN: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
+
 /** What a `Performer` is to the Director. */
 export type Performs = Pick<Performer, "perform" | "refusal">;
 
@@ -94,8 +97,16 @@ export class Director {
     }
   }
 
-  /** Does what `run` owes, and what that makes it owe, then shows where it stands. */
-  async advance(run: CachedRun, cause: Cause, signal: AbortSignal): Promise<void> {
+  /** The run's held attempts pass now. What else it owes is done by the deliveries that made it owe that (O6). */
+  async goOn(runId: string, signal: AbortSignal): Promise<void> {
+    const run = await this.#parts.runs.load(runId);
+    const last = run.records.at(-1);
+    if (last !== undefined)
+      await this.advance(run, { seq: last.seq, digest: last.digest }, signal, OF_A_TURN);
+  }
+
+  /** Does what `run` owes (`only`: of these kinds), and what that makes it owe, then shows where it stands. */
+  async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof OF_A_TURN): Promise<void> {
     this.#parts.times.note(run.snapshot.context.runId);
     let now = run;
     let why = cause;
@@ -103,13 +114,13 @@ export class Director {
     const done = new Set<string>(); // An effect whose record changed nothing is not repeated.
     try {
       for (;;) {
-        let effects = this.#owed(now, done);
+        let effects = this.#owed(now, done, only);
         const chain = isChain(now.snapshot.context);
         const isOnlyRecord =
           !hasMoved && chain && effects.length === 1 && effects.every(isItsRecord) && isGapless(now);
         if (!isOnlyRecord && effects.some(({ kind }) => kind !== "verify" || !chain)) {
           now = await this.#parts.runs.confirm(now); // D13
-          effects = this.#owed(now, done);
+          effects = this.#owed(now, done, only);
         }
         if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
@@ -135,8 +146,9 @@ export class Director {
     }
   }
 
-  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>): Effect[] {
+  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof OF_A_TURN): Effect[] {
     return outstanding(snapshot).filter((effect) => {
+      if (only?.has(effect.kind) === false) return false;
       const key = effectKey(snapshot.context.runId, effect);
       if (done.has(key) || this.#underWay.has(key)) return false; // D9
       return effect.kind !== "dispatch" || this.#parts.turnstile.passes(snapshot.context, key);

@@ -96,14 +96,10 @@ export function directOver(
     },
     config.timers,
   );
-  const turnstile = new Turnstile({
+  const turnstile: Turnstile = new Turnstile({
     backlog: () => associatesBacklog(bus),
     now: () => performance.now(),
-    async goOn(runId) {
-      const run = await runs.load(runId);
-      const last = run.records.at(-1);
-      if (last !== undefined) await director.advance(run, { seq: last.seq, digest: last.digest }, signal);
-    },
+    goOn: (runId) => director.goOn(runId, signal),
     onWaiting: () => turning.needed(),
   });
   const armEveryMs = config.timers.armAfterMs / 4;

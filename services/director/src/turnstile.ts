@@ -9,6 +9,8 @@
  *   O4 At most limits.dispatchAhead attempts, or as many as are being worked on, lie ready beyond those being worked on
  *      when a held one is let through; whoever needs no turnstile waits behind no more than that a Director.
  *   O5 One held attempt passes every limits.dispatchTurnMs however long the queue is: nothing waits for ever.
+ *   O6 A turn lasts as long as what was held back takes to become a record, whatever else its run has to do: a clean room
+ *      of one run holds up the held attempts of none.
  */
 import { limits } from "@antiphon/contracts";
 import type { Backlog } from "@antiphon/runtime";
@@ -19,7 +21,7 @@ export interface TurnstileParts {
   backlog(): Promise<Backlog>;
   /** Milliseconds; only differences count. */
   now(): number;
-  /** The run may go on: its dispatch passes now. */
+  /** The run's dispatch passes now. Comes back when it is stored, and waits for nothing else (O6). */
   goOn(runId: string): Promise<void>;
   /** Somebody waits: a turn is needed. */
   onWaiting(): void;

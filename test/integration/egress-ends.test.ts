@@ -27,6 +27,8 @@ import { NAMES } from "../support/egress-upstreams.ts";
 import { eventually } from "../support/nats.ts";
 
 const DEADLINES: Deadlines = { handshakeMs: 2_000, idleMs: 5_000, requestMs: 60_000, checkMs: 20 };
+/** What nobody asked for. */
+const SWITCH = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
 const TOKEN = "a".repeat(64);
 
 let server: Server;
@@ -62,6 +64,7 @@ beforeAll(async () => {
       response.writeHead(200, { "content-length": "100" });
       return void response.write("half", () => response.destroy());
     }
+    if (url.startsWith("/switch")) return void request.socket.write(SWITCH);
     void text(request).then(
       (body) => (url.startsWith("/v1/") ? answered(body, response) : response.end("fine")),
       () => undefined,
@@ -77,6 +80,7 @@ afterAll(async () => {
 
 /** A model's answer, as long as it was asked for; `endless` has more for whoever takes it. */
 function answered(body: string, response: ServerResponse): void {
+  if (body.includes("switch")) return void response.socket?.write(SWITCH);
   const piece = Buffer.alloc(1 << 16, "x");
   let pieces = body.includes("endless") ? Infinity : (16 << 20) / piece.length;
   const more = (): void => {
@@ -260,5 +264,23 @@ describe("a connection", () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*half$/);
     await eventually("it has its line", () => lines.length === 1);
     expect(lines).toEqual([expect.objectContaining({ path: "/half", rule: "upstream:failed" })]);
+  });
+});
+
+describe("an answer that switches protocols", () => {
+  it("U6, E1: though nobody asked for it, is refused as the other side's fault, and has its line", async () => {
+    expect(await heard(dial(get("/switch")))).toMatch(
+      /^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n[^]*closed without an answer/,
+    );
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([
+      expect.objectContaining({ path: "/switch", rule: "upstream:failed", decision: "fault", status: 502 }),
+    ]);
+  });
+
+  it("U6, B2: to a model call has been heard by the other side, so the call is charged in full", async () => {
+    expect(await heard(dial(call("switch")))).toMatch(/^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n/);
+    const { used, reserved } = await account();
+    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
   });
 });

@@ -6,6 +6,8 @@
  *   U4  A redirect is an answer like any other: whoever follows it asks again, and is judged again.
  *   U5  A body that is streamed may break at any moment: before its address is known, after its request has failed. It
  *       ends its own request and nothing else: from the first line of send() on, somebody listens for its error.
+ *   U6  Every request comes to an answer's head or to a refusal, also when its connection ends without a word: on a
+ *       101 that nobody asked for Node drops the connection, and says nothing but "close".
  */
 import {
   Agent as HttpAgent,
@@ -77,8 +79,9 @@ export class Upstream {
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (error instanceof EgressRefusal || signal.aborted) return reject(error);
         const why = error.code ?? error.message;
-        reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", `${target.host}: ${why}`));
+        reject(failed(target, why));
       });
+      request.on("close", () => reject(failed(target, "closed without an answer"))); // U6: mostly, it has settled before
       if (streamed === null) request.end(body ?? undefined);
       else {
         streamed.on("error", (error: Error) => request.destroy(error));
@@ -91,4 +94,8 @@ export class Upstream {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+function failed({ host }: Target, why: string): EgressRefusal {
+  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", `${host}: ${why}`);
 }

@@ -70,6 +70,7 @@ const TABLE = {
   ANT_GATEWAY_UNSAFE_BIND: ["terminal", 500, 2, "The gateway does not listen beyond loopback without a token.", "Set ANTIPHON_TOKEN, or listen on 127.0.0.1."],
   ANT_GIT_ARGUMENT: ["terminal", 400, 2, "A name or id given to git is not one it may be given.", "Use full object ids and plain branch names."],
   ANT_GIT_FAILED: ["terminal", 500, 1, "Git refused or failed.", "The details carry git's own message."],
+  ANT_GIT_INTERRUPTED: ["retry", 503, 1, "The machine did not let a git command end: it was killed, or disk space, memory, processes or open files ran out.", "Free what the details name, or raise the service's limits; it is tried again, at most 30 s apart, until it works or the run is canceled or over its time budget. It becomes no dead letter."],
   ANT_GIT_MISSING: ["terminal", 503, 2, "There is no git program, or it is older than 2.38.", "Install git 2.38 or newer; `antiphon doctor` checks it."],
   ANT_GIT_OUTPUT_LIMIT: ["terminal", 413, 1, "Git wrote more than the bound of the operation.", "Work on a smaller repository or change."],
   ANT_GIT_TIMEOUT: ["retry", 504, 1, "A git command took longer than its deadline.", "Check the disk the repository is on; it is tried again."],

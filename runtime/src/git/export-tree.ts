@@ -42,6 +42,7 @@ export async function exportTree(
   return withScratch(objectStore(opened), async (scratch) => {
     const run = scratch.git.bind(scratch);
     const entries = await listTree(run, commit).catch((cause: unknown) => {
+      if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // G7
       throw new AntiphonError("ANT_REPO_INCOMPLETE", `the tree of ${commit} cannot be read`, { cause });
     });
     if (entries.length > maxFiles) {

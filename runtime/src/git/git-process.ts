@@ -2,10 +2,15 @@
  * The one place that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output,
  * a deadline, and a typed failure. A start costs about 3 ms, so callers count their calls.
  *
- * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_OUTPUT_LIMIT, and from
- * `git()` also ANT_GIT_FAILED (a non-zero exit).
+ * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_INTERRUPTED (G7),
+ * ANT_GIT_OUTPUT_LIMIT, and from `git()` also ANT_GIT_FAILED (a non-zero exit).
+ *
+ * Invariants:
+ *   G7  What the machine did to a git process is never an answer about the repository: one that somebody killed, that
+ *       could not be started for want of something, or that ran out of disk or memory is ANT_GIT_INTERRUPTED, which
+ *       is tried again. No caller gets to see its exit code.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { AntiphonError } from "@antiphon/contracts";
 import { gitEnvironment, type GitSettings } from "./git-environment.ts";
 
@@ -46,16 +51,51 @@ function variables(call: GitCall): Record<string, string> {
   return extra;
 }
 
-/** Runs git and answers whatever its exit code is. */
-export function runGit(call: GitCall): Promise<GitResult> {
-  const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
-  const verb = call.args[0] ?? "";
-  return new Promise((resolve, reject) => {
-    const child = spawn("git", call.args, {
+/** Trying again does not make a program of these. */
+const NO_PROGRAM: ReadonlySet<string | undefined> = new Set([
+  ...["ENOENT", "EACCES", "EPERM", "ENOTDIR", "ELOOP", "ENOEXEC"],
+]);
+
+/** How git tells a want of the machine, in the C locale: at the end of a line of its own. */
+const WANTING =
+  /^(?:fatal|error): (?:.*: )?(?:No space left on device|Disk quota exceeded|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*)\.?$/m;
+
+/** G7: git's line about a want of the machine; null when it tells of something else. */
+export function machineFault(stderr: string): string | null {
+  return WANTING.exec(stderr)?.[0] ?? null;
+}
+
+function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
+  const code = NO_PROGRAM.has(cause.code) ? "ANT_GIT_MISSING" : "ANT_GIT_INTERRUPTED"; // G7
+  return new AntiphonError(code, `git could not be started: ${cause.message}`, { cause });
+}
+
+/** @throws AntiphonError when the process could not be started for a reason that is told at once */
+function start(call: GitCall): ChildProcessWithoutNullStreams {
+  try {
+    return spawn("git", call.args, {
       cwd: call.cwd ?? call.gitDir ?? "/",
       env: gitEnvironment(variables(call), call.settings ?? []),
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
+    });
+  } catch (thrown) {
+    // Without a system call in it, it is an argument that no program can be given.
+    if (!(thrown instanceof Error) || !("syscall" in thrown)) throw thrown;
+    throw notStarted(thrown as NodeJS.ErrnoException);
+  }
+}
+
+/** Runs git and answers whatever its exit code is; but see G7. */
+export function runGit(call: GitCall): Promise<GitResult> {
+  const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+  const verb = call.args[0] ?? "";
+  return new Promise((resolve, reject) => {
+    const child = start(call);
+    // First of all: without open files to spare a child has no streams either, and tells so a moment later.
+    child.on("error", (cause) => {
+      settle();
+      reject(notStarted(cause));
     });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -78,6 +118,7 @@ export function runGit(call: GitCall): Promise<GitResult> {
       call.signal?.removeEventListener("abort", onAbort);
     };
 
+    if (child.pid === undefined) return;
     child.stdout.on("data", (chunk: Buffer) => {
       outBytes += chunk.length;
       if (outBytes <= limit) out.push(chunk);
@@ -90,17 +131,18 @@ export function runGit(call: GitCall): Promise<GitResult> {
     // A git that ends before it has read all of its input breaks the pipe; its exit code says why.
     child.stdin.on("error", () => child.stdin.destroy());
     child.stdin.end(call.stdin ?? "");
-    child.on("error", (cause) => {
-      settle();
-      reject(new AntiphonError("ANT_GIT_MISSING", `git could not be started: ${cause.message}`, { cause }));
-    });
     child.on("close", (code, signal) => {
       settle();
       if (failure !== null) return reject(failure);
       const stderr = Buffer.concat(err).toString("utf8").slice(0, MAX_STDERR_BYTES);
       if (code === null) {
         const detail = `git ${verb} was ended by ${signal ?? "a signal"}: ${firstLine(stderr)}`;
-        return reject(new AntiphonError("ANT_GIT_FAILED", detail));
+        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", detail)); // G7
+      }
+      const wanting = code === 0 ? null : machineFault(stderr);
+      if (wanting !== null) {
+        const data = { exitCode: code, stderr };
+        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data })); // G7
       }
       resolve({ exitCode: code, stdout: Buffer.concat(out), stderr });
     });

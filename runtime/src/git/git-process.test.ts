@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { machineFault } from "./git-process.ts";
+
+test.each([
+  "fatal: write error: No space left on device",
+  "fatal: Unable to create '/r/.git/index.lock': No space left on device.",
+  "error: unable to append to '.git/logs/refs/heads/main': Disk quota exceeded",
+  "fatal: mmap failed: Cannot allocate memory",
+  "fatal: Out of memory, malloc failed (tried to allocate 4096 bytes)",
+  "error: cannot fork() for index-pack: Resource temporarily unavailable",
+  "error: file write error\nfatal: unable to create threaded lstat: Resource temporarily unavailable\n",
+  "fatal: could not open '.git/HEAD': Too many open files",
+])("G7: %j is a want of the machine", (stderr) => {
+  expect(machineFault(stderr)).not.toBeNull();
+});
+
+test.each([
+  "",
+  "fatal: Not a valid object name",
+  "error: patch failed: No space left on device:3",
+  "error: No space left on device: patch does not apply",
+  "error: Entry 'Cannot allocate memory' not uptodate. Cannot merge.",
+])("G7: %j is none, whatever its files are called", (stderr) => {
+  expect(machineFault(stderr)).toBeNull();
+});

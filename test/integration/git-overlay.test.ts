@@ -10,7 +10,7 @@ import {
   type OverlayDiff,
 } from "@antiphon/runtime/git/index";
 import { cleanUpRepos, makeRepo, scratchLeftovers, tempDir, type FilesSpec } from "../support/repo.ts";
-import { mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
 
@@ -159,6 +159,51 @@ describe("the tree cache", () => {
     await Promise.all(caches.map((cache) => cache.importTree(tree, tar)));
     expect(readdirSync(dir)).toEqual([`${tree}.git`]);
     expect((await caches[3]?.readFile(tree, "a.txt"))?.toString()).toBe("a\n");
+  });
+
+  it("C9: a tree that is dropped is whole as long as it has its name", async () => {
+    const dir = tempDir();
+    const cache = new TreeCache(dir, { maxTrees: 1 });
+    const [old, next] = await Promise.all(
+      ["1", "2"].map(async (text) => {
+        const repo = makeRepo({ files: { "a.txt": text } });
+        return exportTree(repo.path, repo.head);
+      }),
+    );
+    if (old === undefined || next === undefined) throw new Error("two trees were made");
+    await cache.importTree(old.tree, old.tar);
+    const place = join(dir, `${old.tree}.git`);
+    // More to remove, so that there is a middle of it to look at.
+    for (let index = 0; index < 300; index += 1) writeFileSync(join(place, "objects", `${index}`), "");
+    utimesSync(place, new Date(0), new Date(0));
+    const whole = readdirSync(place, { recursive: true }).length;
+    const seen = new Set<number>();
+    let isOver = false;
+    const importing = cache.importTree(next.tree, next.tar).finally(() => (isOver = true));
+    while (!isOver) {
+      try {
+        seen.add(existsSync(place) ? readdirSync(place, { recursive: true }).length : 0);
+      } catch {
+        // It lost its name while we looked.
+      }
+      await new Promise(setImmediate);
+    }
+    await importing;
+    expect([...seen].sort((a, b) => a - b)).toEqual([0, whole]);
+    expect(readdirSync(dir)).toEqual([`${next.tree}.git`]);
+  });
+
+  it("C9: what a kill left half under a tree's name does not keep the tree out", async () => {
+    const dir = tempDir();
+    const repo = makeRepo({ files: { "a.txt": "a\n" } });
+    const { tree, tar } = await exportTree(repo.path, repo.head);
+    await new TreeCache(dir).importTree(tree, tar);
+    rmSync(join(dir, `${tree}.git`, "HEAD"));
+    const cache = new TreeCache(dir);
+    expect(await cache.has(tree)).toBe(false);
+    await cache.importTree(tree, tar);
+    expect((await cache.readFile(tree, "a.txt"))?.toString()).toBe("a\n");
+    expect(readdirSync(dir)).toEqual([`${tree}.git`]);
   });
 
   it("scratch repositories of crashed processes are swept, those of living ones are not", async () => {

@@ -12,6 +12,8 @@
  *       import the same tree both succeed, and one of the two copies is kept.
  *   C7  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
  *       one in use here, nor one that any process used within the last ten minutes.
+ *   C9  Dropping is atomic too: a tree loses its name before any of its files. What stands half under a tree's name is
+ *       put aside by the next import of that tree.
  *   C8  A tree that is there after a power cut is whole: its bytes were on the disk before its name.
  */
 import { randomBytes } from "node:crypto";
@@ -73,7 +75,7 @@ export class TreeCache implements ObjectSource {
     if (await this.has(tree)) return this.#touch(tree);
     const objects = treeObjects(tree, Buffer.isBuffer(tar) ? tar : await collect(tar));
     await mkdir(this.dir, { recursive: true });
-    const incoming = join(this.dir, `${INCOMING}${randomBytes(8).toString("hex")}`);
+    const incoming = this.#aside();
     try {
       await layOutRepository(incoming, { format: formatOf(tree) });
       await git({
@@ -83,7 +85,7 @@ export class TreeCache implements ObjectSource {
         settings: [["core.fsync", "none"]],
       });
       await flushAll(incoming); // C8
-      await rename(incoming, this.#place(tree));
+      await this.#name(incoming, tree);
     } catch (thrown) {
       // C6: somebody else renamed the same tree into place first.
       if (!(await this.has(tree))) throw thrown;
@@ -91,6 +93,33 @@ export class TreeCache implements ObjectSource {
       await rm(incoming, { recursive: true, force: true });
     }
     await this.#sweep();
+  }
+
+  /** A place that nobody reads from, and that is swept. */
+  #aside(): string {
+    return join(this.dir, `${INCOMING}${randomBytes(8).toString("hex")}`);
+  }
+
+  async #name(incoming: string, tree: string): Promise<void> {
+    try {
+      await rename(incoming, this.#place(tree));
+    } catch (thrown) {
+      const taken = ["ENOTEMPTY", "EEXIST"].includes((thrown as NodeJS.ErrnoException).code ?? "");
+      if (!taken || (await this.has(tree))) throw thrown;
+      await this.#remove(this.#place(tree)); // C9
+      await rename(incoming, this.#place(tree));
+    }
+  }
+
+  /** C9. Also when another process removes the same at this moment: then there is nothing left to do. */
+  async #remove(place: string): Promise<void> {
+    const aside = this.#aside();
+    try {
+      await rename(place, aside);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
+    }
+    await rm(aside, { recursive: true, force: true });
   }
 
   /** The files of a cached tree; one process, none when it was listed lately. */
@@ -164,7 +193,7 @@ export class TreeCache implements ObjectSource {
     for (const entry of cached) {
       if (trees <= this.#maxTrees && bytes <= this.#maxBytes) return;
       if (this.#inUse.has(entry.tree) || now - entry.usedMs < KEEP_MS) continue;
-      await rm(entry.place, { recursive: true, force: true });
+      await this.#remove(entry.place);
       this.#listings.delete(entry.tree);
       trees -= 1;
       bytes -= entry.bytes;

@@ -10,7 +10,7 @@ import {
   type OverlayDiff,
 } from "@antiphon/runtime/git/index";
 import { cleanUpRepos, makeRepo, scratchLeftovers, tempDir, type FilesSpec } from "../support/repo.ts";
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
 
@@ -204,6 +204,28 @@ describe("the tree cache", () => {
     await cache.importTree(tree, tar);
     expect((await cache.readFile(tree, "a.txt"))?.toString()).toBe("a\n");
     expect(readdirSync(dir)).toEqual([`${tree}.git`]);
+  });
+
+  it("C10: a left-over that may not be removed is passed over, and the others are removed", async () => {
+    const tmp = tempDir();
+    chmodSync(tmp, 0o777);
+    const kept = join(tmp, "antiphon-git-a");
+    for (const place of [kept, join(tmp, "antiphon-git-b")]) {
+      mkdirSync(place);
+      writeFileSync(join(place, "file"), "");
+      chmodSync(place, place === kept ? 0o555 : 0o777);
+      utimesSync(place, new Date(0), new Date(0));
+    }
+    // Root may remove everything, so the sweep is another user's then.
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      expect(await sweepScratch(new Date(), tmp)).toBe(1);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(kept, 0o777);
+    }
+    expect(readdirSync(tmp)).toEqual(["antiphon-git-a"]);
   });
 
   it("scratch repositories of crashed processes are swept, those of living ones are not", async () => {

@@ -4,6 +4,9 @@
  *
  * Lifecycle: made and removed by `withScratch`. A crash leaves a directory `antiphon-git-*` in the temp directory
  * that nothing reads again; `sweepScratch` removes it, and every service calls that when it starts.
+ *
+ * Invariants:
+ *   C10 A left-over that cannot be removed (another user's) is passed over: it keeps no service from starting.
  */
 import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -108,16 +111,19 @@ const PREFIX = "antiphon-git-";
 /** No operation lasts this long. */
 const STALE_MS = 60 * 60_000;
 
-/** Removes what crashed processes left. @returns how many */
-export async function sweepScratch(now: Date): Promise<number> {
+/** Removes what crashed processes left, as far as it may (C10). @returns how many */
+export async function sweepScratch(now: Date, dir = tmpdir()): Promise<number> {
   let swept = 0;
-  for (const name of await readdir(tmpdir())) {
+  for (const name of await readdir(dir)) {
     if (!name.startsWith(PREFIX)) continue;
-    const place = join(tmpdir(), name);
+    const place = join(dir, name);
     const found = await lstat(place).catch(() => null);
     if (found === null || !found.isDirectory() || now.getTime() - found.mtimeMs < STALE_MS) continue;
-    await rm(place, { recursive: true, force: true });
-    swept += 1;
+    const gone = await rm(place, { recursive: true, force: true }).then(
+      () => true,
+      () => false,
+    );
+    if (gone) swept += 1;
   }
   return swept;
 }

@@ -106,7 +106,7 @@ describe("a Director that died after the branch was moved", () => {
     },
   );
 
-  it("D30, D31, J8d: an edit made meanwhile stays, the landing is landed, and the log says what it stands in", async () => {
+  it("D30, D35, J8d: an edit made meanwhile stays, the landing is landed, and the log says what it stands in", async () => {
     const { repo, commit, land, landAndDie, told } = await world();
     await landAndDie();
     repo.write({ "a.txt": "A\n", "b.txt": "my own\n", "dir/new.txt": "mine too\n" });

@@ -4,7 +4,7 @@
  * Invariants:
  *   D30 Local changes refuse a landing only while the branch is where it was when the change was verified. After that
  *       the branch itself says what became of the landing: it is there already, or the branch moved.
- *   D31 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
+ *   D35 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
  */
 import { relative, sep } from "node:path";
 import { realpath } from "node:fs/promises";
@@ -136,7 +136,7 @@ export class Repositories implements RepositoryPort {
     this.#log.warn(
       { ref: move.ref, commit: move.to, top, reason },
       "landed, but the files stay as they were",
-    ); // D31
+    ); // D35
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {

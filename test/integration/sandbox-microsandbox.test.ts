@@ -92,4 +92,17 @@ describe("microsandbox", () => {
     expect((await held.run(shell("true"))).exitCode).toBe(0);
     await held.destroy(OVER);
   });
+
+  it("V12, B4: says why a machine was not removed, and that it is gone when it has been", async () => {
+    const sandbox = await provider.start(order());
+    msb.tell({ REMOVES: "no" });
+    await expect(sandbox.destroy(OVER)).rejects.toMatchObject({
+      code: "ANT_SANDBOX_FAILED",
+      message: expect.stringContaining("is locked") as string,
+    });
+    expect(await msb.containers()).toHaveLength(1);
+    msb.tell({});
+    await sandbox.gone;
+    expect(await msb.containers()).toEqual([]);
+  });
 });

@@ -197,7 +197,7 @@ describe("a dispatch that cannot be made", () => {
     return { records, run, routed: stored[1]!, deliver, asked, verdicts };
   }
 
-  test("D31 what another Director has handed out meanwhile is not refused, and comes to its true verdict", async () => {
+  test("D33 what another Director has handed out meanwhile is not refused, and comes to its true verdict", async () => {
     const { records, run, routed, deliver, asked, verdicts } = await begin(async (effect, records, run) => {
       if (effect.kind !== "dispatch" || effect.taskId !== "T-001") return;
       await records.store(run.dispatched("T-001").dispatched("T-002"));
@@ -210,7 +210,7 @@ describe("a dispatch that cannot be made", () => {
     expect(await verdicts()).toEqual([["T-001", "PASS"]]);
   });
 
-  test("D31 of two that are refused at once one ends the run, and the other is not said any more", async () => {
+  test("D33 of two that are refused at once one ends the run, and the other is not said any more", async () => {
     const { routed, deliver, asked, verdicts } = await begin(async () => undefined);
     await deliver(routed);
     expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);

@@ -15,7 +15,7 @@
  *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record: where
  *      no record can be missing (M6) that record asks of the server itself that the run has not moved. Before anything
  *      else, and when it has moved, the run is confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
- *   D31 A dispatch is refused only while its run has not moved: the refusal stands in the register of the attempt's verdict,
+ *   D33 A dispatch is refused only while its run has not moved: the refusal stands in the register of the attempt's verdict,
  *      and an attempt that another Director has handed out needs that for its true one. Else its run stayed open for good.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
@@ -172,7 +172,7 @@ export class Director {
       const isRefusedDispatch = effect.kind === "dispatch" && record.type !== "dispatch";
       const result =
         isOnlyRecord || isRefusedDispatch
-          ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13, D31
+          ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13, D33
           : await journal.append(record, { signal, ...after });
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;

@@ -40,6 +40,10 @@ let lines: LogEntry[] = [];
 let accounts: MemoryKv;
 /** What the other side is busy with, by path. */
 const open = new Set<string>();
+/** How often it was asked for anything. */
+let calls = 0;
+/** The newest model call. */
+let asking: ModelAsk | null = null;
 /** How names are resolved; set by a test. */
 let resolve: (host: string) => Promise<Endpoint>;
 /** What nobody listened to: it would have ended the gateway. */
@@ -57,6 +61,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const url = request.url ?? "";
     open.add(url);
+    calls += 1;
     response.once("close", () => open.delete(url));
     response.on("error", () => undefined);
     if (url.startsWith("/silent")) return;
@@ -134,6 +139,7 @@ async function listen(deadlines: Deadlines): Promise<void> {
 }
 
 function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof modelExchange> {
+  asking = ask;
   return modelExchange(ask, {
     run: "run_a",
     budget,
@@ -199,6 +205,7 @@ describe("a body that breaks", () => {
   });
 });
 
+const NOTHING_SPENT = { used: { tokens: 0, usd_micro: 0 }, reserved: { tokens: 0, usd_micro: 0 }, calls: 1 };
 const EARLY: [string, Partial<Deadlines>][] = [
   ["client:idle", { idleMs: 900 }],
   ["request:long", { requestMs: 900 }],
@@ -282,5 +289,37 @@ describe("an answer that switches protocols", () => {
     expect(await heard(dial(call("switch")))).toMatch(/^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n/);
     const { used, reserved } = await account();
     expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
+  });
+});
+
+describe("a model call that never left", () => {
+  it.each(["ANT_EGRESS_UPSTREAM", "ANT_EGRESS_ADDRESS"] as const)(
+    "B5: since its host has no address it may go to costs nothing: %s",
+    async (code) => {
+      resolve = () => Promise.reject(new EgressRefusal(code, "host:none", "no such place"));
+      expect(await heard(dial(call("hi")))).toContain(` ${code}\r\n`);
+      expect(await account()).toMatchObject(NOTHING_SPENT);
+    },
+  );
+
+  it("B5: since its sandbox hung up before it could costs nothing, and the other side does not hear of it", async () => {
+    let found = (_endpoint: Endpoint): void => undefined;
+    let isAsked = false;
+    resolve = () =>
+      new Promise((done) => {
+        isAsked = true;
+        found = done;
+      });
+    const before = calls;
+    const socket = dial(call("hi"));
+    await eventually("it is reserved, and its name asked for", () => isAsked);
+    expect((await account()).reserved.tokens).toBeGreaterThan(100); // an answer is bounded by 100
+    socket.destroy();
+    await eventually("its end is known", () => asking?.signal.aborted === true);
+    found(there());
+    await listener.close();
+    expect(lines).toEqual([expect.objectContaining({ path: CALL, rule: "client:gone" })]);
+    expect(await account()).toMatchObject(NOTHING_SPENT);
+    expect(calls).toBe(before);
   });
 });

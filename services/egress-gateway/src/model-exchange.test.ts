@@ -45,7 +45,8 @@ async function hungUp(method: "GET" | "POST", path: string) {
       },
       hosts: new Map([[HOST, { shape: "openai" as const, prices: { small: PRICE } }]]),
       upstream: {
-        async send() {
+        async send({ onLeave }) {
+          onLeave?.();
           socket.destroy();
           await once(response, "close");
           return message('{"data":[]}', { statusCode: 200, headers: {} });

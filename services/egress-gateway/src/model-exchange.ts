@@ -7,6 +7,8 @@
  *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
  *   B4  Nobody waits longer than the exchange lasts for the sandbox to take its answer: a deadline, or a sandbox that hung
  *       up, also before it was written to, ends the wait, so every reservation is settled. A wait leaves no listener behind.
+ *   B5  A call that never left (its host has no address it may go to, its sandbox hung up while it was reserved) costs
+ *       nothing. From its first byte on it may have been carried out, and B2 holds.
  */
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal, PassThrough } from "node:stream";
@@ -21,6 +23,8 @@ import { UsageReader } from "./core/model-usage.ts";
 import { chargeOf } from "./core/pricing.ts";
 import { EgressRefusal } from "./core/refusal.ts";
 import { scrubbed, Scrubber } from "./core/scrubber.ts";
+
+const NOTHING: Charge = { tokens: 0, usd_micro: 0 };
 
 export interface ModelPorts {
   readonly run: string;
@@ -56,11 +60,12 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
 }
 
 async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promise<ModelAnswer> {
-  let charged: Charge = call.most; // B2
-  const heard: Heard = { status: 0, headers: {}, text: "", truncated: false };
+  let charged: Charge | null = null;
+  const heard: Heard = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
   try {
     charged = await answered(ask, ports, call, heard);
   } finally {
+    charged ??= heard.hasLeft ? call.most : NOTHING; // B2, B5
     await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure); // what was reserved stays (M2)
   }
   const recording = await record(ask, ports, call, heard, charged);
@@ -77,6 +82,8 @@ async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promi
 }
 
 interface Heard {
+  /** From here on it may have been carried out. */
+  hasLeft: boolean;
   status: number;
   headers: Readonly<Record<string, unknown>>;
   text: string;
@@ -93,6 +100,7 @@ async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard
     headers: outgoing(ask, body),
     body,
     signal,
+    onLeave: () => (heard.hasLeft = true),
   });
   if (!isPlain(answer)) throw unreadable(target.host);
   heard.status = answer.statusCode ?? 0;
@@ -121,7 +129,7 @@ async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard
   const used = heard.truncated ? null : usage.end();
   if (used !== null) return chargeOf(used, call.price);
   const isRefused = heard.status >= 400 && heard.status < 500;
-  return isRefused ? { tokens: 0, usd_micro: 0 } : call.most; // B2
+  return isRefused ? NOTHING : call.most; // B2
 }
 
 function outgoing(ask: ModelAsk, body: Buffer): ModelAsk["headers"] {

@@ -33,6 +33,8 @@ export interface Outgoing {
   readonly body: Readable | Buffer | null;
   /** Ends it, also when it is being answered; deadlines are whoever aborts it's. */
   readonly signal: AbortSignal;
+  /** Called when the request is made, before its first byte can leave; never when it fails before that. */
+  readonly onLeave?: () => void;
 }
 
 export class Upstream {
@@ -53,7 +55,7 @@ export class Upstream {
   }
 
   /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
-  async send({ target, method, headers, body, signal }: Outgoing): Promise<IncomingMessage> {
+  async send({ target, method, headers, body, signal, onLeave }: Outgoing): Promise<IncomingMessage> {
     const streamed = body === null || Buffer.isBuffer(body) ? null : body;
     streamed?.on("error", () => undefined); // U5: an error that nobody listens to ends the process
     const { address, port } = await this.#resolve(target.host, target.port);
@@ -76,6 +78,7 @@ export class Upstream {
     };
     return new Promise((resolve, reject) => {
       const request = (isTls ? httpsRequest : httpRequest)(options, resolve);
+      onLeave?.();
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (error instanceof EgressRefusal || signal.aborted) return reject(error);
         const why = error.code ?? error.message;

@@ -54,6 +54,11 @@ export default tseslint.config(
           selector: "MemberExpression[object.name='process'][property.name='env']",
           message: "The environment is read in config.ts only.",
         },
+        {
+          selector:
+            "CallExpression[callee.property.name='subscribe']:matches([callee.object.name='nc'], [callee.object.property.name='nc'])",
+          message: "Through runtime/src/subscription.ts: a callback that throws ends all reading (Q3).",
+        },
       ],
     },
   },

@@ -10,7 +10,7 @@ import { partitionsOf } from "./deployment.ts";
 import { DirectReader } from "./direct-reader.ts";
 import { requireDurability } from "./durability.ts";
 import type { Logger } from "./logger.ts";
-import type { Outgoing, PublisherLimits, PublisherStats } from "./publisher.ts";
+import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "./publisher.ts";
 import { Publisher, publisherDefaults } from "./publisher.ts";
 import type { PublishResult } from "./core/publish-result.ts";
 import { RecordReader } from "./record-reader.ts";
@@ -53,6 +53,8 @@ export interface Bus {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly name: string;
+  /** Of the process; hears of messages that nobody could take. */
+  readonly log?: Logger;
   readonly connected: boolean;
   readonly durability: "confirmed" | "waived";
   /** Several servers hold the streams: the one that answers may know less than another one has promised. */
@@ -171,14 +173,10 @@ function openBus(
   let partitions = JOURNAL_PARTITIONS;
   const listeners = new Set<(up: boolean) => void>();
   const drains = new Set<() => Promise<void>>();
-  const inbox = new ReplyInbox(nc);
+  const inbox = new ReplyInbox(nc, options.log);
   const deadlines = new Deadlines(() => performance.now());
   const publisher = new Publisher({
-    send: (subject, payload, headers, reply) =>
-      nc.publish(subject, payload, {
-        headers: wireHeaders(headers),
-        ...(reply === null ? {} : { reply }),
-      }),
+    send: sender(nc),
     expect: (waiter) => inbox.expect(waiter),
     replySubject: (token) => inbox.subjectOf(token),
     forget: (token) => inbox.forget(token),
@@ -219,6 +217,7 @@ function openBus(
     js: jetstream(nc, { timeout: 5000 }),
     jsm,
     name: options.name,
+    ...(options.log === undefined ? {} : { log: options.log }),
     durability,
     isCluster: leader !== null,
     get partitions() {
@@ -254,6 +253,14 @@ function openBus(
     },
     closed,
   };
+}
+
+function sender(nc: NatsConnection): LanePort["send"] {
+  return (subject, payload, headers, reply) =>
+    nc.publish(subject, payload, {
+      headers: wireHeaders(headers),
+      ...(reply === null ? {} : { reply }),
+    });
 }
 
 /** Turns the client library's status stream into downs and ups, until the connection is closed. */

@@ -1,6 +1,7 @@
 import type { StoredRecord } from "@antiphon/contracts";
 import { AntiphonError, subjects } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
+import { subscribe } from "./subscription.ts";
 
 /**
  * A tail follows one run without a consumer on the server.
@@ -26,7 +27,7 @@ export async function* tailRun(
   options: { fromSeq?: number; signal: AbortSignal },
 ): AsyncGenerator<StoredRecord> {
   const bell = new Bell();
-  const subscription = bus.nc.subscribe(subjects.run(runId), { callback: () => bell.ring() });
+  const subscription = subscribe(bus.nc, subjects.run(runId), () => bell.ring());
   const offConnectivity = bus.onConnectivity((up) => {
     if (up) bell.ring();
   });

@@ -3,6 +3,7 @@ import { READERS } from "@antiphon/contracts";
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { Logger } from "./logger.ts";
+import { subscribe } from "./subscription.ts";
 
 /**
  * PullLoop: keeps as many messages requested from one durable consumer as there are free slots, and not one
@@ -178,10 +179,8 @@ export class PullLoop {
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
     const pull: Pull = {
-      subscription: this.bus.nc.subscribe(reply, {
-        callback: (error, message) => {
-          if (error === null) this.receive(pull, message);
-        },
+      subscription: subscribe(this.bus.nc, reply, (message) => this.receive(pull, message), {
+        log: this.options.log,
       }),
       wanted,
       live: true,

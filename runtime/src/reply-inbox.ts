@@ -1,5 +1,7 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/nats-core";
 import { createInbox } from "@nats-io/nats-core";
+import type { Logger } from "./logger.ts";
+import { subscribe } from "./subscription.ts";
 
 /**
  * ReplyInbox: every answer of a connection comes back through one wildcard subscription.
@@ -16,14 +18,11 @@ export class ReplyInbox {
   private readonly waiters = new Map<string, (message: Msg) => void>();
   private next = 0;
 
-  constructor(nc: NatsConnection) {
+  constructor(nc: NatsConnection, log?: Logger) {
     this.prefix = `${createInbox()}.`;
-    this.subscription = nc.subscribe(`${this.prefix}*`, {
-      callback: (error, message) => {
-        if (error !== null) return;
-        this.waiters.get(message.subject.slice(this.prefix.length))?.(message);
-      },
-    });
+    const hand = (message: Msg): void =>
+      this.waiters.get(message.subject.slice(this.prefix.length))?.(message);
+    this.subscription = subscribe(nc, `${this.prefix}*`, hand, { log });
   }
 
   /** Registers a waiter for any number of answers; returns the token to forget it by. */

@@ -1,6 +1,7 @@
-import { createInbox } from "@nats-io/nats-core";
-import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
+import { createInbox, type Msg } from "@nats-io/nats-core";
+import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
+import { objectIn, subscribe } from "./subscription.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 export interface Conversation<Event> {
@@ -14,7 +15,8 @@ export interface Conversation<Event> {
 /**
  * Asks one question that is answered by a stream of events, beats among them. Resolves with the last one, or with
  * null when nobody serves the subject. Rejects with what was answered instead, or with ANT_SANDBOX_RUNNER_LOST after
- * limits.sandboxSilenceMs without a word.
+ * limits.sandboxSilenceMs without a word. What is no event counts as a sign of life and says nothing; an event that its
+ * listener cannot take ends the conversation, because the next ones would not be whole.
  */
 export function converse<Event extends object>(
   bus: Bus,
@@ -29,18 +31,20 @@ export function converse<Event extends object>(
       if (performance.now() - heardAt <= limits.sandboxSilenceMs) return;
       end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `no word from ${subject}`)));
     }, limits.sandboxBeatMs / 2);
-    const subscription = bus.nc.subscribe(inbox, {
-      callback: (error, message) => {
-        if (error !== null) return;
-        heardAt = performance.now();
-        if (message.headers?.code === 503) return end(() => resolve(null));
-        const event = read<Event>(message.data);
-        if (event === null) return;
-        if ("ok" in event && event.ok === false) return end(() => reject(failureOf(event)));
+    const hear = (message: Msg): void => {
+      heardAt = performance.now();
+      if (message.headers?.code === 503) return end(() => resolve(null));
+      const event = objectIn(message.data) as Event | Failure | null;
+      if (event === null) return;
+      if ("ok" in event && event.ok === false) return end(() => reject(failureOf(event)));
+      try {
         onEvent?.(event as Event);
         if (isLast(event as Event)) end(() => resolve(event as Event));
-      },
-    });
+      } catch (error) {
+        end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_FAILED")));
+      }
+    };
+    const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
     const end = (settle: () => void): void => {
       clearInterval(watch);
       if (!subscription.isClosed()) subscription.unsubscribe();
@@ -63,12 +67,4 @@ interface Failure {
 
 function failureOf({ code, message }: Failure): AntiphonError {
   return new AntiphonError(isErrorCode(code) ? code : "ANT_SANDBOX_FAILED", message);
-}
-
-function read<Event>(data: Uint8Array): Event | Failure | null {
-  try {
-    return decode(data) as Event | Failure;
-  } catch {
-    return null; // counts as a sign of life, says nothing
-  }
 }

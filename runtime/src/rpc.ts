@@ -3,6 +3,7 @@ import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } 
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { Logger } from "./logger.ts";
+import { objectIn, subscribe } from "./subscription.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
@@ -10,7 +11,7 @@ import { wireHeaders } from "./wire-headers.ts";
  *
  * Invariants:
  *   Q1 Every request gets an answer while the service lives: what a handler throws is answered as
- *      `{ok: false, code, message, remedy}`.
+ *      `{ok: false, code, message, remedy}`, and so is a request that is no MessagePack or no object.
  *   Q2 A stopping service leaves the queue group first and then finishes what it has.
  */
 export interface RpcOptions {
@@ -28,7 +29,7 @@ export function serveRpc<Request, Reply extends object>(
   options: RpcOptions = {},
 ): () => Promise<void> {
   return serve(bus, subject, queue, options, async (message) => {
-    const reply = await handler(decode(message.data) as Request);
+    const reply = await handler(requestIn<Request>(message));
     respond(message, { ok: true, ...reply });
   });
 }
@@ -41,11 +42,19 @@ export function serveRpcStream<Request, Event extends object>(
   handler: (request: Request, emit: (event: Event) => void) => Promise<void>,
   options: RpcOptions = {},
 ): () => Promise<void> {
-  return serve(bus, subject, queue, options, (message) =>
-    handler(decode(message.data) as Request, (event) => {
+  // Async, so that whatever throws here is an answer (Q1).
+  return serve(bus, subject, queue, options, async (message) => {
+    await handler(requestIn<Request>(message), (event) => {
       if (!bus.nc.isClosed()) respond(message, event);
-    }),
-  );
+    });
+  });
+}
+
+/** Throws ANT_CONTRACT_INVALID: the request can be read by nobody. Its shape is the handler's to judge. */
+function requestIn<Request>({ data }: Msg): Request {
+  const value = decode(data);
+  if (typeof value === "object" && value !== null) return value as Request;
+  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request is an object");
 }
 
 function serve(
@@ -57,10 +66,10 @@ function serve(
 ): () => Promise<void> {
   const endpoint = bus.endpoints.add(options.name ?? subject.split(".").at(-1) ?? subject, subject, queue);
   const running = new Set<Promise<void>>();
-  const subscription = bus.nc.subscribe(subject, {
-    queue,
-    callback: (error, message) => {
-      if (error !== null) return;
+  const subscription = subscribe(
+    bus.nc,
+    subject,
+    (message) => {
       const startedAt = performance.now();
       const work = answer(message)
         .then(() => endpoint.served(performance.now() - startedAt, null))
@@ -74,7 +83,8 @@ function serve(
         .finally(() => running.delete(work));
       running.add(work);
     },
-  });
+    { queue, log: options.log ?? bus.log },
+  );
   const stop = async (): Promise<void> => {
     if (!subscription.isClosed()) subscription.unsubscribe(); // Q2
     await Promise.all(running);
@@ -121,7 +131,7 @@ export async function callRpc<Reply extends object>(
 }
 
 function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
-  const reply = value as { ok?: boolean; code?: string; message?: string };
+  const reply = (value ?? {}) as { ok?: boolean; code?: string; message?: string };
   if (reply.ok === true) return value as Reply & { ok: true };
   const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
   throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
@@ -133,20 +143,16 @@ export function tell(bus: Bus, subject: string, value: object): void {
   bus.nc.publish(subject, encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
 }
 
-/** Hears what others `tell`. What cannot be decoded is dropped. Returns how to stop. */
+/** Hears what others `tell`. What is no MessagePack, or no object, is dropped. Returns how to stop. */
 export function listen<T>(bus: Bus, subject: string, hear: (value: T, subject: string) => void): () => void {
-  const subscription = bus.nc.subscribe(subject, {
-    callback: (error, message) => {
-      if (error !== null) return;
-      let value: T;
-      try {
-        value = decode(message.data) as T;
-      } catch {
-        return; // a hint that is no hint
-      }
-      hear(value, message.subject);
-    },
-  });
+  let isTold = false;
+  const take = (message: Msg): void => {
+    const value = objectIn(message.data);
+    if (value !== null) return hear(value as T, message.subject);
+    if (!isTold) bus.log?.debug({ subject }, "a hint that is no hint is dropped"); // Q3
+    isTold = true;
+  };
+  const subscription = subscribe(bus.nc, subject, take, { log: bus.log });
   return () => {
     if (!subscription.isClosed()) subscription.unsubscribe();
   };

@@ -1,19 +1,11 @@
 import type { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "@antiphon/contracts";
-import {
-  AntiphonError,
-  HEADERS,
-  MSGPACK,
-  decode,
-  encode,
-  isErrorCode,
-  limits,
-  subjects,
-} from "@antiphon/contracts";
-import { createInbox } from "@nats-io/nats-core";
+import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits, subjects } from "@antiphon/contracts";
+import { createInbox, type Msg } from "@nats-io/nats-core";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
 import { tell } from "./rpc.ts";
+import { objectIn, subscribe } from "./subscription.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
@@ -124,19 +116,21 @@ function ask(
       say({ kind: "cancel" }); // E3
       cancelTimer ??= setTimeout(() => finish({ kind: "canceled" }), limits.cancelMs);
     };
-    const subscription = bus.nc.subscribe(inbox, {
-      callback: (error, message) => {
-        if (error !== null) return;
-        heardAt = performance.now();
-        if (message.headers?.code === 503) return finish({ kind: "nobody" });
-        const event = readEvent(message.data);
-        if (event === null) return;
-        if ("ok" in event) return finish({ kind: "refused", code: event.code, message: event.message });
+    const hear = (message: Msg): void => {
+      heardAt = performance.now();
+      if (message.headers?.code === 503) return finish({ kind: "nobody" });
+      const event = objectIn(message.data) as SandboxEvent | Refusal | null;
+      if (event === null) return; // counts as a sign of life, says nothing
+      if ("ok" in event) return finish({ kind: "refused", code: event.code, message: event.message });
+      try {
         onEvent?.(event);
+      } finally {
+        // Also where the listener throws: an end that was told has come.
         if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });
         else if (event.kind === "done") finish({ kind: "done", outcome: event.result });
-      },
-    });
+      }
+    };
+    const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
     const beat = setInterval(() => {
       if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" }); // E2
       say({ kind: signal.aborted ? "cancel" : "alive" }); // E1
@@ -160,11 +154,3 @@ function ask(
 }
 
 type Refusal = { ok: false; code: string; message: string };
-
-function readEvent(data: Uint8Array): SandboxEvent | Refusal | null {
-  try {
-    return decode(data) as SandboxEvent | Refusal;
-  } catch {
-    return null; // counts as a sign of life, says nothing
-  }
-}

@@ -1,4 +1,5 @@
 import type { NatsConnection } from "@nats-io/nats-core";
+import { subscribe } from "./subscription.ts";
 
 /** What `nats micro ls|info|stats` shows of one request subject. */
 export class EndpointStats {
@@ -82,11 +83,7 @@ export function answerServiceRequests(
   };
   const subscriptions = Object.entries(answers).flatMap(([verb, answer]) =>
     ["", `.${name}`, `.${name}.${id}`].map((scope) =>
-      nc.subscribe(`$SRV.${verb}${scope}`, {
-        callback: (error, message) => {
-          if (error === null) message.respond(JSON.stringify(answer()));
-        },
-      }),
+      subscribe(nc, `$SRV.${verb}${scope}`, (message) => void message.respond(JSON.stringify(answer()))),
     ),
   );
   return () => {

@@ -61,12 +61,15 @@ interface AckBody {
 /** Reads a PubAck. An empty body is the server's "no responders" status. */
 export function parsePubAck(data: Uint8Array): PublishResult {
   if (data.length === 0) return failed(503, "no stream listens on this subject");
-  let body: AckBody;
+  let body: AckBody | null;
   try {
-    body = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8")) as AckBody;
+    body = JSON.parse(
+      Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("utf8"),
+    ) as AckBody | null;
   } catch (error) {
     return { kind: "unknown", reason: `unreadable acknowledgement: ${String(error)}` };
   }
+  if (body === null) return { kind: "unknown", reason: "unreadable acknowledgement: null" };
   if (body.error !== undefined) {
     return failed(body.error.err_code ?? body.error.code ?? 0, body.error.description ?? "refused");
   }

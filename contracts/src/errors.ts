@@ -112,7 +112,7 @@ const TABLE = {
   ANT_PATCH_SYMLINK: ["attempt", 422, 1, "The patch touches a symbolic link.", "Leave symbolic links as they are."],
   ANT_PATCH_TOO_LARGE: ["attempt", 413, 1, "The patch changes too many files or bytes.", "Split the task."],
   ANT_PATCH_TRUNCATED: ["attempt", 422, 1, "A hunk of the patch has more or fewer lines than its header says.", "Make it with `git diff`; do not edit hunks by hand."],
-  ANT_PLAN_INVALID: ["terminal", 422, 1, "The task graph has a cycle, a duplicate id or a dependency that does not exist.", "Correct the tasks the details name."],
+  ANT_PLAN_INVALID: ["terminal", 422, 1, "The task graph has a cycle, a duplicate id or a dependency that does not exist, or its plan is larger than one record.", "Correct the tasks the details name; a plan that is too large needs fewer or shorter tasks and checks."],
   ANT_POLICY_INVALID: ["terminal", 500, 2, "The stored policies do not have the shape of PolicyConfig.v1.3.", "Correct them: `nats kv get ANT_POLICIES config --raw | antiphon validate - --schema PolicyConfig`."],
   ANT_POLICY_REFUSED: ["terminal", 403, 1, "The policy does not allow this.", "Change the policy profile, or ask for less."],
   ANT_POLICY_UNKNOWN: ["terminal", 422, 2, "The deployment has no policy profile of that name.", "Use one of those the details name, or have it added to `config` in ANT_POLICIES."],

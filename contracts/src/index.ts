@@ -35,6 +35,7 @@ export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "
 export type { StoredBytes } from "./proof/stored-bytes.ts";
 export { Provenance } from "./provenance.ts";
 export * from "./rebuild-rpc.ts";
+export { bodyBytes, recordBodyBytes } from "./record-size.ts";
 export * from "./run-contract-rpc.ts";
 export * from "./refs.ts";
 export * from "./registry.ts";

@@ -14,6 +14,18 @@ const TABLE = {
     "an event stays small enough to fan out and to keep",
     "refused; large content goes to the object store",
   ],
+  recordBytes: [
+    128 * KiB,
+    "bytes",
+    "one record of the journal, headers included: a whole plan, an attempt with its feedback, a verdict",
+    "a plan: ANT_PLAN_INVALID; what a verdict, a dispatch or an ending quotes is shortened; else ANT_NATS_REJECTED",
+  ],
+  recordEnvelopeBytes: [
+    2 * KiB,
+    "bytes",
+    "of a record, for all that is not its body (ids, cause, signature, trace, what its append expects): twice the most there is",
+    "n/a",
+  ],
   messageDepth: [64, "levels", "no contract nests deeper; a reader's stack is safe", "ANT_CONTRACT_LIMIT"],
   messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
   documentBytes: [
@@ -69,7 +81,7 @@ const TABLE = {
   maxAttempts: [3, "attempts", "default of RunOptions.max_attempts", "ANT_RUN_ATTEMPTS_EXHAUSTED"],
   maxLapses: [5, "epochs", "lapsed or abandoned attempts of one task", "ANT_TASK_POISON"],
   maxEpochs: [32, "epochs", "attempts and lapses of one task together", "ANT_RUN_ATTEMPTS_EXHAUSTED"],
-  tasksPerRun: [256, "tasks", "the graph of one run", "ANT_PLAN_INVALID"],
+  tasksPerRun: [256, "tasks", "the graph of one run; its plan has to fit recordBytes", "ANT_PLAN_INVALID"],
   patchFiles: [200, "files", "a change people can review", "ANT_PATCH_TOO_LARGE"],
   patchBytes: [8 * MiB, "bytes", "a change people can review", "ANT_PATCH_TOO_LARGE"],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],

@@ -97,7 +97,7 @@ const journalSpec = (partition: number): StreamSpec => ({
   denyPurge: false,
   maxAgeMs: 0,
   maxBytes: -1,
-  maxMessageBytes: 2 * limits.messageBytes,
+  maxMessageBytes: limits.recordBytes,
 });
 
 const consumerSpecs = (partition: number): ConsumerSpec[] =>

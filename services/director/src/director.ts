@@ -17,6 +17,8 @@
  *      else, and when it has moved, the run is confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
  *   D33 A dispatch is refused only while its run has not moved: the refusal stands in the register of the attempt's verdict,
  *      and an attempt that another Director has handed out needs that for its true one. Else its run stayed open for good.
+ *   D32 A dispatch or a verdict that the server will never store (too large) is replaced by the refusal that ends its
+ *      task; else each delivery and each sweep would do the work again, without an end. A landing is not: git has moved.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -166,14 +168,19 @@ export class Director {
     const key = effectKey(context.runId, effect);
     this.#underWay.add(key);
     try {
-      const record = await this.#record(context, effect, cause, signal);
       const { journal } = this.#parts;
       const after = isChain(context) && isGapless(run) ? { after: context.lastSeq } : {};
-      const isRefusedDispatch = effect.kind === "dispatch" && record.type !== "dispatch";
-      const result =
-        isOnlyRecord || isRefusedDispatch
-          ? await journal.appendAfter(record, context.lastSeq, { signal }) // D13, D33
-          : await journal.append(record, { signal, ...after });
+      const append = (said: NewRecord) => {
+        const isRefusedDispatch = effect.kind === "dispatch" && said.type !== "dispatch";
+        return isOnlyRecord || isRefusedDispatch
+          ? journal.appendAfter(said, context.lastSeq, { signal }) // D13, D33
+          : journal.append(said, { signal, ...after });
+      };
+      let record = await this.#record(context, effect, cause, signal);
+      const result = await append(record).catch((error: unknown) => {
+        record = this.#unsayable(context, effect, cause, error);
+        return append(record);
+      });
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
@@ -208,6 +215,16 @@ export class Director {
     } finally {
       watch?.release();
     }
+  }
+
+  /** D32: what is said instead of a record the server refused for good; throws where nothing can be. */
+  #unsayable(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord {
+    const hasMoved = effect.kind === "land" || effect.kind === "land-integration";
+    const isRefused = error instanceof AntiphonError && error.code === "ANT_NATS_REJECTED";
+    const refusal = isRefused && !hasMoved ? this.#parts.performer.refusal(run, effect, cause, error) : null;
+    if (refusal === null) throw error;
+    this.#parts.log.error({ err: error, run: run.runId, effect: effect.kind }, "cannot be stored; refused");
+    return refusal;
   }
 
   #logRefusal({ snapshot }: CachedRun, record: StoredRecord): void {

@@ -8,6 +8,7 @@ import {
   type VerdictBody,
 } from "@antiphon/contracts";
 import { closingOf, runBranch } from "./core/closing.ts";
+import { fitClosing, fitDispatch, fitVerdict } from "./core/fitting.ts";
 import type { Effect } from "./core/outstanding.ts";
 import type { RunState } from "./core/run-state.ts";
 import { intentOf } from "./intent-of.ts";
@@ -17,6 +18,9 @@ import { verify, type VerificationPorts } from "./verification.ts";
 
 /** Rejections an attempt is told about; older ones stay in the journal. */
 const MAX_FEEDBACK = 5;
+
+/** Characters of an error a refusal repeats: a refusal has to fit its record whatever went wrong. */
+const MAX_DETAIL = 2048;
 
 export type PerformerPorts = VerificationPorts & { letters: PoisonLettersPort };
 
@@ -36,16 +40,16 @@ export class Performer {
     };
     switch (effect.kind) {
       case "dispatch":
-        return { type: "dispatch", ...at, body: await this.#dispatch(run, effect) };
+        return { type: "dispatch", ...at, body: fitDispatch(await this.#dispatch(run, effect)) };
       case "verify":
-        return { type: "verdict", ...at, body: await verify(run, effect, this.#ports, signal) };
+        return { type: "verdict", ...at, body: fitVerdict(await verify(run, effect, this.#ports, signal)) };
       case "land":
         return { type: "landing", ...at, body: await this.#land(run, effect) };
       case "verify-integration":
         return {
           type: "verdict",
           ...at,
-          body: await verifyIntegration(run, effect.epoch, this.#ports, signal),
+          body: fitVerdict(await verifyIntegration(run, effect.epoch, this.#ports, signal)),
         };
       case "land-integration":
         return {
@@ -55,14 +59,15 @@ export class Performer {
         };
       case "close":
         for (const task of effect.poisoned) await this.#ports.letters.bury(run.runId, task); // J7
-        return { type: "closed", ...at, body: closingOf(run) };
+        return { type: "closed", ...at, body: fitClosing(closingOf(run)) };
     }
   }
 
   /** The record that ends an effect which no retry can save; null when a retry may. */
   refusal(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord | null {
     if (!(error instanceof AntiphonError) || error.disposition === "retry") return null;
-    const { code, detail: message } = error;
+    const { code } = error;
+    const message = error.detail.slice(0, MAX_DETAIL);
     const at = { runId: run.runId, cause };
     switch (effect.kind) {
       case "dispatch":

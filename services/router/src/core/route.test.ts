@@ -1,4 +1,4 @@
-import { limits, validate } from "@antiphon/contracts";
+import { bodyBytes, limits, recordBodyBytes, validate } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
 import { runOptions } from "@antiphon/runtime/testing/records";
 import { describe, expect, test } from "vitest";
@@ -146,6 +146,40 @@ describe("route", () => {
     expect(routed.contract).toMatchObject({ status: "BLOCKED", tasks: [], intent: "Add dark mode" });
     expect(routed.contract.next_action).toContain("1 -> 2 -> 1");
     expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ["256 tasks of one short sentence, one check", 256, ["npm test"]],
+    ["120 tasks of 20 short checks", 120, Array.from({ length: 20 }, (_, i) => `npm run check-${i}`)],
+  ])(
+    "R7 a plan that one record cannot hold is routed as BLOCKED, and says how to mend it: %s",
+    (_name, n, checks) => {
+      const description = "Move the handler of this page into a file of its own, with a test";
+      const tasks = Array.from({ length: n }, (_, i) => ({ ...spec(i + 1), description }));
+      const agent = { kind: "command" as const, argv: ["sh", "-c", "agent --edit --quiet"] };
+      const routed = route(intentOf("Add dark mode", { tasks, checks, agent }));
+      expect(routed.tasks).toEqual([]);
+      expect(routed.contract).toMatchObject({ status: "BLOCKED", tasks: [] });
+      expect(routed.reason).toMatch(
+        new RegExp(
+          `^no plan: a plan of ${n} tasks takes \\d+ bytes .* ${recordBodyBytes}; give the run fewer`,
+        ),
+      );
+      expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+    },
+  );
+
+  test("R7 what is routed always fits its record, and a plan that fits is not refused", () => {
+    const sizes = [1, 60, 120, 180, 220, 240, limits.tasksPerRun];
+    const planned = sizes.map((n) => {
+      const description = "Move the handler of this page into a file of its own, with a test";
+      const tasks = Array.from({ length: n }, (_, i) => ({ ...spec(i + 1), description }));
+      const routed = route(intentOf("Add dark mode", { tasks, checks: ["npm test", "npm run lint"] }));
+      expect(bodyBytes(routed)).toBeLessThanOrEqual(recordBodyBytes);
+      return routed.tasks.length;
+    });
+    expect(planned.slice(0, 4)).toEqual(sizes.slice(0, 4));
+    expect(planned.at(-1)).toBe(0);
   });
 
   test("R2 the workflow the caller chose is the contract's workflow", () => {

@@ -9,8 +9,10 @@
  *   R5 `intent` in the router contract is the caller's request, word for word.
  *   R6 A graph that cannot be walked is routed as BLOCKED with no task, so that the run ends and says why
  *      instead of hanging.
+ *   R7 So is a plan that one record cannot hold: agent, tools and checks are repeated for each task, so a small intent
+ *      can make one. The reason says its size, the bound and what to do.
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "./classify.ts";
 import { planTasks } from "./plan.ts";
@@ -19,12 +21,21 @@ import type { Plan } from "./plan.ts";
 // R1: nothing but the intent goes in.
 export function route(intent: IntentBody): RoutedBody {
   const { workflow, reason, confidence } = classify(intent.intent.goal, intent.options.workflow ?? null);
+  const unplanned = (fault: string): RoutedBody => {
+    const why = `no plan: ${fault}`;
+    return { workflow, reason: why, confidence, contract: blocked(intent, workflow, why), tasks: [] };
+  };
   const plan = tryPlan(intent, workflow);
-  if (plan instanceof AntiphonError) {
-    const why = `no plan: ${plan.detail}`;
-    return { workflow, reason: why, confidence, contract: blocked(intent, workflow, why), tasks: [] }; // R6
-  }
-  return { workflow, reason, confidence, contract: opened(intent, workflow, plan), tasks: [...plan.tasks] };
+  if (plan instanceof AntiphonError) return unplanned(plan.detail); // R6
+  const contract = opened(intent, workflow, plan);
+  const body: RoutedBody = { workflow, reason, confidence, contract, tasks: [...plan.tasks] };
+  const bytes = bodyBytes(body);
+  return bytes <= recordBodyBytes ? body : unplanned(tooLarge(bytes, body.tasks.length)); // R7
+}
+
+function tooLarge(bytes: number, tasks: number): string {
+  const size = `a plan of ${tasks} ${tasks === 1 ? "task" : "tasks"} takes ${bytes} bytes in the journal`;
+  return `${size}, where one record holds ${recordBodyBytes}; give the run fewer tasks or checks, or shorter ones`;
 }
 
 function tryPlan(intent: IntentBody, workflow: Workflow): Plan | AntiphonError {

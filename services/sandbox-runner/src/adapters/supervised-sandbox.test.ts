@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { encodeFrame } from "../core/frames.ts";
 import type { SupervisorKind } from "../core/step-script.ts";
-import { SandboxDied } from "../ports.ts";
+import { SandboxDied, type Command } from "../ports.ts";
 import { SupervisedSandbox } from "./supervised-sandbox.ts";
 import type { LineListener, SupervisorLine } from "./supervisor-line.ts";
 
@@ -105,5 +105,74 @@ describe("a sandbox that ends while a question to it is on its way", () => {
       await told;
     });
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe("output that nobody took", () => {
+  const output = encodeFrame("o", "much");
+  const exit = encodeFrame("x", "0 0 0 0 1000 100");
+  const command = (changes: Partial<Command>): Command => ({
+    argv: ["true"],
+    cwd: "/workspace",
+    env: {},
+    stdin: null,
+    timeoutMs: 5_000,
+    timeoutEnds: "command",
+    keepBytes: 100,
+    maxOutputBytes: 1000,
+    ...changes,
+  });
+  /** Takes what it hears when it is told to. */
+  function slow() {
+    const takes: (() => void)[] = [];
+    const onOutput = (): Promise<void> => new Promise((resolve) => takes.push(resolve));
+    return { onOutput, take: () => takes.splice(0).forEach((one) => one()) };
+  }
+
+  it("B7: when its command ended does not hold up the next", async () => {
+    const { sandbox, seen, say } = await greeted();
+    const first = sandbox.run(command({ onOutput: slow().onOutput }));
+    say(output, exit); // one piece: what is read is heard, also on a line that pauses
+    expect((await first).exitCode).toBe(0);
+    expect(seen.paused).toBe(false);
+  });
+
+  it("B5, B7: when its command was killed does not hold up the next", async () => {
+    const { sandbox, seen, say } = await greeted();
+    const stop = new AbortController();
+    const first = sandbox.run(command({ onOutput: slow().onOutput, signal: stop.signal }));
+    say(output);
+    expect(seen.paused).toBe(true);
+    stop.abort();
+    expect(seen.paused).toBe(false);
+    say(output, encodeFrame("x", "0 9 0 0 1000 100"));
+    expect((await first).signal).toBe(9);
+    const second = slow();
+    const next = sandbox.run(command({ onOutput: second.onOutput }));
+    say(output);
+    expect(seen.paused).toBe(true);
+    second.take();
+    await turn();
+    expect(seen.paused).toBe(false);
+    say(exit);
+    await next;
+  });
+
+  it("B3, B7: and that is taken at last does not let the next command's run on", async () => {
+    const { sandbox, seen, say } = await greeted();
+    const [first, second] = [slow(), slow()];
+    const before = sandbox.run(command({ onOutput: first.onOutput }));
+    say(output, exit);
+    await before;
+    const next = sandbox.run(command({ onOutput: second.onOutput }));
+    say(output);
+    first.take();
+    await turn();
+    expect(seen.paused).toBe(true);
+    second.take();
+    await turn();
+    expect(seen.paused).toBe(false);
+    say(exit);
+    await next;
   });
 });

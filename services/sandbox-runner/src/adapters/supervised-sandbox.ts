@@ -1,6 +1,6 @@
 /**
  * One sandbox: what a provider's line to a supervisor is to everybody else. The words themselves, and what ends a sandbox,
- * are supervisor-conversation.ts, which holds B1 to B6.
+ * are supervisor-conversation.ts, which holds B1 to B8.
  */
 import type { Duplex } from "node:stream";
 import { encodeFrame } from "../core/frames.ts";

@@ -13,6 +13,7 @@
  *   B5  A command can be killed by itself: what it printed is kept, the sandbox and its files live on.
  *   B6  The end of the sandbox is told to whoever asked it something, also while the question is still on its way, and
  *       is nobody else's failure.
+ *   B7  What a listener has not taken holds up the command it came from, and never a later one.
  */
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { OutputBound } from "../core/output-bound.ts";
@@ -45,6 +46,8 @@ interface Busy {
   /** Input the command has read, as its supervisor counts. */
   fedBytes: number;
   onFed: () => void;
+  /** Listeners that have not taken their output yet. */
+  slow: number;
 }
 
 /** One command, as it is said to the supervisor. */
@@ -71,8 +74,6 @@ export class SupervisorConversation {
   readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
-  /** Listeners that have not taken their output yet. */
-  #slow = 0;
   /** A command is being killed: nobody waits for its output any more. */
   #killing = false;
 
@@ -214,12 +215,13 @@ export class SupervisorConversation {
 
   /** Reads no further until the listener has taken what it was given. */
   waitFor(taken: Promise<void>): void {
-    if (this.#killing) return;
-    this.#slow += 1;
+    const busy = this.#phase;
+    if (busy.at !== "busy" || this.#killing) return;
+    busy.slow += 1;
     this.#line.pause();
     const next = (): void => {
-      this.#slow -= 1;
-      if (this.#slow === 0) this.#line.resume();
+      busy.slow -= 1;
+      if (busy.slow === 0 && this.#phase === busy) this.#line.resume(); // B7: the line may be another's by now
     };
     taken.then(next, next);
   }
@@ -258,7 +260,9 @@ export class SupervisorConversation {
       const settle = (): void => {
         clearTimeout(timer);
         this.#killing = false;
-        if (this.#phase.at === "busy") this.#phase = { at: "idle" };
+        if (this.#phase.at !== "busy") return;
+        if (this.#phase.slow > 0) this.#line.resume(); // B7
+        this.#phase = { at: "idle" };
       };
       const resolve = (value: T): void => {
         settle();
@@ -269,7 +273,7 @@ export class SupervisorConversation {
         rejectPromise(error);
       };
       const onFrame = listener(resolve, reject);
-      this.#phase = { at: "busy", onFrame, reject, partial, fedBytes: 0, onFed: () => undefined };
+      this.#phase = { at: "busy", onFrame, reject, partial, fedBytes: 0, onFed: () => undefined, slow: 0 };
     });
   }
 

@@ -1,12 +1,16 @@
 /** The reaper over the real engine (reaper.ts): whom it removes, and what one that stays does to the others. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
+import { DockerProvider } from "../../services/sandbox-runner/src/adapters/docker-provider.ts";
+import { ownLabel } from "../../services/sandbox-runner/src/adapters/owner.ts";
 import { containerName } from "../../services/sandbox-runner/src/core/container-labels.ts";
 import type { AttemptName } from "../../services/sandbox-runner/src/core/stale-epoch.ts";
 import type { ReapReason } from "../../services/sandbox-runner/src/core/reap-plan.ts";
 import { REAP_INTERVAL_MS } from "../../services/sandbox-runner/src/core/reap-plan.ts";
 import { reapUntil, sweep } from "../../services/sandbox-runner/src/reaper.ts";
-import { testEngine, type TestEngine } from "../support/docker.ts";
+import { shell, testEngine, type TestEngine } from "../support/docker.ts";
 
 const ours = testEngine("reaper");
 const theirs = testEngine("reaper-other");
@@ -102,5 +106,49 @@ describe("the reaper", () => {
     expect(reaped).toEqual([[own, "deadline"]]);
     expect(await idsOf(theirs)).toEqual([other]);
     expect(await sweep({ ...options, instance: theirs.instance }, Date.now())).toBe(1);
+  });
+});
+
+describe("an engine that neither kills nor removes what it is asked to", () => {
+  const fails = () => Promise.reject(new Error("the engine fails"));
+  const failing = (changes: Partial<Engine> = {}) =>
+    new DockerProvider({
+      engine: { ...ours.engine, kill: fails, remove: fails, ...changes },
+      newName: () => `${ours.instance}-failing`,
+    });
+  const over = { kind: "canceled", reason: "enough" } as const;
+
+  it("B8, P7: does not keep a command running that was ended: its supervisor does it", async () => {
+    const provider = failing();
+    const sandbox = await provider.start(await ours.order());
+    const ended = expect(sandbox.run(shell("trap '' TERM; while :; do :; done"))).rejects.toMatchObject({
+      death: over,
+    });
+    await sandbox.destroy(over);
+    await ended;
+    expect(await idsOf(ours)).toEqual([]);
+    expect(provider.held()).toEqual(new Set());
+  });
+
+  it("B8, R3: leaves the reaper what did not end either: nobody holds it", async () => {
+    const provider = failing();
+    const sandbox = await provider.start(await ours.order());
+    await promisify(execFile)("docker", ["kill", "--signal", "STOP", sandbox.id]); // its supervisor cannot look at its line
+    await expect(sandbox.destroy(over)).rejects.toThrow("the engine fails");
+    expect(await idsOf(ours)).toEqual([sandbox.id]);
+    const { options, reaped } = reaper(ours.engine);
+    const self = () => ({ owner: ownLabel(), held: provider.held() });
+    expect(await sweep({ ...options, self }, Date.now() + 30_000)).toBe(1);
+    expect(reaped).toEqual([[sandbox.id, "not-held"]]);
+    await sandbox.gone;
+  });
+
+  it("E1, E2: keeps nothing that was refused, and what it was refused for is told", async () => {
+    const provider = failing({
+      inspect: async (id) => ({ ...(await ours.engine.inspect(id)), Image: "sha256:another" }),
+    });
+    await expect(provider.start(await ours.order())).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
+    expect(provider.held()).toEqual(new Set());
+    await ours.expectNoContainers(); // its supervisor ends it
   });
 });

@@ -3,9 +3,11 @@
  *
  * Invariants:
  *   E1  A container that is not exactly the one asked for never gets a byte (core/container-spec.ts, D2).
- *   E2  Whatever fails on the way, the container that was created is removed.
+ *   E2  Whatever fails on the way, the container that was created is removed; where the engine fails of that too, what
+ *       went wrong first is told, the container has lost its line, and it is not held: its supervisor or the reaper ends it.
  *   E3  `wait` is asked for after `start` has been answered, never beside it.
  */
+import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
 import { createBody, differences, type Environment } from "../core/container-spec.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../supervisor/command.ts";
@@ -56,7 +58,7 @@ export class DockerProvider implements SandboxProvider {
     return facts;
   }
 
-  /** Ids of the containers this provider holds: the reaper leaves them alone. */
+  /** Ids of the containers this provider holds: the reaper leaves them alone (B8). */
   held(): ReadonlySet<string> {
     return new Set(this.#live.keys());
   }
@@ -78,19 +80,22 @@ export class DockerProvider implements SandboxProvider {
     }
     const since = performance.now();
     const id = await this.#create(order);
+    let stream: Duplex | null = null;
     try {
-      const stream = await this.#engine.attach(id);
+      stream = await this.#engine.attach(id);
       await this.#engine.start(id);
       const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // E3
       const sandbox = new SupervisedSandbox(line, order.imageId, since);
       this.#live.set(id, sandbox);
-      void sandbox.gone.finally(() => this.#live.delete(id));
+      void sandbox.letGo.then(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
       const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
       if (found.length === 0) return await this.#sealed(sandbox, order);
       throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // E1
     } catch (error) {
-      await this.#engine.remove(id); // E2
+      stream?.destroy(); // E2
+      this.#live.delete(id);
+      await this.#engine.remove(id).catch(() => undefined);
       throw error;
     }
   }

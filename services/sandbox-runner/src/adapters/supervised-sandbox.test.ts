@@ -1,5 +1,5 @@
 /** What no real supervisor does on demand: a line that is slow, or broken, at one moment (supervisor-conversation.ts). */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFrame } from "../core/frames.ts";
 import type { SupervisorKind } from "../core/step-script.ts";
 import { SandboxDied, type Command } from "../ports.ts";
@@ -12,7 +12,7 @@ const CANCELED = { kind: "canceled", reason: "enough" } as const;
 function handMoved() {
   let listener: LineListener | null = null;
   let vanish: (status: number) => void = () => undefined;
-  const seen = { paused: false, said: "" };
+  const seen = { paused: false, said: "", calls: [] as string[] };
   /** While it is set, what is written is on its way until that resolves. */
   const held: { until: Promise<void> | null } = { until: null };
   const line: SupervisorLine = {
@@ -29,12 +29,15 @@ function handMoved() {
       vanish(137);
       return Promise.resolve();
     },
-    remove: () => Promise.resolve(),
+    remove: () => {
+      seen.calls.push("remove");
+      return Promise.reject(new Error("no answer"));
+    },
     rename: () => Promise.resolve(),
-    hangUp: () => undefined,
+    hangUp: () => void seen.calls.push("hangUp"),
   };
   const say = (...frames: readonly Buffer[]): void => listener?.stdout(Buffer.concat(frames));
-  return { line, seen, held, say };
+  return { line, seen, held, say, vanish };
 }
 
 async function greeted(kind: SupervisorKind = "perl") {
@@ -174,5 +177,37 @@ describe("output that nobody took", () => {
     expect(seen.paused).toBe(false);
     say(exit);
     await next;
+  });
+});
+
+describe("a container that cannot be ended", () => {
+  afterEach(() => vi.useRealTimers());
+  const past = () => vi.advanceTimersByTimeAsync(10_000);
+
+  it("B8: loses its line as soon as it could not be killed, and is gone when its supervisor ended it", async () => {
+    const { sandbox, line, seen, vanish } = await greeted();
+    line.kill = () => Promise.reject(new Error("500"));
+    const destroyed = sandbox.destroy(CANCELED);
+    await turn();
+    expect(seen.calls).toEqual(["hangUp"]);
+    vanish(0);
+    await destroyed;
+    await sandbox.letGo;
+    expect(seen.calls).not.toContain("remove");
+  });
+
+  it.each([
+    ["does not answer", () => new Promise<void>(() => undefined)],
+    ["fails", () => Promise.reject(new Error("500"))],
+  ])("B4, B8: is let go of, without its line, when its kill %s and its removal fails", async (_, kill) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { sandbox, line, seen } = await greeted();
+    line.kill = kill;
+    const told = expect(sandbox.destroy(CANCELED)).rejects.toThrow("no answer");
+    await past();
+    await told;
+    await sandbox.letGo;
+    expect(seen.calls.indexOf("hangUp")).toBe(0); // before the removal, which may take its time to fail
+    expect(seen.calls.at(-1)).toBe("remove");
   });
 });

@@ -22,6 +22,8 @@ export class SupervisedSandbox implements Sandbox {
   readonly id: string;
   readonly imageId: string;
   readonly gone: Promise<void>;
+  /** See SupervisorConversation. */
+  readonly letGo: Promise<void>;
   readonly #line: SupervisorLine;
   readonly #words: SupervisorConversation;
   readonly #since: number;
@@ -36,6 +38,7 @@ export class SupervisedSandbox implements Sandbox {
     this.id = line.id;
     this.imageId = imageId;
     this.gone = this.#words.gone;
+    this.letGo = this.#words.letGo;
     this.#since = since;
   }
 

@@ -14,6 +14,8 @@
  *   B6  The end of the sandbox is told to whoever asked it something, also while the question is still on its way, and
  *       is nobody else's failure.
  *   B7  What a listener has not taken holds up the command it came from, and never a later one.
+ *   B8  What cannot be killed loses its line, so that its supervisor ends it (P7); what cannot be removed either is let
+ *       go of, so that the reaper takes it (R3).
  */
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "../core/frames.ts";
 import { OutputBound } from "../core/output-bound.ts";
@@ -74,6 +76,9 @@ export class SupervisorConversation {
   readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
+  #letGo: () => void = () => undefined;
+  /** Resolves when it is gone, or when all that ends it from here has failed: it is nobody's then (B8). */
+  readonly letGo = new Promise<void>((resolve) => (this.#letGo = resolve));
   /** A command is being killed: nobody waits for its output any more. */
   #killing = false;
 
@@ -329,15 +334,16 @@ export class SupervisorConversation {
     if (this.#destroyed !== null) return;
     this.#destroyed = this.#endContainer();
     // Whoever calls `destroy` hears of a failure; where nobody does, the reaper is what is left.
-    this.#destroyed.catch(() => undefined);
+    this.#destroyed.then(this.#letGo, this.#letGo); // B8
   }
 
   async #endContainer(): Promise<void> {
     const deadline = new Promise<"late">((resolve) => setTimeout(resolve, GONE_DEADLINE_MS, "late").unref());
-    if (this.#exitStatus === null) await this.#line.kill();
+    // Not waited for: an engine that does not answer would keep the line open for as long. What it fails of shows below.
+    if (this.#exitStatus === null) void this.#line.kill().catch(() => this.#line.hangUp()); // B8
     const first = await Promise.race([this.gone.then(() => "gone" as const), deadline]); // B4
+    this.#line.hangUp(); // B8: before a removal that may fail
     if (first === "late") await this.#line.remove();
-    this.#line.hangUp();
   }
 }
 

@@ -4,6 +4,7 @@ import type { NatsConnection } from "@nats-io/nats-core";
 import { AntiphonError, JOURNAL_PARTITIONS, journalStream } from "@antiphon/contracts";
 import type { NodeConnectionOptions } from "nats";
 import { connect } from "nats";
+import { allDone } from "./all-done.ts";
 import { backoffMs } from "./backoff.ts";
 import { Deadlines } from "./deadlines.ts";
 import { partitionsOf } from "./deployment.ts";
@@ -74,7 +75,10 @@ export interface Bus {
   readonly endpoints: Endpoints;
   /** Registers work that has to be finished before the bus closes; returns how to withdraw it. */
   onDrain(finish: () => Promise<void>): () => void;
-  /** Runs everything registered by `onDrain`. New work stops, held work is finished or handed back. */
+  /**
+   * Runs everything registered by `onDrain`. New work stops, held work is finished or handed back. Rejects when something
+   * failed, after all of it ended.
+   */
   drain(): Promise<void>;
   /** Flushes, closes, settles what is pending. */
   close(): Promise<void>;
@@ -243,7 +247,7 @@ function openBus(
       return () => drains.delete(finish);
     },
     async drain() {
-      await Promise.allSettled([...drains].map((finish) => finish()));
+      await allDone([...drains].map((finish) => finish()));
     },
     async close() {
       if (connected) await Promise.race([nc.flush().catch(() => undefined), closed, pause(1000)]);

@@ -21,6 +21,7 @@ export { openDeadLetters } from "./dead-letters.ts";
 export type { DeadLetters, KeptLetter } from "./dead-letters.ts";
 export { putBackLost } from "./lost-record.ts";
 export type { LostRecord } from "./lost-record.ts";
+export { allDone } from "./all-done.ts";
 export { createLogger } from "./logger.ts";
 export type { Logger } from "./logger.ts";
 export { openMetrics, type Measure } from "./metrics.ts";

@@ -23,6 +23,8 @@ import { answerServiceRequests } from "./service-endpoints.ts";
  *   S1 Ready means: durable server, topology in place, the role's start has returned.
  *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
  *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
+ *   S4 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
+ *      the connection come in any case. It is logged when it happens, and is what the process ends with (S3).
  */
 export interface ServiceContext {
   bus: Bus;
@@ -52,7 +54,7 @@ export interface ServiceDefinition {
 export interface RunningService {
   bus: Bus;
   node: string;
-  /** Drains and closes. Idempotent. */
+  /** Drains and closes. Idempotent. Rejects, when all is closed, with what the first failing drain threw. */
   stop(): Promise<void>;
 }
 
@@ -113,11 +115,20 @@ export async function startService(
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
       for (const close of closers) close();
-      const drained = Promise.all([bus.drain(), role?.drain?.() ?? Promise.resolve()]);
+      const failures: AntiphonError[] = [];
+      const failed = (thrown: unknown): void => {
+        const error = AntiphonError.from(thrown);
+        failures.push(error);
+        log.error({ ...error.toJSON(), err: thrown }, "a part did not drain; the others go on");
+      };
+      const parts = [bus.drain(), (async () => role?.drain?.())()];
+      const drained = Promise.all(parts.map((part) => part.catch(failed))); // S4
       await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
       await within(lastWordsMs, drained, () => log.warn("some handlers did not stop"));
       await bus.close();
+      const [failure] = failures;
+      if (failure !== undefined) throw failure; // S4
     })();
     return stopped;
   };

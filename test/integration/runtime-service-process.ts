@@ -1,4 +1,5 @@
 /** A service in a process of its own, for runtime-service.test.ts: handles dispatches, slowly. */
+import { AntiphonError } from "../../contracts/src/index.ts";
 import { consume, openJournal, runService } from "../../runtime/src/index.ts";
 import { claimRecord } from "../../runtime/src/testing/records.ts";
 
@@ -31,5 +32,9 @@ await runService({
         return { kind: "done" };
       },
     });
+    if (fault !== "drain") return;
+    return {
+      drain: () => Promise.reject(new AntiphonError("ANT_DOCKER_UNREACHABLE", "a container stays")),
+    };
   },
 });

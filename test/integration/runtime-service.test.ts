@@ -95,6 +95,35 @@ describe("a service process", () => {
     await next.exit;
   });
 
+  it("S4 a part that fails to drain ends itself only: held work is finished, and the failure is the end", async () => {
+    const service = sleeper(700, "drain");
+    await eventually("ready", () => service.said().includes('"ready":true'));
+    await journal.append(dispatchRecord("run_stuck", "T-1", 1));
+    await eventually("it works", async () => (await journal.find("claim", "run_stuck", "T-1", 1)) !== null);
+    service.child.kill("SIGTERM");
+    expect(await service.exit).toBe(4);
+    expect(await journal.find("claim", "run_stuck", "T-1-finished", 1)).not.toBeNull();
+    const told = service.said().trim().split("\n").map(lastLine);
+    const stuck = { code: "ANT_DOCKER_UNREACHABLE", message: "a container stays" };
+    expect(told.filter(({ level }) => level === "error")).toMatchObject([{ code: stuck.code }]);
+    expect(told.at(-1)).toMatchObject({ ...stuck, level: "fatal", remedy: expect.any(String) as string });
+  });
+
+  it("S4 the hard stop comes also where a part failed to drain: what is not finished is handed back", async () => {
+    const service = sleeper(60_000, "drain", { ANTIPHON_DRAIN_MS: "300" });
+    await eventually("ready", () => service.said().includes('"ready":true'));
+    await journal.append(dispatchRecord("run_hard", "T-1", 1));
+    const isThere = async (task: string) => (await journal.find("claim", "run_hard", task, 1)) !== null;
+    await eventually("it works", () => isThere("T-1"));
+    const next = sleeper(0);
+    await eventually("the next one is ready", () => next.said().includes('"ready":true'));
+    service.child.kill("SIGTERM");
+    expect(await service.exit).toBe(4);
+    await eventually("somebody else finishes it", () => isThere("T-1-finished"), 5000); // no ack wait ran out
+    next.child.kill("SIGTERM");
+    await next.exit;
+  });
+
   it("a second signal ends it at once", async () => {
     const service = sleeper(60_000);
     await eventually("ready", () => service.said().includes('"ready":true'));

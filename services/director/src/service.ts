@@ -8,6 +8,7 @@ import {
   type RunRebuildRequest,
 } from "@antiphon/contracts";
 import {
+  allDone,
   associatesBacklog,
   consume,
   consumeTimers,
@@ -153,8 +154,11 @@ export function directOver(
   return {
     async drain() {
       stop.abort();
-      await Promise.all([sweeps, archiving, ...going, work.drain()]);
-      await projector.drain();
+      try {
+        await allDone([sweeps, archiving, ...going, work.drain()]);
+      } finally {
+        await projector.drain(); // what the others did is shown, whichever of them failed
+      }
     },
   };
 }

@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
 import {
+  allDone,
   openBlobs,
   openJournal,
   serveRpc,
@@ -133,11 +134,24 @@ export async function startSandboxRunner(
     measures: measuresOf(pool),
     drain: async () => {
       clearInterval(tending);
-      await Promise.all([pool.close(), sessions.close()]);
-      await slots.settled();
-      await host.close();
+      await ended(pool, sessions, slots, host);
     },
   };
+}
+
+/** A container that cannot be removed is told, and is no reason to leave the jobs or the provider (N4, W9). */
+async function ended(
+  pool: WarmPool,
+  sessions: SessionService,
+  slots: Slots,
+  host: ProviderHost,
+): Promise<void> {
+  try {
+    await allDone([pool.close(), sessions.close()]);
+  } finally {
+    await slots.settled();
+    await host.close();
+  }
 }
 
 function measuresOf(pool: WarmPool): readonly Measure[] {

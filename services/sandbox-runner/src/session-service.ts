@@ -16,7 +16,7 @@ import {
   type SandboxSessionOpen,
   type SandboxSessionVerb,
 } from "@antiphon/contracts";
-import { listen, serveRpc, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
+import { allDone, listen, serveRpc, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
 import { LiveLog } from "./adapters/live-log.ts";
 import type { Lease } from "./adapters/pool.ts";
 import { fillWorkspace, planWorkspace } from "./adapters/workspace.ts";
@@ -107,7 +107,7 @@ export class SessionService {
     this.#closed = true;
     if (this.#ticking !== null) clearInterval(this.#ticking);
     await Promise.allSettled(this.#opening.values());
-    await Promise.all([...this.#held.values()].map(({ session }) => session.cancel("the runner stops")));
+    await allDone([...this.#held.values()].map(({ session }) => session.cancel("the runner stops")));
   }
 
   async #open(value: unknown, emit: Emit): Promise<void> {

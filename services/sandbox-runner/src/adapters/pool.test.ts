@@ -9,7 +9,7 @@ const other: SandboxOrder = { ...order, limits: { ...order.limits, pids: 1 } };
 /** A provider moved by hand: sandboxes start at once, die when told, and count their ends. */
 function provider() {
   const made: { sandbox: Sandbox; die: () => void; destroyed: number }[] = [];
-  const control = { failing: false };
+  const control = { failing: false, remove: (_id: string): Promise<void> => Promise.resolve() };
   const port: SandboxProvider = {
     name: "docker",
     enforces: { memory: true, processes: true },
@@ -25,7 +25,7 @@ function provider() {
         gone,
         destroy: () => {
           entry.destroyed += 1;
-          return Promise.resolve();
+          return control.remove(sandbox.id);
         },
       } as Partial<Sandbox> as Sandbox;
       const entry = { ...one, sandbox };
@@ -149,6 +149,23 @@ describe("the warm pool", () => {
     pool.refill();
     await settle();
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1]);
+  });
+
+  it("W9: says what could not be removed when it closes, and only when the others are gone", async () => {
+    const { pool, control, failures } = setUp();
+    pool.refill();
+    await settle();
+    let gone = (): void => undefined;
+    const removal = new Promise<void>((resolve) => (gone = resolve));
+    const stuck = new Error("no engine");
+    control.remove = (id) => (id === "s0" ? Promise.reject(stuck) : removal);
+    let said: unknown = null;
+    const closing = pool.close().catch((error: unknown) => (said = error));
+    await settle();
+    expect([said, failures]).toEqual([null, [stuck]]);
+    gone();
+    await closing;
+    expect(said).toBe(stuck);
   });
 
   it("W5: hands out the one that holds the tree first, then an empty one, and says what is in it", async () => {

@@ -9,7 +9,9 @@
  *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
  *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
  *   W8  What is ready beyond what is worth having (core/pool-demand.ts) goes, the oldest first.
+ *   W9  Closing ends when every ready sandbox was destroyed or could not be; it says what failed.
  */
+import { allDone } from "@antiphon/runtime";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
 import {
   EMPTY_POOL,
@@ -126,11 +128,12 @@ export class WarmPool {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await Promise.all(this.#starting);
-    const left = this.#ready.splice(0);
-    await Promise.all(
-      left.map((one) => one.sandbox.destroy({ kind: "canceled", reason: "the runner stops" })),
-    );
+    await Promise.allSettled(this.#starting);
+    const gone = this.#ready
+      .splice(0)
+      .map(({ sandbox }) => sandbox.destroy({ kind: "canceled", reason: "the runner stops" }));
+    for (const one of gone) one.catch(this.#options.onFailure);
+    await allDone(gone); // W9
   }
 
   #lease(sandbox: Sandbox, ready: Ready | null): Lease {

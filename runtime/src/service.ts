@@ -23,7 +23,7 @@ import { answerServiceRequests } from "./service-endpoints.ts";
  *   S1 Ready means: durable server, topology in place, the role's start has returned.
  *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
  *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
- *   S4 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
+ *   S7 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
  *      the connection come in any case. It is logged when it happens, and is what the process ends with (S3).
  */
 export interface ServiceContext {
@@ -122,13 +122,13 @@ export async function startService(
         log.error({ ...error.toJSON(), err: thrown }, "a part did not drain; the others go on");
       };
       const parts = [bus.drain(), (async () => role?.drain?.())()];
-      const drained = Promise.all(parts.map((part) => part.catch(failed))); // S4
+      const drained = Promise.all(parts.map((part) => part.catch(failed))); // S7
       await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
       await within(lastWordsMs, drained, () => log.warn("some handlers did not stop"));
       await bus.close();
       const [failure] = failures;
-      if (failure !== undefined) throw failure; // S4
+      if (failure !== undefined) throw failure; // S7
     })();
     return stopped;
   };

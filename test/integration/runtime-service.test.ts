@@ -95,7 +95,7 @@ describe("a service process", () => {
     await next.exit;
   });
 
-  it("S4 a part that fails to drain ends itself only: held work is finished, and the failure is the end", async () => {
+  it("S7 a part that fails to drain ends itself only: held work is finished, and the failure is the end", async () => {
     const service = sleeper(700, "drain");
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_stuck", "T-1", 1));
@@ -109,7 +109,7 @@ describe("a service process", () => {
     expect(told.at(-1)).toMatchObject({ ...stuck, level: "fatal", remedy: expect.any(String) as string });
   });
 
-  it("S4 the hard stop comes also where a part failed to drain: what is not finished is handed back", async () => {
+  it("S7 the hard stop comes also where a part failed to drain: what is not finished is handed back", async () => {
     const service = sleeper(60_000, "drain", { ANTIPHON_DRAIN_MS: "300" });
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_hard", "T-1", 1));

@@ -45,7 +45,7 @@ const request: SandboxRequest = {
   collect: false,
 };
 
-it("S4 W9: finishes its jobs all the same, closes everything, and says at the end what failed", async () => {
+it("S7 W9: finishes its jobs all the same, closes everything, and says at the end what failed", async () => {
   const config = {
     mode: "production",
     provider: "docker",

@@ -91,7 +91,7 @@ async function direct(of: World, directors: ChildProcess[]): Promise<void> {
   directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
   const isThere = async (): Promise<boolean> => {
     const { body } = await of.call("GET", "/services");
-    return (body.services as { name: string }[]).some(({ name }) => name === "director");
+    return ((body.services ?? []) as { name: string }[]).some(({ name }) => name === "director");
   };
   await eventually("a Director is there", isThere, 60_000);
 }

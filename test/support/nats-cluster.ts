@@ -70,7 +70,8 @@ export async function startNatsCluster({ size = 3 }: { size?: number } = {}): Pr
         "every running member is current",
         async () => {
           const running = members.filter((member) => member.running());
-          return (await Promise.all(running.map(isCurrent))).every(Boolean);
+          const names = new Set(running.map(({ name }) => name));
+          return (await Promise.all(running.map((member) => isCurrent(member, names)))).every(Boolean);
         },
         deadlineMs,
       ),
@@ -132,21 +133,26 @@ cluster { name: antiphon, listen: "127.0.0.1:${routePort}", routes: [${routes.ma
 ${accountsConfig()}`;
 }
 
-/** `/healthz` is ok when JetStream and all assets on this member have caught up. */
-async function isCurrent(member: NatsMember): Promise<boolean> {
+/**
+ * `/healthz` is ok when JetStream and all assets on this member have caught up. The leader also has to know that the
+ * other running members are there, or it places no stream on them.
+ */
+async function isCurrent(member: NatsMember, running: ReadonlySet<string>): Promise<boolean> {
   try {
     const answer = await fetch(`${member.monitorUrl}/healthz`, { signal: AbortSignal.timeout(2000) });
     if (answer.status !== 200) return false;
     const jsz = await fetch(`${member.monitorUrl}/jsz`, { signal: AbortSignal.timeout(2000) });
-    const { meta_cluster: meta } = (await jsz.json()) as { meta_cluster?: { leader?: string } };
-    return (meta?.leader ?? "") !== "";
+    const { meta_cluster: meta } = (await jsz.json()) as Jsz;
+    if (meta?.leader !== member.name) return (meta?.leader ?? "") !== "";
+    const others = (meta.replicas ?? []).filter(({ name, offline }) => running.has(name) && offline !== true);
+    return others.length === running.size - 1;
   } catch {
     return false; // Not answering is not current.
   }
 }
 
 interface Jsz {
-  meta_cluster?: { leader?: string };
+  meta_cluster?: { leader?: string; replicas?: { name: string; offline?: boolean }[] };
   account_details?: { stream_detail?: { name: string; cluster?: { leader?: string } }[] }[];
 }
 

@@ -84,7 +84,9 @@ export function directOver(
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
-  const projector = new Projector(documents, (runId) => runs.load(runId), log);
+  // Read past the memory that decisions are made from: what is shown has no part in them.
+  const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
+  const projector = new Projector(documents, read, log);
   const times = new Timekeeper(
     {
       journal,

@@ -235,7 +235,6 @@ export class JetStreamModel {
         num_subjects: model.subjectCount,
         ...(filter === undefined ? {} : { subjects: model.subjectCounts(filter) }),
       },
-      ts: new Date(this.host.wallMs()).toISOString(),
     });
   }
 

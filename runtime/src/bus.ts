@@ -58,6 +58,8 @@ export interface Bus {
   readonly log?: Logger;
   readonly connected: boolean;
   readonly durability: "confirmed" | "waived";
+  /** Where the servers tell about themselves over HTTP, comma separated; absent: they do over NATS. */
+  readonly monitorUrl?: string;
   /** Several servers hold the streams: the one that answers may know less than another one has promised. */
   readonly isCluster: boolean;
   /** Partitions of the journal, as the server has it; one while there is none. */
@@ -223,6 +225,7 @@ function openBus(
     name: options.name,
     ...(options.log === undefined ? {} : { log: options.log }),
     durability,
+    ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
     isCluster: leader !== null,
     get partitions() {
       return partitions;

@@ -5,9 +5,9 @@ import { AntiphonError } from "@antiphon/contracts";
  * Is a PubAck a promise? Only if the server fsyncs before it answers (`sync_interval: always`).
  *
  * A client learns it in one of two ways, tried in this order:
- *   1. over NATS, if the server imports `$SYS.REQ.SERVER.PING.JSZ` into our account (deploy/nats does);
- *   2. from the monitoring endpoint `/jsz?config=true`, given as a URL; it must name the server we are
- *      connected to.
+ *   1. over NATS, if the server imports `$SYS.REQ.SERVER.PING.JSZ` into our account (`antiphon dev` does);
+ *   2. from the monitoring endpoint `/jsz?config=true`, given as a URL (compose and Kubernetes do that); it must
+ *      name the server we are connected to.
  */
 interface JszAnswer {
   serverId: string;

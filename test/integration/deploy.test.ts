@@ -134,6 +134,15 @@ describe("Kubernetes manifests", () => {
     }
   });
 
+  it("overlays/local takes every image of ours as it was built here", () => {
+    const images = workloads(local)
+      .flatMap(containersOf)
+      .map(({ image }) => image);
+    const ours = images.filter((image) => image?.startsWith("antiphon-"));
+    expect(new Set(ours).size).toBe(6);
+    expect(ours.filter((image) => image?.endsWith(":dev") !== true)).toEqual([]);
+  });
+
   it("refers only to config maps and secrets that are in the same namespace", () => {
     const known = ["ConfigMap", "Secret"].flatMap((kind) =>
       of(local, kind).map((one) => `${one.metadata.namespace}/${one.metadata.name}`),

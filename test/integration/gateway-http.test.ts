@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUCKETS, limits } from "@antiphon/contracts";
-import { openBlobs, provision } from "@antiphon/runtime";
+import { openBlobs, provision, type Bus } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import { StorageWatch } from "../../services/gateway/src/adapters/storage-watch.ts";
@@ -21,6 +21,14 @@ afterAll(async () => {
   await world.close();
   cleanUpRepos();
 });
+
+/** Stores so much that of 320 MB more than limits.storageAdmissionPercent are taken. */
+async function fill(bus: Bus): Promise<void> {
+  const chunk = Buffer.alloc(8 << 20);
+  await openBlobs(bus, BUCKETS.repos).putStream("ballast", async function* () {
+    for (let i = 0; i < 33; i++) yield await Promise.resolve(chunk);
+  });
+}
 
 async function newIntent(body: unknown): Promise<string> {
   const { body: answer } = await world.call("POST", "/intents", { body });
@@ -342,10 +350,7 @@ describe("A1 a store that is nearly full", () => {
       const path = `/intents/${String(body.intentId)}/run`;
       const run = await tight.call("POST", path);
       expect(run.status).toBe(202);
-      const chunk = Buffer.alloc(8 << 20);
-      await openBlobs(tight.bus, BUCKETS.repos).putStream("ballast", async function* () {
-        for (let i = 0; i < 33; i++) yield await Promise.resolve(chunk);
-      });
+      await fill(tight.bus);
       await eventually("the gateway knows", async () => (await tight.call("POST", path)).status !== 202);
       const refused = await tight.call("POST", path);
       expect([refused.status, errorOf(refused).code, refused.headers["retry-after"]]).toEqual([
@@ -369,7 +374,7 @@ describe("a store that does not tell how full it is", () => {
   it("A2 takes new work in, and waits for no answer", async () => {
     const silent = await startNats({ tellsDurability: false });
     try {
-      const bus = await silent.connect({ monitorUrl: silent.monitorUrl });
+      const bus = await silent.connect({ unsafeDurability: true });
       const watch = new StorageWatch(bus);
       await watch.admit(); // nobody answers such a question on this server
 
@@ -385,15 +390,30 @@ describe("a store that does not tell how full it is", () => {
     }
   });
 
+  it("A1 is asked over HTTP where it has a monitoring endpoint, as in compose and Kubernetes", async () => {
+    const tight = await startNats({ maxFileStore: "320MB", tellsDurability: false });
+    try {
+      const bus = await tight.connect({ monitorUrl: tight.monitorUrl });
+      await provision(bus);
+      await new StorageWatch(bus).admit();
+      await fill(bus);
+      await expect(new StorageWatch(bus).admit()).rejects.toMatchObject({ code: "ANT_NATS_NO_SPACE" });
+
+      const unreachable = "http://127.0.0.1:1";
+      const besides = new StorageWatch({ ...bus, monitorUrl: `${unreachable},${tight.monitorUrl}` });
+      await expect(besides.admit()).rejects.toMatchObject({ code: "ANT_NATS_NO_SPACE" });
+      await new StorageWatch({ ...bus, monitorUrl: unreachable }).admit(); // A2
+    } finally {
+      await tight.close();
+    }
+  });
+
   it("A2 asks again: what it is told later counts", async () => {
     const tight = await startNats({ maxFileStore: "320MB" });
     try {
       const bus = await tight.connect();
       await provision(bus);
-      const chunk = Buffer.alloc(8 << 20);
-      await openBlobs(bus, BUCKETS.repos).putStream("ballast", async function* () {
-        for (let i = 0; i < 33; i++) yield await Promise.resolve(chunk);
-      });
+      await fill(bus);
       const watch = new StorageWatch(bus);
       tight.pause();
       await watch.admit();

@@ -28,7 +28,7 @@ export function compactLine(line: string): CompactLine {
     const parsed = parseJson(line);
     if (parsed !== null) return fromJson(parsed);
   }
-  if (line.includes("Plaintext passwords detected")) return { level: "info", text: line }; // Our config has none.
+  if (line.includes("Plaintext passwords detected")) return { level: "info", text: line }; // Ours keeps nothing.
   const nats = /^\[\d+\] \S+ \S+ \[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/.exec(line);
   if (nats !== null) return { level: NATS_LEVELS[nats[1] ?? ""] ?? "info", text: nats[2] ?? "" };
   return { level: "info", text: line };

@@ -3,6 +3,7 @@
 //
 // Invariants:
 //   A1 Above limits.storageAdmissionPercent nothing new is taken in; what was accepted goes on in the room that is left.
+//      In a cluster the fullest server that was asked decides: a stream may have a copy on it.
 //   A2 Not knowing is no reason to refuse: a server that does not tell is asked again, not waited for.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";
@@ -11,11 +12,11 @@ const FRESH_MS = 1_000;
 const ANSWER_MS = 300;
 
 export class StorageWatch {
-  readonly #bus: Bus;
+  readonly #bus: Pick<Bus, "nc" | "monitorUrl">;
   #usedPercent: number | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(bus: Bus) {
+  constructor(bus: Pick<Bus, "nc" | "monitorUrl">) {
     this.#bus = bus;
   }
 
@@ -32,15 +33,41 @@ export class StorageWatch {
   }
 
   async #ask(): Promise<number | null> {
+    const { monitorUrl } = this.#bus;
+    if (monitorUrl === undefined) return this.#overNats();
+    const urls = monitorUrl.split(",").filter((url) => url.length > 0);
+    const told = (await Promise.all(urls.map(overHttp))).filter((percent) => percent !== null);
+    return told.length === 0 ? null : Math.max(...told);
+  }
+
+  async #overNats(): Promise<number | null> {
     try {
       const options = { timeout: ANSWER_MS };
       const reply = await this.#bus.nc.request("$SYS.REQ.SERVER.PING.JSZ", '{"config":true}', options);
-      const { data } = reply.json<{ data?: { storage?: number; config?: { max_storage?: number } } }>();
-      const { storage, config } = data ?? {};
-      if (storage === undefined || config?.max_storage === undefined || config.max_storage <= 0) return null;
-      return (storage / config.max_storage) * 100;
+      return percentOf(reply.json<{ data?: StorageReport }>().data);
     } catch {
       return null; // A2
     }
   }
+}
+
+async function overHttp(url: string): Promise<number | null> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(new URL("/jsz?config=true", url), { signal });
+    return percentOf((await answer.json()) as StorageReport);
+  } catch {
+    return null; // A2
+  }
+}
+
+/** What `jsz` says of a server's disk, in bytes. */
+interface StorageReport {
+  storage?: number;
+  config?: { max_storage?: number };
+}
+
+function percentOf({ storage, config }: StorageReport = {}): number | null {
+  if (storage === undefined || config?.max_storage === undefined || config.max_storage <= 0) return null;
+  return (storage / config.max_storage) * 100;
 }

@@ -53,6 +53,21 @@ describe("the options of a run, read out of an intent", () => {
     });
   });
 
+  it("R2 let acceptance criteria pass to the Router: they are no option of the run", () => {
+    const criteria = { acceptance_criteria: ["the badge shows"] };
+    expect(runOptionsOf(intent({ repo: "/a", agent }, criteria))).not.toHaveProperty("acceptance_criteria");
+  });
+
+  it.each(["the badge shows", [""], [3], ["x".repeat(2049)], Array.from({ length: 65 }, () => "x")])(
+    "R1 refuse acceptance criteria that no task contract can hold, %#",
+    (acceptance_criteria) => {
+      expect(refusal({ repo: "/a", agent }, { acceptance_criteria })).toMatchObject({
+        code: "ANT_INTENT_OPTIONS",
+        data: { path: "/constraints/acceptance_criteria" },
+      });
+    },
+  );
+
   it.each([
     ["no repository", { agent }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
     ["an empty one", { agent, repo: "" }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],

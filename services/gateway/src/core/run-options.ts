@@ -33,11 +33,16 @@ const IN_CONSTRAINTS = [
   "allow_unproven",
   "allow_dirty",
 ];
+/** No option of a run: the Router writes it into each task's contract, and its bounds are that contract's. */
+const CRITERIA = "acceptance_criteria";
+const MAX_CRITERIA = 64;
+const MAX_CRITERION = 2048;
 export const AGENT_KINDS = ["scripted", "command", "replay"];
 
 export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
+  checkCriteria(constraints[CRITERIA]);
   const candidate = {
     ...pick(inputs, IN_INPUTS),
     ...pick(constraints, IN_CONSTRAINTS),
@@ -74,13 +79,20 @@ function intentPath(path: string): string {
 }
 
 function refuseUnknownConstraint(constraints: Record<string, unknown>): void {
-  const unknown = Object.keys(constraints).find((key) => !IN_CONSTRAINTS.includes(key)); // R2
+  const known = [...IN_CONSTRAINTS, CRITERIA];
+  const unknown = Object.keys(constraints).find((key) => !known.includes(key)); // R2
   if (unknown === undefined) return;
   const path = `/constraints/${unknown}`;
-  throw invalid(
-    path,
-    `${path}: no such constraint, so nobody would keep it; there are ${IN_CONSTRAINTS.join(", ")}`,
-  );
+  throw invalid(path, `${path}: no such constraint, so nobody would keep it; there are ${known.join(", ")}`);
+}
+
+function checkCriteria(criteria: unknown): void {
+  if (criteria === undefined) return;
+  const isLine = (line: unknown): boolean =>
+    typeof line === "string" && line.trim() !== "" && line.length <= MAX_CRITERION;
+  if (Array.isArray(criteria) && criteria.length <= MAX_CRITERIA && criteria.every(isLine)) return; // R1
+  const path = `/constraints/${CRITERIA}`;
+  throw invalid(path, `${path}: must be up to ${MAX_CRITERIA} texts of 1 to ${MAX_CRITERION} characters`);
 }
 
 function repoOf(repo: unknown): RepoRef {

@@ -129,7 +129,6 @@ const TABLE = {
   ANT_REPO_REF_NOT_FOUND: ["terminal", 422, 2, "The repository has no such ref.", "Check --base and --land-on with `git branch -a`."],
   ANT_REPO_UNREADABLE: ["terminal", 422, 2, "Git cannot read the repository.", "The details carry git's own message; `git fsck` may say more."],
   ANT_RPC_TIMEOUT: ["retry", 504, 4, "A service did not answer in time.", "Check that it runs: `antiphon doctor`."],
-  ANT_RUN_ATTEMPTS_EXHAUSTED: ["terminal", 200, 1, "The last allowed attempt was rejected.", "Read the feedback of each epoch; raise max_attempts or change the task."],
   ANT_RUN_CANCELED: ["terminal", 200, 1, "The run was canceled.", "Start it again if you want it after all."],
   ANT_RUN_NOT_ARCHIVED: ["terminal", 409, 2, "The run was never archived: its records are in the journal.", "Nothing to do: read it as it is."],
   ANT_RUN_NOT_FOUND: ["terminal", 404, 2, "There is no run of that id.", "`antiphon runs` lists them."],

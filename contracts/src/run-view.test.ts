@@ -151,7 +151,7 @@ describe("the view of a run", () => {
   });
 
   test("a run that failed leaves no task under way", () => {
-    const closed = record("closed", { status: "failed", code: "ANT_RUN_ATTEMPTS_EXHAUSTED" });
+    const closed = record("closed", { status: "failed", code: "ANT_VERIFY_CHECK_FAILED" });
     expect(runView([...start, closed])).toMatchObject({
       status: "failed",
       steps: [{ status: "failed", phase: "finished" }],

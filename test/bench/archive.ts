@@ -97,7 +97,12 @@ async function layDown(bus: Bus, runs: number): Promise<void> {
     () => Promise.reject(new Error("nobody else writes here")),
     createLogger("bench", { level: "silent" }),
   );
-  const policy = { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 };
+  const policy = {
+    maxAttempts: limits.maxAttempts,
+    maxLapses: limits.maxLapses,
+    maxOutages: limits.maxOutages,
+    maxIntegrations: 3,
+  };
   let next = 0;
   await Promise.all(
     Array.from({ length: WRITERS }, async () => {

@@ -152,6 +152,8 @@ describe("a repository a run cannot start from", () => {
     const cases: [string, string][] = [
       [join(repo.path, "nothing"), "ANT_REPO_NOT_FOUND"],
       [join(repo.path, "a.txt"), "ANT_REPO_NOT_FOUND"],
+      [join(repo.path, "a.txt", "below"), "ANT_REPO_NOT_FOUND"],
+      [join(repo.path, "x".repeat(300)), "ANT_REPO_UNREADABLE"],
       [`${repo.path}\nx`, "ANT_REPO_NOT_FOUND"],
       ["", "ANT_REPO_NOT_FOUND"],
       [tempDir(), "ANT_REPO_NOT_GIT"],

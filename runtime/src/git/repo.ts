@@ -73,10 +73,26 @@ async function requireDirectory(path: string): Promise<string> {
   // git answers with lines, so a path with a line feed cannot be told from two.
   if (/[\0\n\r]/.test(path))
     throw new AntiphonError("ANT_REPO_NOT_FOUND", "the path has a control character");
-  const found = await stat(path).catch(() => null);
-  if (found === null) throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is nothing at ${path}`);
-  if (!found.isDirectory()) throw new AntiphonError("ANT_REPO_NOT_FOUND", `${path} is not a directory`);
-  return realpath(path);
+  try {
+    const found = await stat(path);
+    if (!found.isDirectory()) throw new AntiphonError("ANT_REPO_NOT_FOUND", `${path} is not a directory`);
+    return await realpath(path);
+  } catch (thrown) {
+    throw thrown instanceof AntiphonError ? thrown : pathFault(path, thrown as NodeJS.ErrnoException);
+  }
+}
+
+/** What a machine says that cannot look just now; it passes. */
+const WANTING: ReadonlySet<unknown> = new Set(["EAGAIN", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ESTALE"]);
+
+/** Only a path with nothing there is "not found": a run is not ended for a disk that does not answer. */
+export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonError {
+  const { code, message } = cause;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new AntiphonError("ANT_REPO_NOT_FOUND", `there is nothing at ${path}`);
+  }
+  const passes = WANTING.has(code);
+  return new AntiphonError(passes ? "ANT_GIT_INTERRUPTED" : "ANT_REPO_UNREADABLE", message, { cause });
 }
 
 /** `core.worktree` may point anywhere; a work tree that does not hold the given path is not the user's answer. */

@@ -7,6 +7,7 @@ import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { DeliveryInfo } from "./core/ack-subject.ts";
 import { parseAckSubject } from "./core/ack-subject.ts";
+import { Generations } from "./core/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
 import type { Logger } from "./logger.ts";
 import type { Outcome } from "./outcome.ts";
@@ -45,6 +46,8 @@ export interface ConsumeOptions {
   handle(delivery: Delivery): Promise<Outcome>;
   /** An unexpected error thrown on this many deliveries of one record makes it a dead letter. Default 10. */
   poisonAfter?: number;
+  /** Delivered more often than this, a record that this process has not handed back before is a dead letter. Default 100. */
+  killerAfter?: number;
   /** The consumer's ack wait where it is not the topology's. */
   ackWaitMs?: number;
 }
@@ -58,10 +61,12 @@ export interface Consumption {
 
 const retryPolicy = { baseMs: 500, capMs: 30_000 };
 /**
- * A record delivered this often without an end is ending the processes that work on it. Deliberate retries count
- * too (the server keeps one number), which is why they slow down: a hundred of them take 45 minutes.
+ * A record delivered this often is ending the processes that work on it, unless this one has handed it back itself and
+ * lived: the server counts deliberate retries by the same number, and an outage may last as long as it likes.
  */
 const killerDeliveries = 100;
+/** Deliveries handed back that are remembered, at least. */
+const rememberedReturns = 10_000;
 
 export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === options.consumer);
@@ -69,9 +74,10 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   setMaxListeners(0, abort.signal); // every delivery and append in flight listens to it
   const slots = Math.max(1, Math.ceil(options.slots / specs.length));
   const gate = new Gate(options.slots);
+  const returned = new Generations<true>(rememberedReturns);
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
-      deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, abort.signal, message);
+      deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, returned, abort.signal, message);
     const { stream, keepsToOne } = spec;
     const turn = keepsToOne ? { turn: Math.floor(10 * Math.random()) } : {};
     return new PullLoop(
@@ -114,14 +120,21 @@ async function deliver(
   bus: Bus,
   options: ConsumeOptions,
   ackWaitMs: number,
+  returned: Generations<true>,
   signal: AbortSignal,
   message: Msg,
 ): Promise<void> {
   const info = parseAckSubject(message.reply ?? "");
   if (info === null) return;
+  const place = `${info.stream} ${info.seq}`;
+  const isKiller = info.deliveries > (options.killerAfter ?? killerDeliveries) && !returned.has(place);
   const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
   try {
-    const outcome = patient(await decide(bus, options, info, signal, message), info.deliveries);
+    const outcome = patient(
+      await decide(bus, options, { ...info, isKiller }, signal, message),
+      info.deliveries,
+    );
+    if (outcome.kind === "retry") returned.set(place, true);
     const { verb, ...rest } = ackVerb(outcome);
     if (
       verb === "term" &&
@@ -148,7 +161,7 @@ function patient(outcome: Outcome, deliveries: number): Outcome {
 async function decide(
   bus: Bus,
   options: ConsumeOptions,
-  info: DeliveryInfo,
+  info: DeliveryInfo & { readonly isKiller: boolean },
   signal: AbortSignal,
   message: Msg,
 ): Promise<Outcome> {
@@ -173,7 +186,7 @@ async function decide(
     seq,
     deliveries,
   };
-  if (deliveries > killerDeliveries) {
+  if (info.isKiller) {
     log.error(at, "record ends every process that works on it");
     return {
       kind: "terminal",

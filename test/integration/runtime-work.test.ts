@@ -30,7 +30,7 @@ afterEach(async () => {
 
 function work(
   handle: (delivery: Delivery) => Promise<Outcome>,
-  options: { slots?: number; on?: Bus; poisonAfter?: number; ackWaitMs?: number } = {},
+  options: { slots?: number; on?: Bus; poisonAfter?: number; killerAfter?: number; ackWaitMs?: number } = {},
 ): Consumption {
   return consume(options.on ?? bus, {
     consumer: "associate",
@@ -39,6 +39,7 @@ function work(
     signal: stop.signal,
     handle,
     ...(options.poisonAfter === undefined ? {} : { poisonAfter: options.poisonAfter }),
+    ...(options.killerAfter === undefined ? {} : { killerAfter: options.killerAfter }),
     ...(options.ackWaitMs === undefined ? {} : { ackWaitMs: options.ackWaitMs }),
   });
 }
@@ -209,6 +210,41 @@ describe("consuming the journal", () => {
     await journal.append(dispatchRecord("run_poison", "T-2", 1));
     await eventually("the neighbour is handled", () => handled.length === 1);
     await eventually("the poison is buried", async () => (await deadLetters()).length === 1);
+  });
+
+  it("J7 a record that keeps ending whoever has it is buried unread; one that is handed back as often is not", async () => {
+    const handled: number[] = [];
+    const killer = { killerAfter: 2 };
+    const patient = work(async ({ deliveries }) => {
+      handled.push(deliveries);
+      return deliveries < 5
+        ? { kind: "retry", delayMs: 0, code: "ANT_DOCKER_UNREACHABLE" }
+        : { kind: "done" };
+    }, killer);
+    await journal.append(dispatchRecord("run_patient", "T-1", 1));
+    await eventually("it is done at last", () => handled.length === 5);
+    await patient.drain();
+    // Three who had it, and never said a word again.
+    await journal.append(dispatchRecord("run_killer", "T-1", 1));
+    await shortenAckWait(300);
+    const taken: Msg[] = [];
+    const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots: 3, log };
+    const loop = new PullLoop(
+      bus,
+      { ...options, onMessage: (message) => Promise.resolve(void taken.push(message)) },
+      createInbox(),
+    );
+    await eventually("three had it", () => taken.length === 3);
+    loop.stop();
+    await loop.idleSlots();
+    loop.close();
+    work(async ({ deliveries }) => {
+      handled.push(deliveries);
+      return { kind: "done" };
+    }, killer);
+    await eventually("it is buried", async () => (await deadLetters()).length === 1);
+    expect(handled).toEqual([1, 2, 3, 4, 5]);
+    expect(await deadLetters()).toEqual(["antiphon.v1.dlq.associate.dispatch.run_killer.t-1.1"]);
   });
 
   it("J9 a record whose bytes were changed is not handled but buried", async () => {

@@ -9,7 +9,7 @@ const processes = ["gateway-1", "router-1", "director-1", "director-2", "associa
 const plan = {
   seed: 7,
   spanMs: 60_000,
-  counts: { kill: 50, stop: 10, nats: 5, partition: 5, disk: 1, power: 4, points: 80 },
+  counts: { kill: 50, stop: 10, nats: 5, partition: 5, disk: 1, engine: 3, power: 4, points: 80 },
   processes,
   partitionable: ["director-1"],
 };

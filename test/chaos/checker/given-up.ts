@@ -6,9 +6,10 @@
  *   U1 A fault explains the loss of an attempt that was out while it lasted, or shortly afterwards.
  *   U2 A fault that is over at once explains one loss of a task; a lasting one another for each lease of its length. So
  *      whatever stays broken after a fault is not explained by it.
+ *   U4 That no sandbox was to be had needs such a fault as well, except where all of them were taken.
  *   U3 What no attempt rests on (a gateway, a Router, a Director) explains nothing.
  */
-import { limits, type StoredRecord } from "@antiphon/contracts";
+import { limits, type ResultBody, type StoredRecord } from "@antiphon/contracts";
 import type { History, InjectedFault } from "./history.ts";
 import { violation, type RunFacts, type Violation } from "./invariant.ts";
 
@@ -17,7 +18,15 @@ const FELT_MS = 15_000;
 /** Whose end can cost an attempt. Null: the server, and with it everybody. */
 const CARRIERS: ReadonlySet<string | null> = new Set([null, "associate", "sandbox-runner"]);
 
-/** An attempt that ended without a report. */
+type AbandonedOrLapsed = Exclude<ResultBody, { kind: "reported" }>;
+
+interface Unreported {
+  readonly taskId: string;
+  readonly body: AbandonedOrLapsed;
+  readonly loss: Loss;
+}
+
+/** An attempt that ended without a report: from when to when it was out. */
 interface Loss {
   readonly epoch: number;
   readonly seq: number;
@@ -39,18 +48,43 @@ export function givenUpWithoutCause(run: RunFacts, history: History): Violation[
   });
 }
 
+/** U4 */
+export function outageWithoutCause(run: RunFacts, history: History): Violation[] {
+  if (!history.witnessed.faults) return [];
+  const faults = history.faults.filter(({ role }) => CARRIERS.has(role));
+  return attemptsWithoutReport(run.records)
+    .filter(({ body, loss }) => isOutage(body) && !faults.some((fault) => isFelt(fault, loss)))
+    .map(({ taskId, loss }) => {
+      const what = `${taskId} had no sandbox in attempt ${loss.epoch}, and no fault explains that`;
+      return violation("I11", run.runId, { rule: "outage-without-cause", seqs: [loss.seq], what });
+    });
+}
+
+function isOutage(body: AbandonedOrLapsed): boolean {
+  return body.kind === "abandoned" && body.outage === true && body.code !== "ANT_SANDBOX_BUSY";
+}
+
 function lossesOf(records: readonly StoredRecord[]): Map<string, Loss[]> {
-  const begun = new Map<string, number>();
   const losses = new Map<string, Loss[]>();
+  for (const { taskId, body, loss } of attemptsWithoutReport(records)) {
+    if (body.kind === "abandoned" && body.outage === true) continue; // It gives nobody up as poison.
+    losses.set(taskId, [...(losses.get(taskId) ?? []), loss]);
+  }
+  return losses;
+}
+
+function attemptsWithoutReport(records: readonly StoredRecord[]): Unreported[] {
+  const begun = new Map<string, number>();
+  const found: Unreported[] = [];
   for (const { type, taskId, epoch, seq, at, body } of records) {
     if (taskId === null) continue;
     const untilMs = at.getTime();
     if (type === "dispatch") begun.set(`${taskId} ${epoch}`, untilMs);
     if (type !== "result" || body.kind === "reported") continue;
     const fromMs = begun.get(`${taskId} ${epoch}`) ?? untilMs;
-    losses.set(taskId, [...(losses.get(taskId) ?? []), { epoch, seq, fromMs, untilMs }]);
+    found.push({ taskId, body, loss: { epoch, seq, fromMs, untilMs } });
   }
-  return losses;
+  return found;
 }
 
 /** The losses that are left over when as many as possible have a fault of their own. */

@@ -1,5 +1,5 @@
 /** I11: memory, disk and queues stay within their bounds; what was accepted is never dropped, nor given up without cause. */
-import { givenUpWithoutCause } from "./given-up.ts";
+import { givenUpWithoutCause, outageWithoutCause } from "./given-up.ts";
 import type { BoundSample, History } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 
@@ -7,7 +7,7 @@ export const I11: Invariant = {
   id: "I11",
   title: "memory, disk, queues bounded, never 202-then-drop",
   ofRun(run: RunFacts, history: History) {
-    return [...dropped(run), ...givenUpWithoutCause(run, history)];
+    return [...dropped(run), ...givenUpWithoutCause(run, history), ...outageWithoutCause(run, history)];
   },
   ofHistory(history: History): Violation[] {
     const worst = new Map<string, BoundSample>();

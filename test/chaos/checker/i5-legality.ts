@@ -50,7 +50,8 @@ function causes(run: RunFacts): Violation[] {
 function snapshotOf(run: RunFacts, records: readonly StoredRecord[]): RunSnapshot {
   const intent = records.find((record) => record.type === "intent");
   const maxAttempts = intent?.type === "intent" ? intent.body.options.max_attempts : limits.maxAttempts;
-  const policy = { maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 };
+  const { maxLapses, maxOutages } = limits;
+  const policy = { maxAttempts, maxLapses, maxOutages, maxIntegrations: 3 };
   return replay(openRun(run.runId, policy), records);
 }
 

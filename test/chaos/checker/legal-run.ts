@@ -38,7 +38,11 @@ export class LegalRun {
   #head = "";
   #base = "";
   #deps = new Map<string, readonly string[]>();
-  #bounds: Bounds = { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses };
+  #bounds: Bounds = {
+    maxAttempts: limits.maxAttempts,
+    maxLapses: limits.maxLapses,
+    maxOutages: limits.maxOutages,
+  };
   #integration: Integration = { phase: "none", epoch: 0, commit: null };
   readonly #heads = new Set<string>();
   readonly #passed = new Map<string, string>();

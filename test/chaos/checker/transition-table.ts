@@ -19,6 +19,7 @@ export type Word =
   | "failure"
   | "final failure"
   | "loss"
+  | "outage"
   | "pass"
   | "pass without change"
   | "rejection"
@@ -29,19 +30,20 @@ export type Word =
   | "rest over"
   | "no answer in time";
 
-/** Where a word leads. `again`: open at the next epoch, or failed when the bound is reached. */
-type Next = Phase | "again" | "lost";
+/** Where a word leads. `again`: open at the next epoch, or failed when the bound is reached; `waits`: resting, or that. */
+type Next = Phase | "again" | "lost" | "waits";
 
 const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
   open: { dispatch: "dispatched", rejection: "failed", "final rejection": "failed" },
   resting: { "rest over": "open" },
-  dispatched: { claim: "claimed", loss: "lost" },
+  dispatched: { claim: "claimed", loss: "lost", outage: "waits" },
   claimed: {
     proposal: "proposed",
     question: "asking",
     failure: "again",
     "final failure": "failed",
     loss: "lost",
+    outage: "waits",
   },
   proposed: {
     pass: "accepted",
@@ -72,6 +74,7 @@ export function wordOf(record: StoredRecord): Word | null {
     case "due":
       return record.body.kind === "rest" ? "rest over" : "no answer in time";
     case "result":
+      if (record.body.kind === "abandoned" && record.body.outage === true) return "outage";
       if (record.body.kind !== "reported") return "loss";
       if (record.body.result.status === "ok") return "proposal";
       if (record.body.result.status === "needs_input") return "question";
@@ -93,13 +96,15 @@ export interface TaskLife {
   readonly epoch: number;
   readonly rejections: number;
   readonly losses: number;
+  readonly outages: number;
 }
 
-export const UNBORN: TaskLife = { phase: "open", epoch: 1, rejections: 0, losses: 0 };
+export const UNBORN: TaskLife = { phase: "open", epoch: 1, rejections: 0, losses: 0, outages: 0 };
 
 export interface Bounds {
   readonly maxAttempts: number;
   readonly maxLapses: number;
+  readonly maxOutages: number;
 }
 
 /** The task after the word; null: the word is not legal there. */
@@ -112,6 +117,10 @@ export function next(task: TaskLife, word: Word, bounds: Bounds): TaskLife | nul
     // The first loss may be bad luck; after the second the task rests before it goes out again.
     if (losses >= 2) return { ...task, losses, phase: "resting" };
     return { ...task, losses, phase: "open", epoch: task.epoch + 1 };
+  }
+  if (to === "waits") {
+    const outages = task.outages + 1;
+    return { ...task, outages, phase: outages > bounds.maxOutages ? "failed" : "resting" };
   }
   if (word === "rest over") return { ...task, phase: "open", epoch: task.epoch + 1 };
   if (to === "again") {

@@ -50,6 +50,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
     victims,
     broker,
     disk: null,
+    engine: null,
     power: options.power,
     judgedBy: ["I1", "I2", "I3", "I4", "I7", "I11", "I12"], // It has no machine, no evidence, no container.
     ended: () => endedRuns(store),

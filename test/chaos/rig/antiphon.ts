@@ -8,6 +8,7 @@ import type { NatsServerOptions } from "../../support/nats.ts";
 import type { PowerDisk } from "../power-loss/power-disk.ts";
 import { singleBroker } from "./broker.ts";
 import { clusterBroker } from "./cluster-broker.ts";
+import { EngineWay } from "./engine-way.ts";
 import { containersLeft, removeContainers, watchEngine } from "./engine-witness.ts";
 import { freePort } from "./free-port.ts";
 import { readEvidence, readGit, readJournal } from "./journal-witness.ts";
@@ -29,7 +30,9 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       : await singleBroker(storeOn(disk, options.power));
   const bus = await broker.connect({ name: "chaos" });
   const instance = `chaos-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
-  const engine = watchEngine(instance);
+  const witness = watchEngine(instance);
+  const engine = new EngineWay(options.dir);
+  await engine.open();
   const urls: string[] = [];
   const victims: Victim[] = [];
   for (const [role, count] of Object.entries(options.sizes)) {
@@ -44,6 +47,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
         ANTIPHON_STATE_DIR: join(options.power?.path ?? options.dir, name),
         ANTIPHON_LISTEN: listen,
+        DOCKER_HOST: engine.url,
         ANTIPHON_CHAOS_POISON: role === "associate" ? options.poison : "",
       };
       const namespace = await namespaceFor(broker.ports, options.partitionable.includes(role));
@@ -61,6 +65,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
     victims,
     broker,
     disk,
+    engine,
     power: options.power,
     judgedBy: null,
     ended: () => endedRuns(bus),
@@ -74,16 +79,19 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
     },
     async collect() {
       // The engine's own list has the last word: what it still has was never destroyed, told or not.
-      const untold = containersLeft(instance).filter((id) => !engine.events.some((event) => event.id === id));
+      const untold = containersLeft(instance).filter(
+        (id) => !witness.events.some((event) => event.id === id),
+      );
       const left = untold.map((id) => ({ id, atMs: Date.now(), action: "create" as const, job: null }));
       const { records } = await readJournal(bus);
       const git = readGit(options.repos);
       const evidence = await readEvidence(bus, records, git.commits);
       const witnessed = { git: true, evidence: true, engine: true, faults: true };
-      return { records, ...git, ...evidence, containers: [...engine.events, ...left], witnessed };
+      return { records, ...git, ...evidence, containers: [...witness.events, ...left], witnessed };
     },
     async remove() {
-      engine.stop();
+      witness.stop();
+      engine.remove();
       removeContainers(containersLeft(instance));
       await bus.close();
       await broker.close();

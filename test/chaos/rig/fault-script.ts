@@ -3,11 +3,21 @@
  * and to the naive twin. Pure.
  */
 import { STRIKES, type Strike } from "./broker.ts";
+import { ENGINE_LOSSES, type EngineLoss } from "./engine-way.ts";
 import { pointsOf, type CrashPoint } from "./crash-point-list.ts";
 import { roleOf } from "./process-name.ts";
 import { seeded, type Random } from "./random.ts";
 
-export const FAULT_KINDS = ["kill", "stop", "nats", "partition", "disk", "power", "points"] as const;
+export const FAULT_KINDS = [
+  "kill",
+  "stop",
+  "nats",
+  "partition",
+  "disk",
+  "engine",
+  "power",
+  "points",
+] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
@@ -21,6 +31,8 @@ export interface Fault {
   readonly point: CrashPoint | null;
   /** Which servers of a cluster, for `nats`. */
   readonly strike: Strike | null;
+  /** How the engine is lost, for `engine`. */
+  readonly loss: EngineLoss | null;
   /** What a power cut leaves of what was not fsynced, by chance; null: nothing. */
   readonly seed: number | null;
 }
@@ -41,6 +53,8 @@ const STOP_MS = [9_500, 12_000] as const;
 const PARTITION_MS = [3_000, 12_000] as const;
 const NATS_DOWN_MS = [50, 1_500] as const;
 const DISK_FULL_MS = [4_000, 6_000] as const;
+/** Some shorter, some longer than an attempt has patience. */
+const ENGINE_AWAY_MS = [1_000, 45_000] as const;
 const DARK_MS = [100, 1_000] as const;
 
 export function faultScript(plan: FaultPlan): Fault[] {
@@ -53,7 +67,7 @@ export function faultScript(plan: FaultPlan): Fault[] {
 
 function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random): Fault {
   const atMs = Math.round(plan.spanMs * random.next());
-  const plain = { atMs, kind, target: null, forMs: 0, point: null, strike: null, seed: null };
+  const plain = { atMs, kind, target: null, forMs: 0, point: null, strike: null, loss: null, seed: null };
   switch (kind) {
     case "kill":
       return { ...plain, target: random.pick(plan.processes) };
@@ -65,6 +79,8 @@ function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random):
       return { ...plain, forMs: between(random, NATS_DOWN_MS), strike: random.pick(STRIKES) };
     case "disk":
       return { ...plain, forMs: between(random, DISK_FULL_MS) };
+    case "engine":
+      return { ...plain, forMs: between(random, ENGINE_AWAY_MS), loss: random.pick(ENGINE_LOSSES) };
     case "power":
       return {
         ...plain,

@@ -28,6 +28,7 @@ export class Injector {
   readonly injected: Injected = { counts: new Map(), missedPoints: [], lasting: [] };
   readonly #system: System;
   #server: Promise<void> = Promise.resolve();
+  #engine: Promise<void> = Promise.resolve();
   #under: Promise<unknown>[] = [];
 
   constructor(system: System) {
@@ -43,7 +44,7 @@ export class Injector {
     for (const fault of timed) {
       await pause(began + fault.atMs - Date.now(), stop);
       if (stop.aborted) break;
-      this.#under.push(this.#inject(fault));
+      this.#under.push(this.#inject(fault, stop));
     }
     await Promise.all(this.#under);
     await this.heal();
@@ -57,10 +58,11 @@ export class Injector {
     }
     this.#system.disk?.free();
     await this.#server; // F2
+    await this.#engine;
     await this.#system.broker.revive();
   }
 
-  async #inject(fault: Fault): Promise<void> {
+  async #inject(fault: Fault, stop: AbortSignal): Promise<void> {
     this.#count(fault.kind);
     const victim = this.#system.victims.find(({ spec }) => spec.name === fault.target);
     switch (fault.kind) {
@@ -90,6 +92,8 @@ export class Injector {
           disk?.free();
           await broker.strike("random", 0); // As an operator would: JetStream does not come back by itself.
         });
+      case "engine":
+        return this.#onEngine(fault, stop);
       case "power":
         return this.#onServer(fault.kind, (system) => this.#cutPower(system, fault));
       case "points":
@@ -103,6 +107,20 @@ export class Injector {
     const running = [...broker.pids(), ...victims.map((victim) => victim.killedFromOutside())];
     await power.cut({ kill: running.filter((pid) => pid > 0), seed: fault.seed });
     await broker.strike("random", fault.forMs);
+  }
+
+  /** One loss of the engine at a time. */
+  #onEngine({ kind, forMs, loss }: Fault, stop: AbortSignal): Promise<void> {
+    const { engine } = this.#system;
+    const deed = async (): Promise<void> => {
+      engine?.lose(loss ?? "gone");
+      await pause(forMs, stop);
+      await engine?.mend();
+    };
+    this.#engine = this.#engine.then(() =>
+      stop.aborted ? undefined : this.#timed(kind, "sandbox-runner", deed),
+    );
+    return this.#engine;
   }
 
   /** F2 */

@@ -27,6 +27,7 @@ const RATIOS: Readonly<Record<FaultKind, number>> = {
   nats: 0.25,
   partition: 0.25,
   disk: 0.05,
+  engine: 0.2,
   power: 0.2,
   points: 1.3,
 };
@@ -45,7 +46,7 @@ usage: npm run chaos -- [options]             the whole campaign, in legs on one
   --servers 1|3      its nats-servers
   --naive            a plain work queue in the product's place, to see that the rig finds something
   --seed <n>         what the faults are drawn from (default: any)
-  --only <kinds>     of kill, stop, nats, partition, disk, power, points
+  --only <kinds>     of kill, stop, nats, partition, disk, engine, power, points
   --roles <roles>    processes that are struck: gateway, router, director, associate, sandbox-runner
   --docker 25        one run in so many works in a container; 0: none
   --open 48          runs open at a time
@@ -83,7 +84,8 @@ export function readOptions(args: readonly string[]): ChaosOptions {
   // Power is asked for by name: the store has one disk, which is either small or can lose its power.
   const asked = line.someOf("only", values.only, FAULT_KINDS);
   const kinds = FAULT_KINDS.filter(
-    (kind) => asked.includes(kind) && (values.only !== "" || kind !== "power"),
+    (kind) =>
+      asked.includes(kind) && (values.only !== "" || kind !== "power") && !(naive && kind === "engine"),
   );
   const { kills = LEG.kills, minutes = LEG.minutes, servers = LEG.servers } = values;
   if (kinds.includes("power") && (kinds.includes("disk") || servers !== "1" || runs === null))

@@ -3,6 +3,7 @@ import type { ClientCall, ContainerEvent, History } from "../checker/history.ts"
 import type { InvariantId } from "../checker/invariant.ts";
 import type { PowerDisk } from "../power-loss/power-disk.ts";
 import type { Broker } from "./broker.ts";
+import type { EngineWay } from "./engine-way.ts";
 import type { SmallDisk } from "./small-disk.ts";
 import type { Victim } from "./victim.ts";
 
@@ -13,6 +14,8 @@ export interface System {
   readonly victims: readonly Victim[];
   readonly broker: Broker;
   readonly disk: SmallDisk | null;
+  /** The runners' way to the container engine, where it can be closed. */
+  readonly engine: EngineWay | null;
   /** The disk of everything it keeps, where its power can be cut. */
   readonly power: PowerDisk | null;
   /** The invariants its history can be judged by; null: all of them. */

@@ -53,6 +53,19 @@ export function lapsed(name = "lapsed"): Scene {
   return scene.lands(T1, 2, 1).closed();
 }
 
+/** More attempts without any sandbox than may be lost, and then there is one. */
+export function withoutSandbox(name = "withoutsandbox"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)]);
+  for (let epoch = 1; epoch <= 7; epoch += 1) {
+    scene.log.dispatched(T1, epoch).claimed(T1, epoch).withoutSandbox(T1, epoch);
+    scene.log.add("due", T1, epoch, { kind: "rest" });
+  }
+  harmed(scene, "engine", "sandbox-runner", 60_000);
+  scene.log.dispatched(T1, 8).claimed(T1, 8).reported(T1, 8, "ok").judged(T1, 8, {});
+  return scene.lands(T1, 8, 1).closed();
+}
+
 /** A question, its answer, and the work. */
 export function asked(name = "asked"): Scene {
   const scene = new Scene(name).started().called({ kind: "answer" });
@@ -202,6 +215,7 @@ export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   chain,
   retried,
   lapsed,
+  "without a sandbox": withoutSandbox,
   asked,
   waiting,
   canceled,

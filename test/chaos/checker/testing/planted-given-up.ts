@@ -1,9 +1,21 @@
 /** Tasks given up as poison that were none, and to which too little was done (I11). */
-import { givenUp, harmed, poisonous } from "./healthy-runs.ts";
+import { givenUp, harmed, poisonous, withoutSandbox } from "./healthy-runs.ts";
 import type { Plant } from "./plant.ts";
 import { together } from "./scene.ts";
 
 export const PLANTED_GIVEN_UP: readonly Plant[] = [
+  {
+    name: "no sandbox was to be had, and nothing was done to the runners",
+    invariant: "I11",
+    rule: "outage-without-cause",
+    atMost: 1,
+    history: () => {
+      const scene = withoutSandbox("nofault");
+      scene.faults.length = 0;
+      harmed(scene, "kill", "director", 0);
+      return scene.history();
+    },
+  },
   {
     name: "a task is given up, and nothing was done to anybody",
     invariant: "I11",

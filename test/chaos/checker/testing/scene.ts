@@ -117,7 +117,7 @@ export class Scene {
   }
 
   #closing(records: readonly StoredRecord[]) {
-    const policy = { maxAttempts: 3, maxLapses: 5, maxIntegrations: 3 };
+    const policy = { maxAttempts: 3, maxLapses: 5, maxOutages: 100, maxIntegrations: 3 };
     const body = closingOf(replay(openRun(this.runId, policy), records).context);
     const digests = records.map(({ digest }) => digest);
     return { ...body, seal: digestOf(new TextEncoder().encode(canonicalJson(digests))) };

@@ -11,14 +11,14 @@ export const INVARIANTS_PAGE = "docs/reference/invariants.md";
 
 const SOURCES = ["contracts/src", "runtime/src", "services", "cli/src"];
 const TESTS = ["contracts", "runtime/src", "services", "cli/src", "test"];
-const LINE = /^\s*(?:\*|\/\/)\s{1,}([A-Z]\d+[a-z]?):?\s+(\S.*)$/;
+const LINE = /^\s*(?:\*|\/\/)\s{1,}([A-Z]{1,2}\d+[a-z]?):?\s+(\S.*)$/;
 const CONTINUED = /^\s*(?:\*|\/\/)\s{4,}(\S.*)$/;
 
 /** A test file, or a suite of tests that every adapter of a port is held to. */
 const TEST = /\.test\.ts$|\/testing\/conformance\.ts$/;
 
 /** The ids a test's title begins with. */
-const TITLE = /["'`]((?:[A-Z]\d+[a-z]?[:,]? )+)/g;
+const TITLE = /["'`]((?:[A-Z]{1,2}\d+[a-z]?[:,]? )+)/g;
 
 interface Invariant {
   id: string;
@@ -69,7 +69,7 @@ function testsByPromise(root: string, promises: ReadonlySet<string>): ReadonlyMa
   for (const test of TESTS.flatMap((folder) => typescript(root, folder, true))) {
     const packages = packagesOf(root, test).toSorted((a, b) => rank(a, test) - rank(b, test));
     const titles = [...readFileSync(join(root, test), "utf8").matchAll(TITLE)].map(([, ids = ""]) => ids);
-    for (const id of new Set(titles.flatMap((ids) => ids.match(/[A-Z]\d+[a-z]?/g) ?? []))) {
+    for (const id of new Set(titles.flatMap((ids) => ids.match(/[A-Z]{1,2}\d+[a-z]?/g) ?? []))) {
       const promise = packages.map((name) => `${name} ${id}`).find((candidate) => promises.has(candidate));
       if (promise !== undefined) named.set(promise, [...(named.get(promise) ?? []), test]);
     }

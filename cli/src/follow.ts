@@ -1,8 +1,8 @@
 // Follows a run to its end, to a question, or until the person turns away.
 import type { CliContext } from "./context.ts";
 import { openDecisions } from "./decisions.ts";
-import type { RunRecord } from "./gateway-client.ts";
-import { doing, narrate } from "./narrate.ts";
+import type { LiveOutput, RunRecord } from "./gateway-client.ts";
+import { doingNow, narrate } from "./narrate.ts";
 import type { Line } from "./narrate.ts";
 import { plain } from "./screen.ts";
 import type { RunSummary } from "./summary.ts";
@@ -29,24 +29,32 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
-  const spinner = startSpinner(context, () => records);
+  let progress: LiveOutput | null = null;
+  const spinner = startSpinner(context, () => doingNow(records.at(-1), progress));
+  const logs = options.logs ? "all" : context.screen.live && !options.quiet ? "progress" : "none";
   try {
     for await (const event of gateway.events(runId, {
       afterSeq: 0,
-      logs: options.logs,
+      logs,
       signal: abort.signal,
     })) {
       if (event.kind === "record") {
         await decisions.check(event.record);
         records.push(event.record);
+        progress = null;
         show(context, options, event.record, records[0]);
         if (event.record.type === "result" && (await waits(context, runId, records))) {
           return { kind: "waiting", summary: summarize(runId, records, decisions.words) };
         }
       } else if (event.kind === "output") {
+        progress = event.output.stream === "progress" ? event.output : progress;
+        if (!options.logs) continue;
         if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
-      } else if (!options.quiet) context.screen.err("lost the gateway; trying again (the run goes on)");
+      } else {
+        progress = null;
+        if (!options.quiet) context.screen.err("lost the gateway; trying again (the run goes on)");
+      }
     }
   } finally {
     process.removeListener("SIGINT", onInterrupt);
@@ -89,13 +97,12 @@ function showOutput({ screen }: CliContext, taskId: string | null, text: string)
   }
 }
 
-function startSpinner(context: CliContext, records: () => RunRecord[]): { stop: () => void } {
+function startSpinner(context: CliContext, words: () => string): { stop: () => void } {
   if (!context.screen.live) return { stop: () => undefined };
   const began = Date.now();
   let frame = 0;
   const timer = setInterval(() => {
-    const last = records().at(-1);
-    const text = last === undefined ? "waiting for the gateway" : doing(last);
+    const text = words();
     const mark = SPINNER[frame++ % SPINNER.length] ?? "";
     context.screen.status(text === "" ? null : `${mark} ${text} (${duration(Date.now() - began)})`);
   }, 100);

@@ -18,6 +18,8 @@ export interface LiveOutput {
   readonly epoch: number;
   readonly text: string;
 }
+/** What is asked for beside the records: nothing, what work is at, or also what commands print. */
+export type LiveLogs = "none" | "progress" | "all";
 export type RunEvent =
   { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
 
@@ -125,7 +127,7 @@ export class GatewayClient {
    */
   async *events(
     runId: string,
-    options: { afterSeq: number; logs: boolean; signal: AbortSignal },
+    options: { afterSeq: number; logs: LiveLogs; signal: AbortSignal },
   ): AsyncGenerator<RunEvent> {
     let afterSeq = options.afterSeq;
     let lostAt: number | null = null;
@@ -153,13 +155,14 @@ export class GatewayClient {
   async *#stream(
     runId: string,
     afterSeq: number,
-    logs: boolean,
+    logs: LiveLogs,
     signal: AbortSignal,
   ): AsyncGenerator<RunEvent> {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
-      const response = await fetch(`${this.url}/runs/${runId}/events${logs ? "?logs=1" : ""}`, {
+      const asked = { none: "", progress: "?logs=progress", all: "?logs=1" }[logs];
+      const response = await fetch(`${this.url}/runs/${runId}/events${asked}`, {
         headers: {
           accept: "text/event-stream",
           "last-event-id": String(afterSeq),

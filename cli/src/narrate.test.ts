@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "./gateway-client.ts";
-import { narrate } from "./narrate.ts";
+import { doingNow, narrate } from "./narrate.ts";
 import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 
 let seq = 0;
@@ -105,6 +105,36 @@ describe("a run told in words", () => {
     expect(text(failed("ANT_VERIFY_SELF_FAILED: tests fail"))).toEqual([
       "attempt 1 failed: ANT_VERIFY_SELF_FAILED: tests fail",
     ]);
+  });
+
+  it("an attempt that had no sandbox waits, and is not given up", () => {
+    const abandoned = {
+      kind: "abandoned",
+      associate: "as_1",
+      code: "ANT_DOCKER_UNREACHABLE",
+      message: "no engine",
+    };
+    const [waits] = narrate(record("result", { ...abandoned, outage: true }));
+    expect(waits).toMatchObject({
+      mark: "wait",
+      text: expect.stringContaining("no sandbox to be had") as string,
+    });
+    expect(doingNow(record("result", { ...abandoned, outage: true }), null)).toBe(
+      "T-001: resting; no sandbox to be had (ANT_DOCKER_UNREACHABLE)",
+    );
+    const [lost] = narrate(record("result", abandoned));
+    expect(lost).toMatchObject({ mark: "bad", text: expect.stringContaining("given up") as string });
+  });
+
+  it("on the line that is redrawn stands the newest word of whoever works, on one line and harmless", () => {
+    expect(doingNow(DISPATCH, null)).toBe("T-001: waiting for an Associate");
+    const progress = {
+      taskId: "T-001",
+      stream: "progress",
+      epoch: 1,
+      text: "no engine;\n trying \u001b[2Jagain",
+    };
+    expect(doingNow(DISPATCH, progress)).toBe("T-001: no engine; trying \\x1b[2Jagain");
   });
 
   it("asks what the agent asks", () => {

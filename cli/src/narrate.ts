@@ -1,6 +1,7 @@
 // Tells a run in plain words, one journal record at a time. Pure.
 import type { CheckOutcome } from "@antiphon/contracts";
-import type { RunRecord } from "./gateway-client.ts";
+import type { LiveOutput, RunRecord } from "./gateway-client.ts";
+import { plain } from "./screen.ts";
 import { duration } from "./table.ts";
 
 export interface Line {
@@ -52,7 +53,7 @@ export function narrate(record: RunRecord): Line[] {
       );
     case "due":
       return record.body.kind === "rest"
-        ? say("step", "rested long enough after lost attempts")
+        ? say("step", "rested long enough; it goes out again")
         : say("bad", "nobody answered in time");
     case "closed":
     case "archived":
@@ -92,6 +93,8 @@ type Say = (mark: Line["mark"], text: string) => Line[];
 
 function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Say): Line[] {
   if (body.kind === "lapsed") return say("bad", `attempt ${epoch} lost: ${body.holder} went silent`);
+  if (body.kind === "abandoned" && body.outage === true)
+    return say("wait", `no sandbox to be had: ${body.message} (${body.code})`);
   if (body.kind === "abandoned")
     return say("bad", `attempt ${epoch} given up: ${body.message} (${body.code})`);
   const { status, summary, files_changed: files, verify, questions } = body.result;
@@ -129,8 +132,13 @@ function check(outcome: CheckOutcome): string {
   return `${firstLine(outcome.command)} ${end} in ${duration(outcome.durationMs)}`;
 }
 
-/** What is going on right now, for the line that is redrawn. */
-export function doing(record: RunRecord): string {
+/** What is going on right now, for the line that is redrawn: the newest word of whoever works, or what it waits for. */
+export function doingNow(last: RunRecord | undefined, progress: LiveOutput | null): string {
+  if (progress === null) return last === undefined ? "waiting for the gateway" : doing(last);
+  return `${progress.taskId ?? "run"}: ${plain(progress.text).replaceAll(/\s+/g, " ")}`;
+}
+
+function doing(record: RunRecord): string {
   const where = record.taskId === null ? "" : `${record.taskId}: `;
   switch (record.type) {
     case "intent":
@@ -144,6 +152,8 @@ export function doing(record: RunRecord): string {
     case "claim":
       return `${where}working in a sandbox`;
     case "result":
+      if (record.body.kind === "abandoned" && record.body.outage === true)
+        return `${where}resting; no sandbox to be had (${record.body.code})`;
       return record.body.kind === "reported" && record.body.result.status === "ok"
         ? `${where}verifying in a clean room`
         : "waiting for the Director";

@@ -79,7 +79,18 @@ const TABLE = {
   taskTimeBudgetS: [300, "seconds", "default of DirectorTask.time_budget_s", "killed, ANT_TASK_TIME_BUDGET"],
   taskTimeBudgetMaxS: [86_400, "seconds", "a day", "refused"],
   maxAttempts: [3, "attempts", "default of RunOptions.max_attempts", "failed with the last attempt's code"],
-  maxLapses: [5, "epochs", "lapsed or abandoned attempts of one task", "ANT_TASK_POISON"],
+  maxLapses: [
+    5,
+    "epochs",
+    "attempts of one task that lapsed, or were abandoned after a sandbox was to be had",
+    "ANT_TASK_POISON",
+  ],
+  maxOutages: [
+    100,
+    "epochs",
+    "attempts of one task for which no sandbox was to be had: two to three hours of it",
+    "failed with the last attempt's code",
+  ],
   tasksPerRun: [256, "tasks", "the graph of one run; its plan has to fit recordBytes", "ANT_PLAN_INVALID"],
   patchFiles: [200, "files", "a change people can review", "ANT_PATCH_TOO_LARGE"],
   patchBytes: [8 * MiB, "bytes", "a change people can review", "ANT_PATCH_TOO_LARGE"],
@@ -128,7 +139,7 @@ const TABLE = {
   lapseRestMs: [
     1000,
     "milliseconds",
-    "rest before the third attempt of a task that was lost twice; doubled each further time",
+    "rest of a task after its second loss, or its first attempt without a sandbox; doubled each further time",
     "handed out again when it is due",
   ],
   lapseRestMaxMs: [60_000, "milliseconds", "the longest such rest", "handed out again when it is due"],

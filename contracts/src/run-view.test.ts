@@ -102,6 +102,25 @@ describe("the view of a run", () => {
     expect(step([...start, failed])).toMatchObject({ status: "open", code: "ANT_VERIFY_SELF_FAILED" });
   });
 
+  test("an attempt without a sandbox rests, and is no loss: the first real one after it is handed out at once", () => {
+    const abandoned = {
+      kind: "abandoned",
+      associate: "as_1",
+      code: "ANT_DOCKER_UNREACHABLE",
+      message: "no engine",
+    };
+    const out = [...start, record("result", { ...abandoned, outage: true }, "T-001", 1)];
+    const step = (records: JournalRecord[]) => runView(records).steps[0];
+    expect(step(out)).toMatchObject({ phase: "resting", code: "ANT_DOCKER_UNREACHABLE" });
+    const again = [
+      ...out,
+      record("due", { kind: "rest" }, "T-001", 1),
+      record("dispatch", {}, "T-001", 2),
+      record("result", { kind: "lapsed", observer: "as_2", holder: "as_1" }, "T-001", 2),
+    ];
+    expect(step(again)).toMatchObject({ phase: "ready", code: "ANT_TASK_LAPSED" });
+  });
+
   test("a rejected proposal shows open again, with the verdict's code", () => {
     const fail = record(
       "verdict",

@@ -186,7 +186,8 @@ function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>
     return;
   }
   if (body.kind === "abandoned") {
-    Object.assign(step, { phase: lostPhase(view, step), code: body.code, message: body.message });
+    const phase = body.outage === true ? "resting" : lostPhase(view, step);
+    Object.assign(step, { phase, code: body.code, message: body.message });
     return;
   }
   step.attempts += 1;

@@ -26,7 +26,13 @@ let repo: TestRepo;
 
 beforeAll(async () => {
   // Lost attempts come back at once: what rests between them is for timers.test.ts.
-  const policy = { maxAttempts: 3, maxLapses: limits.maxLapses, maxIntegrations: 3, restMs: 1 };
+  const policy = {
+    maxAttempts: 3,
+    maxLapses: limits.maxLapses,
+    maxOutages: limits.maxOutages,
+    maxIntegrations: 3,
+    restMs: 1,
+  };
   const timers = { armAfterMs: 20, graceMs: 60_000, questionMs: 60_000 };
   world = await openWorld({}, {}, { policy, timers });
   repo = makeRepo({ files: { "a.txt": "a\n" } });

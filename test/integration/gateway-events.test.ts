@@ -139,6 +139,24 @@ describe("the event stream of a run", () => {
     expect(quiet.names).toEqual(["intent", "closed"]);
   });
 
+  it("carries what work is at, and not what commands print, when only that is asked for", async () => {
+    const runId = await newRun();
+    const stream = await open(`/runs/${runId}/events?logs=progress`);
+    await eventually("it follows", () => stream.events.length === 1);
+    await eventually("live output", () => {
+      tell(world.bus, subjects.log(runId, "T-001", "stdout"), { text: "hello\n", epoch: 1 });
+      tell(world.bus, subjects.log(runId, null, "progress"), { text: "waits", epoch: 0 });
+      return stream.names.includes("log");
+    });
+    await closed(runId);
+    await eventually("the end", () => stream.ended);
+    const logs = stream.events.filter((event) => event.event === "log");
+    const told = logs.map(({ data }) => JSON.parse(data) as unknown);
+    expect(new Set(told.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ taskId: null, stream: "progress", epoch: 0, text: "waits" })]),
+    );
+  });
+
   it("is a list when JSON is asked for, and a 404 when there is no run", async () => {
     const runId = await newRun();
     const { body } = await world.call("GET", `/runs/${runId}/events`);
@@ -184,7 +202,7 @@ describe("the event stream of a run", () => {
       const client = new GatewayClient(world.url, null);
       for await (const event of client.events(runId, {
         afterSeq: 0,
-        logs: false,
+        logs: "none",
         signal: new AbortController().signal,
       }))
         seen.push(event);
@@ -235,7 +253,7 @@ describe("E2 a client that does not read", () => {
     server = openHttpServer(policy, log);
     server.get<{ Params: { id: string } }>("/runs/:id/events", async (request, reply) => {
       waiting.push(reply.raw);
-      await streams.serve(request, reply, request.params.id, true);
+      await streams.serve(request, reply, request.params.id, "all");
       return reply;
     });
     server.get("/never", (_request, reply) => void reply.hijack());

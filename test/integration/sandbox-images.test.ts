@@ -115,7 +115,7 @@ describe("the allowlist", () => {
     await expect(images.resolve(minimal.id)).rejects.toMatchObject({ code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED" });
   });
 
-  it("IM1: a name that points to other content since is refused, and says so", async () => {
+  it("IM1, IM3: a name that points to other content since is refused, and says so", async () => {
     const path = join(directory, `images-${(serial += 1)}.json`);
     const elsewhere = {
       ref: minimal.ref,

@@ -141,6 +141,7 @@ describe("a request that cannot be read", () => {
     const stop = new AbortController();
     const running = sandboxClient(stranger, { requester: "test" }).run(request(), { signal: stop.signal });
     await eventually("the job is taken", () => asked() === 1);
+    await bus.nc.flush(); // The server knows by now that the runner hears the job's subject.
     stop.abort();
     await answerTo(subjects.sandboxRun, encode({})); // it has heard the cancel, which came before
     imageIsThere();
@@ -160,6 +161,7 @@ describe("a hint that is none", () => {
     });
     stranger.nc.publish(subjects.sandboxRun, encode(job), { reply: "test.stray.events" });
     await eventually("the job is taken", () => asked() === 1);
+    await bus.nc.flush(); // The server knows by now that the runner hears the job's subject.
     for (const [, bytes] of STRAYS) stranger.nc.publish(subjects.sandboxJob(job.jobId), bytes);
     tell(stranger, subjects.sandboxJob(job.jobId), { kind: "cancel" });
     // Answered by the same connection, so it has heard what came before.

@@ -35,8 +35,16 @@ export const AbandonedResult = closed(
     associate: AssociateId,
     code: ErrorCode,
     message: Type.String(),
+    outage: Type.Optional(
+      Type.Literal(true, {
+        description: "No sandbox was to be had, so nothing of the task ever ran.",
+      }),
+    ),
   },
-  { description: "Infrastructure failed. Not counted as an attempt; bounded by limits.maxLapses." },
+  {
+    description:
+      "Infrastructure failed. Not counted as an attempt; bounded by limits.maxLapses, or for `outage` by limits.maxOutages.",
+  },
 );
 
 export const ResultBody = Type.Union([ReportedResult, LapsedResult, AbandonedResult], {

@@ -5,15 +5,28 @@
  *   A14 An attempt has one container at a time (I8): when a runner that was given the job falls silent, nobody knows
  *       whether its container lives, so the attempt is abandoned and the next one has a number of its own. The same
  *       holds for a runner that could not remove it. Any other failure is told when the container is gone.
- *   A12 Waiting for a free sandbox is not counted against the task's budget: its clock runs while its job does.
+ *   A16 Where nobody had a sandbox to give in the end, and none was started for the job before, the fault says `outage`:
+ *       nothing of the task ever ran. A runner that fell silent with the job is no outage (J7).
+ *   A12 Waiting for a sandbox is not counted against the task's budget: its clock runs while its sandbox does. Nobody
+ *       waits so long for a free one that the Director takes the claim for lost (D15).
  */
-import { AntiphonError } from "@antiphon/contracts";
-import type { SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
 import type { JobPlan } from "./core/attempt.ts";
 import { endingOf } from "./core/ending.ts";
 import { isOwnFault, retryDelayMs } from "./core/fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "./ports.ts";
 import type { AttemptOrder } from "./work.ts";
+
+/** Nobody gave the sandbox a network, so no command was started in it. */
+const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
+/** Nobody had a sandbox to give. */
+const OUTAGES: ReadonlySet<ErrorCode> = new Set([
+  ...NO_NETWORK,
+  "ANT_DOCKER_UNREACHABLE",
+  "ANT_SANDBOX_BUSY",
+  "ANT_SANDBOX_RUNNER_LOST",
+]);
 
 /** Everything but what differs from try to try. */
 export type Job = Omit<SandboxRequest, "jobId" | "budgetMs">;
@@ -22,8 +35,8 @@ export type Job = Omit<SandboxRequest, "jobId" | "budgetMs">;
 const INLINE_BYTES = 128 * 1024;
 /** The runner ends a job at its budget and says how; this long after it we stop waiting for its word. */
 const BUDGET_GRACE_MS = 5000;
-/** Nobody waits longer than this for a free sandbox. */
-const QUEUE_MS = 15 * 60_000;
+/** After this long without a free sandbox the attempt ends: half of what a claim has beyond its budget. */
+const QUEUE_MS = (limits.claimGraceS * 1000) / 2;
 
 export async function jobOf(
   order: AttemptOrder,
@@ -74,40 +87,51 @@ export async function runJob(
   const queuedAt = clock.now();
   let until = deadlineMs;
   let firstFaultAt: number | null = null;
+  let hasBegun = false;
+  const onEvent = (event: SandboxEvent): void => {
+    const line = lineOf(event, plan);
+    if (line !== null) progress(line);
+  };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();
-    const answer = await runOnce(job, plan, ports, Math.max(1, until - askedAt), stop);
+    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stop);
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
     if (answer.data["mayLive"] === true) throw answer; // A14
+    hasBegun ||= answer.data["begun"] === true;
     const now = clock.now();
     if (answer.code === "ANT_SANDBOX_BUSY") {
-      if (now - queuedAt > QUEUE_MS) throw answer;
+      if (now - queuedAt > QUEUE_MS) throw givenUp(answer, hasBegun);
       until += now - askedAt; // A12
       progress("every sandbox is busy; waiting for a free one");
       continue;
     }
     firstFaultAt ??= now;
-    if (now - firstFaultAt > ports.patienceMs || now >= until) throw answer; // A5
+    if (now - firstFaultAt > ports.patienceMs || now >= until) throw givenUp(answer, hasBegun); // A5
     progress(`${answer.code}: ${answer.detail}; trying again. ${answer.remedy}`);
     await clock.sleep(retryDelayMs(attempt), stop);
   }
 }
 
+/** A16 */
+function givenUp(fault: AntiphonError, hasBegun: boolean): AntiphonError {
+  const outage = !hasBegun && OUTAGES.has(fault.code);
+  return new AntiphonError(fault.code, fault.detail, { data: { ...fault.data, outage }, cause: fault });
+}
+
 async function runOnce(
   job: Job,
-  plan: JobPlan,
   ports: AttemptPorts,
   leftMs: number,
+  hear: (event: SandboxEvent) => void,
   stop: AbortSignal,
 ): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
   const budget = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const onEvent = (event: SandboxEvent): void => {
     // A12: from here on the task's own time is spent.
-    if (event.kind === "accepted") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
-    const line = lineOf(event, plan);
-    if (line !== null) ports.progress(line);
+    if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
+    hear(event);
   };
   const request: SandboxRequest = {
     ...job,
@@ -117,7 +141,8 @@ async function runOnce(
   };
   const signal = AbortSignal.any([stop, budget.signal]);
   try {
-    return faultIn(await ports.sandbox.run(request, { signal, patienceMs: ports.patienceMs, onEvent }));
+    const patienceMs = Math.min(ports.patienceMs, QUEUE_MS);
+    return faultIn(await ports.sandbox.run(request, { signal, patienceMs, onEvent }));
   } catch (thrown) {
     if (budget.signal.aborted && !stop.aborted) return "over-budget";
     return AntiphonError.from(thrown, "ANT_SANDBOX_FAILED");
@@ -128,14 +153,17 @@ async function runOnce(
 
 /** An outcome that is the infrastructure's fault, as that fault. A runner that stops cancels what it has. */
 function faultIn(outcome: SandboxOutcome): SandboxOutcome | AntiphonError {
-  if (outcome.outcome === "canceled")
-    return new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`);
+  const hadSandbox = outcome.meta.containerId !== "";
+  if (outcome.outcome === "canceled") {
+    const detail = `the runner gave up: ${outcome.message}`;
+    return new AntiphonError("ANT_SANDBOX_FAILED", detail, { data: { begun: hadSandbox } });
+  }
   if (outcome.outcome !== "error") return outcome;
   const ending = endingOf(outcome, [], 0);
   if (ending.kind !== "stopped" || isOwnFault(ending.code)) return outcome;
-  return new AntiphonError(ending.code, ending.message, {
-    data: { mayLive: ending.code === "ANT_SANDBOX_LEFT" },
-  });
+  const begun = hadSandbox && !NO_NETWORK.has(ending.code);
+  const data = { mayLive: ending.code === "ANT_SANDBOX_LEFT", begun };
+  return new AntiphonError(ending.code, ending.message, { data });
 }
 
 function lineOf(event: SandboxEvent, plan: JobPlan): string | null {

@@ -146,7 +146,7 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
     case "reported":
       return await record(job, claim, end.body);
     case "abandoned":
-      return await record(job, claim, { kind: "abandoned", associate, code: end.code, message: end.message });
+      return await record(job, claim, { ...end, associate });
     case "stopped":
       break;
   }

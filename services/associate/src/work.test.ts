@@ -1,4 +1,4 @@
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
@@ -96,6 +96,20 @@ const go = (world: Driven, dispatch: Partial<DispatchBody> = {}, stop = new Abor
     stop.signal,
   );
 
+/** Every sandbox is taken, so many times for half a minute. */
+function busyFor(times: number): Driven {
+  const world = driven(allGood);
+  let asked = 0;
+  const sandbox: AttemptPorts["sandbox"] = {
+    async run(request, options) {
+      if ((asked += 1) > times) return await world.ports.sandbox.run(request, options);
+      await world.ports.clock.sleep(30_000);
+      throw new AntiphonError("ANT_SANDBOX_BUSY");
+    },
+  };
+  return { ...world, ports: { ...world.ports, sandbox } };
+}
+
 const lost: Answer = () => Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
 
 describe("carryOut", () => {
@@ -164,6 +178,29 @@ describe("carryOut", () => {
     expect(await go(driven(down))).toMatchObject({ kind: "abandoned", code: "ANT_DOCKER_UNREACHABLE" });
   });
 
+  test("A16 what no sandbox was to be had for says so; what one was started for, or may have been, does not", async () => {
+    const ended = (code: string, containerId = ""): Answer => {
+      return async (request, signal) => {
+        const outcome = await allGood(request, signal);
+        const none = { message: "no", changes: null, meta: { ...meta, containerId } };
+        return { ...outcome, ...none, outcome: "error", code };
+      };
+    };
+    const lostWithJob = new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "", { data: { mayLive: true } });
+    const outageOf = async (...answers: Answer[]) => {
+      const end = await go(driven(...answers));
+      expect(end.kind).toBe("abandoned");
+      return "outage" in end;
+    };
+    expect(await outageOf(lost)).toBe(true);
+    expect(await outageOf(() => Promise.reject(lostWithJob))).toBe(false);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE"))).toBe(true);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE", "c1"))).toBe(false);
+    expect(await outageOf(ended("ANT_EGRESS_UNAVAILABLE", "c1"))).toBe(true);
+    expect(await outageOf(ended("ANT_SANDBOX_FAILED"))).toBe(false);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE", "c1"), lost)).toBe(false);
+  });
+
   test("A5 what will not get better is abandoned without asking again", async () => {
     const gone: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
     const world = driven(gone);
@@ -184,17 +221,16 @@ describe("carryOut", () => {
   });
 
   test("A12 waiting for a free sandbox does not shorten the task's budget", async () => {
-    const world = driven(allGood);
-    let asked = 0;
-    const sandbox: AttemptPorts["sandbox"] = {
-      async run(request, options) {
-        if ((asked += 1) > 20) return await world.ports.sandbox.run(request, options);
-        await world.ports.clock.sleep(30_000);
-        throw new AntiphonError("ANT_SANDBOX_BUSY");
-      },
-    };
-    expect(await go({ ...world, ports: { ...world.ports, sandbox } })).toMatchObject({ kind: "reported" });
+    const world = busyFor(1);
+    expect(await go(world)).toMatchObject({ kind: "reported" });
     expect(world.requests[0]?.budgetMs).toBe(60_000);
+  });
+
+  test("A12 A16 nobody waits for a free sandbox until the claim is taken for lost: it ends as an outage before", async () => {
+    const world = busyFor(20);
+    const end = await go(world);
+    expect(end).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_BUSY", outage: true });
+    expect(world.ports.clock.now()).toBeLessThan(limits.claimGraceS * 1000);
   });
 
   test("A5 a refusal of the runner is reported at once: asking again changes nothing", async () => {

@@ -33,7 +33,7 @@ export type StopReason = "canceled" | "fenced" | "draining";
 
 export type AttemptEnd =
   | { readonly kind: "reported"; readonly body: Extract<ResultBody, { kind: "reported" }> }
-  | { readonly kind: "abandoned"; readonly code: string; readonly message: string }
+  | { readonly kind: "abandoned"; readonly code: string; readonly message: string; readonly outage?: true }
   | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
 
 /** A container of the attempt that nobody confirmed to be gone: what was heard of it last. */
@@ -59,7 +59,7 @@ export async function carryOut(
       return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // A14
     }
     ports.log.warn({ err: thrown, code, run: order.runId, epoch: order.epoch }, "attempt abandoned");
-    return { kind: "abandoned", code, message }; // A5
+    return { kind: "abandoned", code, message, ...(data["outage"] === true ? { outage: true } : {}) }; // A5, A16
   }
 }
 

@@ -12,7 +12,7 @@ import { Performer } from "./performer.ts";
 import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const PATCH = Buffer.from("a patch");
 const log = createLogger("test", { level: "silent" });
 
@@ -88,6 +88,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     projector: new Projector(buckets, (runId) => runs.load(runId), log),
     times: { note: () => undefined, drop: () => undefined, hold: () => Promise.resolve() },
     turnstile: { passes: () => true },
+    tell: () => undefined,
     log,
   });
   const deliver = (signal = new AbortController().signal) =>

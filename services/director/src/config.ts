@@ -24,7 +24,12 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
-    policy: { maxAttempts: limits.maxAttempts, maxLapses: limits.maxLapses, maxIntegrations: 3 },
+    policy: {
+      maxAttempts: limits.maxAttempts,
+      maxLapses: limits.maxLapses,
+      maxOutages: limits.maxOutages,
+      maxIntegrations: 3,
+    },
     sweep: { everyMs: 20_000, quietMs: 20_000, patienceMs: 120_000 },
     timers: {
       armAfterMs: limits.timerArmMs,

@@ -23,7 +23,7 @@ import { RunCache } from "./run-cache.ts";
 import { sweepForever } from "./sweeper.ts";
 import { Turnstile } from "./turnstile.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const turnstile = { passes: () => true };
 const times = {
   note: () => undefined,
@@ -52,6 +52,7 @@ function projectorOf(runs: RunCache): Projector {
 }
 
 async function begin(body: (effect: Effect) => Promise<void>) {
+  const told: string[] = [];
   const journal = new MemoryJournal();
   const fixture = new RecordLog().opened([planned("T-001")]);
   for (const { type, runId, taskId, epoch, cause, body } of fixture.records) {
@@ -67,13 +68,14 @@ async function begin(body: (effect: Effect) => Promise<void>) {
     projector,
     times,
     turnstile,
+    tell: ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`),
     log,
   });
   const deliver = (deliveries = 1) =>
     director.handle({ record: records[1]!, deliveries, signal: new AbortController().signal });
   const dispatches = async () =>
     (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
-  return { journal, runs, director, deliver, dispatches };
+  return { journal, runs, director, deliver, dispatches, told };
 }
 
 describe("Director", () => {
@@ -92,6 +94,15 @@ describe("Director", () => {
     expect(first).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_RUNNER_LOST" });
     expect(fifth.kind === "retry" && first.kind === "retry" && fifth.delayMs > first.delayMs).toBe(true);
     expect(await dispatches()).toBe(0);
+  });
+
+  test("D37 what keeps a run from going on is told live, with its remedy", async () => {
+    const locked = new AntiphonError("ANT_LANDING_REF_LOCKED", "index.lock exists");
+    const isLocked = `run ANT_LANDING_REF_LOCKED: index.lock exists; trying again. ${locked.remedy}`;
+    const { deliver, told } = await begin(() => Promise.reject(locked));
+    await deliver();
+    await deliver(2);
+    expect(told).toEqual([isLocked, "run taken up again", isLocked]);
   });
 
   test("D8 delivered again after a crash between the record and the acknowledgement, nothing happens twice", async () => {
@@ -149,7 +160,16 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
   const runs = new RunCache(journal, POLICY);
   await runs.load(run.runId);
   const projector = projectorOf(runs);
-  const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+  const director = new Director({
+    journal,
+    runs,
+    performer,
+    projector,
+    times,
+    turnstile,
+    tell: () => undefined,
+    log,
+  });
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
   if (record === undefined) throw new Error("not stored");
@@ -185,6 +205,7 @@ describe("a dispatch that cannot be made", () => {
       projector: projectorOf(runs),
       times,
       turnstile,
+      tell: () => undefined,
       log,
     });
     const deliver = (record: StoredRecord) =>
@@ -244,7 +265,16 @@ describe("a dispatch that is held back", () => {
       onWaiting: () => undefined,
     });
     const projector = projectorOf(runs);
-    const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+    const director = new Director({
+      journal,
+      runs,
+      performer,
+      projector,
+      times,
+      turnstile,
+      tell: () => undefined,
+      log,
+    });
     const { context } = (await runs.load(run.runId)).snapshot;
     for (const effect of outstanding((await runs.load(run.runId)).snapshot))
       if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
@@ -306,7 +336,16 @@ describe("a Director that goes on by itself", () => {
     };
     const runs = new RunCache(journal, POLICY);
     const projector = projectorOf(runs);
-    const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+    const director = new Director({
+      journal,
+      runs,
+      performer,
+      projector,
+      times,
+      turnstile,
+      tell: () => undefined,
+      log,
+    });
     const deliver = (record: StoredRecord) =>
       director.handle({ record, deliveries: 1, signal: new AbortController().signal });
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };

@@ -19,6 +19,7 @@
  *      and an attempt that another Director has handed out needs that for its true one. Else its run stayed open for good.
  *   D32 A dispatch or a verdict that the server will never store (too large) is replaced by the refusal that ends its
  *      task; else each delivery and each sweep would do the work again, without an end. A landing is not: git has moved.
+ *   D37 What keeps a run from going on is told live as well, with its remedy: whoever watches the run cannot see the log.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -35,6 +36,8 @@ import type { Turnstile } from "./turnstile.ts";
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
+/** Characters of an error that are told live. */
+const MAX_TOLD = 500;
 /** What leads to something only together with a later record; it is folded so that nobody has to read it. */
 const MERELY_HEARD: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
@@ -52,6 +55,8 @@ export interface DirectorParts {
   /** Keeps the times the runs wait for. */
   times: Pick<Timekeeper, "note" | "drop" | "hold">;
   turnstile: Pick<Turnstile, "passes">;
+  /** Says live what a task waits for; nobody may be listening. */
+  tell: (at: Pick<StoredRecord, "runId" | "taskId" | "epoch">, text: string) => void;
   log: Logger;
 }
 
@@ -84,6 +89,7 @@ export class Director {
       if (MERELY_HEARD.has(record.type)) return { kind: "done" };
       const run = heard ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
+      if (deliveries > 1) this.#parts.tell(record, "taken up again");
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
       return { kind: "done" }; // D8
     } catch (error) {
@@ -95,8 +101,17 @@ export class Director {
         { err: error, code, run: record.runId, seq: record.seq, delayMs },
         "will be tried again",
       );
+      if (!signal.aborted) this.#tellWhy(record, error);
       return { kind: "retry", delayMs, code };
     }
+  }
+
+  /** D37 */
+  #tellWhy(record: StoredRecord, error: unknown): void {
+    const { code, detail, remedy } = AntiphonError.from(error);
+    if (code === "ANT_RUN_CANCELED") return;
+    const what = code === "ANT_INTERNAL" ? code : `${code}: ${detail.slice(0, MAX_TOLD)}`; // A bug's words are the log's.
+    this.#parts.tell(record, `${what}; trying again. ${remedy}`);
   }
 
   /** The run's held attempts pass now. What else it owes is done by the deliveries that made it owe that (O6). */

@@ -44,10 +44,19 @@ describe("a record the server will never store", () => {
     const append = journal.append.bind(journal);
     journal.append = (record, options) =>
       takes(record) ? Promise.reject(TOO_LARGE) : append(record, options);
-    const runs = new RunCache(journal, { maxAttempts: 1, maxLapses: 2, maxIntegrations: 3 });
+    const runs = new RunCache(journal, { maxAttempts: 1, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 });
     const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
     const projector = new Projector(buckets, (runId) => runs.load(runId), log);
-    const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+    const director = new Director({
+      journal,
+      runs,
+      performer,
+      projector,
+      times,
+      turnstile,
+      tell: () => undefined,
+      log,
+    });
     const record = stored.at(-1)!;
     const deliver = () => director.handle({ record, deliveries: 1, signal: new AbortController().signal });
     const said = async () =>

@@ -5,6 +5,7 @@
  * Lifecycle: resting -> (needed) a pause, a step -> as long as something is left: a pause, a step -> resting; until the
  * signal aborts.
  *
+ * Invariants:
  *   D25 Whoever makes something to do says so, and a step that left something, or failed, is followed by another.
  */
 import { systemClock, type Clock, type Logger } from "@antiphon/runtime";

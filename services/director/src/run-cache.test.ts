@@ -7,7 +7,7 @@ import { RecordLog, planned } from "./core/testing/record-log.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import { RunCache } from "./run-cache.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const T1 = "T-001";
 const T2 = "T-002";
 

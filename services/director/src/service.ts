@@ -41,7 +41,7 @@ import { VerdictEvidence } from "./adapters/verdict-evidence.ts";
 import { archiveForever } from "./archiver.ts";
 import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "./core/projection.ts";
-import { Director } from "./director.ts";
+import { Director, type DirectorParts } from "./director.ts";
 import { Performer } from "./performer.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./projector.ts";
@@ -109,7 +109,9 @@ export function directOver(
   const arming = new Rounds({ step: () => times.arm(), everyMs: armEveryMs, failure: "timers not set", log });
   const turn = { step: () => turnstile.turn(), everyMs: TURN_MS, failure: "nobody let through" };
   const turning = new Rounds({ ...turn, log });
-  const director = new Director({ journal, runs, performer, projector, times, turnstile, log });
+  const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
+    tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
+  const director = new Director({ journal, runs, performer, projector, times, turnstile, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),

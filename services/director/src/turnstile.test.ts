@@ -5,7 +5,7 @@ import { openRun, replay } from "./core/run-machine.ts";
 import type { RunState } from "./core/run-state.ts";
 import { Turnstile } from "./turnstile.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 
 function batchRun(runId: string): RunState {
   const { records } = new RecordLog(runId).opened([planned("T-001")], { priority: "batch" });

@@ -6,7 +6,7 @@ import { BASE, RecordLog, check, planned } from "./core/testing/record-log.ts";
 import type { CleanRoomPort, RoomRequest } from "./ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const PATCH = Buffer.from("a patch");
 const REF: BlobRef = {
   bucket: "ANT_EVIDENCE_FILES",

@@ -149,6 +149,13 @@ describe("a job", () => {
     expect([outcome.outcome, seen.leased]).toEqual(["canceled", 0]);
   });
 
+  it("K3: what runs out of time before the first step is no timeout of the task's", async () => {
+    const { ports } = twin({});
+    const hangs = { ...ports, egress: () => Promise.reject(new SandboxDied({ kind: "timeout" }, null)) };
+    const { outcome } = await run(request(), hangs);
+    expect([outcome.outcome, outcome.code]).toEqual(["error", "ANT_SANDBOX_FAILED"]);
+  });
+
   it("K3: killed in a step keeps that step, without an exit code", async () => {
     const partial = { stdout: nothing, stderr: nothing, durationMs: 7 };
     const { ports } = twin({ onRun: () => Promise.reject(new SandboxDied({ kind: "timeout" }, partial)) });

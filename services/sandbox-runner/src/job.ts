@@ -262,7 +262,17 @@ const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
 
 function endingOfFailure(error: unknown, step: string | null, signal: AbortSignal): Ending {
   if (signal.aborted) return endingOfDeath(canceledBy(signal), step);
-  if (error instanceof SandboxDied) return endingOfDeath(error.death, step);
+  if (error instanceof SandboxDied) {
+    const ending = endingOfDeath(error.death, step);
+    // What takes too long before the first command is no time of the task.
+    return step === null && ending.outcome === "timeout"
+      ? {
+          outcome: "error",
+          code: "ANT_SANDBOX_FAILED",
+          message: "the sandbox did not take its files in time",
+        }
+      : ending;
+  }
   if (error instanceof Refusal)
     return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: error.message };
   const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");

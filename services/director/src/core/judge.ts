@@ -1,9 +1,10 @@
 /**
  * From exit codes to a verdict. Pure: the clean room runs the commands, this decides what they mean.
  *
- *   V2 a DEBUG check must fail on the base and pass with the change
- *   V4 a check that fails and then passes on the same tree is FLAKY, not a coin toss
- *   V5 no check means UNVERIFIABLE, which lands only with the caller's explicit grant
+ * Invariants:
+ *   V2 A DEBUG check must fail on the base and pass with the change.
+ *   V4 A check that fails and then passes on the same tree is FLAKY, not a coin toss.
+ *   V5 No check means UNVERIFIABLE, which lands only with the caller's explicit grant.
  */
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 

@@ -25,6 +25,7 @@ export function foldRun(state: RunState, record: StoredRecord, policy: RunPolicy
           phase: { kind: "open", epoch: 1 },
           rejections: 0,
           lapses: 0,
+          outages: 0,
           feedback: [],
           answers: [],
           evidence: [],

@@ -4,7 +4,7 @@ import { outstanding } from "./outstanding.ts";
 import { openRun, replay, type RunSnapshot } from "./run-machine.ts";
 import { BASE, RecordLog, commitOf, planned } from "./testing/record-log.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const T1 = "T-001";
 const T2 = "T-002";
 const T3 = "T-003";
@@ -95,6 +95,22 @@ describe("a run of one task", () => {
     attempt(log, T1, 3).lapsed(T1, 3);
     expect(phase(log)).toMatchObject({ kind: "failed", code: "ANT_TASK_POISON" });
     expect(fold(log).context.tasks[0]?.rejections).toBe(0);
+  });
+
+  test("D36 attempts that never had a sandbox are waited out, and are no poison", () => {
+    const log = new RecordLog().opened([planned(T1)]);
+    for (const epoch of [1, 2, 3]) {
+      expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
+      attempt(log, T1, epoch).withoutSandbox(T1, epoch);
+      const until = new Date(log.records.at(-1)!.at.getTime() + 1000 * 2 ** (epoch - 1));
+      expect(phase(log)).toEqual({ kind: "resting", epoch, until });
+      log.add("due", T1, epoch, { kind: "rest" });
+    }
+    expect(fold(log).context.tasks[0]).toMatchObject({ lapses: 0, rejections: 0, outages: 3 });
+    attempt(log, T1, 4).withoutSandbox(T1, 4);
+    expect(phase(log)).toMatchObject({ kind: "failed", code: "ANT_DOCKER_UNREACHABLE" });
+    expect(owed(log)).toEqual(["close"]);
+    expect(outstanding(fold(log))).toEqual([{ kind: "close", poisoned: [] }]);
   });
 
   test("closes an unplannable run as failed and says why", () => {

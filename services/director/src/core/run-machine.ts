@@ -24,7 +24,7 @@ import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "./ru
 type RunContext = RunState & { readonly policy: RunPolicy };
 type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
 
-const NO_POLICY: RunPolicy = { maxAttempts: 0, maxLapses: 0, maxIntegrations: 0 };
+const NO_POLICY: RunPolicy = { maxAttempts: 0, maxLapses: 0, maxOutages: 0, maxIntegrations: 0 };
 const fold = { actions: "fold" } as const;
 /** What an attempt that is under way may still say. */
 const attempts = { claim: fold, result: fold, verdict: fold, landing: fold } as const;

@@ -43,6 +43,8 @@ export interface TaskState {
   /** Attempts that ended in a rejection; a lapsed or abandoned one is not the task's fault. */
   readonly rejections: number;
   readonly lapses: number;
+  /** Attempts that never had a sandbox. */
+  readonly outages: number;
   readonly feedback: readonly Feedback[];
   readonly answers: readonly { question: string; answer: string }[];
   readonly evidence: readonly EvidenceRef[];
@@ -80,6 +82,7 @@ export interface RunState {
 export interface RunPolicy {
   readonly maxAttempts: number;
   readonly maxLapses: number;
+  readonly maxOutages: number;
   readonly maxIntegrations: number;
   /** First rest after repeated losses, in milliseconds. Default limits.lapseRestMs. */
   readonly restMs?: number;

@@ -3,6 +3,10 @@
  *
  * A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the
  * reason; the service logs it, nothing else happens.
+ *
+ * Invariants:
+ *   D36 An attempt that never had a sandbox is no loss (J7): however long the outage, its task waits, and what gives it
+ *      up in the end (limits.maxOutages) says what was missing.
  */
 import { limits } from "@antiphon/contracts";
 import type {
@@ -80,21 +84,8 @@ function afterResult(
   policy: RunPolicy,
 ): TaskStep {
   const { body } = event;
-  if (body.kind !== "reported") {
-    const lapses = task.lapses + 1;
-    const message =
-      body.kind === "lapsed" ? `the claim of ${body.holder} lapsed` : `${body.code}: ${body.message}`;
-    if (lapses > policy.maxLapses) {
-      return to(
-        { ...task, lapses },
-        failed(phase.epoch, "ANT_TASK_POISON", `given up after ${lapses} lost attempts; last: ${message}`),
-      );
-    }
-    const restMs = restAfter(lapses, policy.restMs);
-    if (restMs === 0) return to({ ...task, lapses }, { kind: "open", epoch: phase.epoch + 1 });
-    const until = new Date(event.at.getTime() + restMs);
-    return to({ ...task, lapses }, { kind: "resting", epoch: phase.epoch, until });
-  }
+  if (body.kind === "abandoned" && body.outage === true) return afterOutage(task, event, body, policy);
+  if (body.kind !== "reported") return afterLoss(task, event, body, policy);
   const seen = { ...task, evidence: [...task.evidence, body.evidence] };
   switch (body.result.status) {
     case "ok":
@@ -123,6 +114,39 @@ function afterResult(
         checks: [],
       });
   }
+}
+
+function afterLoss(
+  task: TaskState,
+  { epoch, at }: TaskEvent,
+  body: Exclude<ResultBody, { kind: "reported" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const lapses = task.lapses + 1;
+  const message =
+    body.kind === "lapsed" ? `the claim of ${body.holder} lapsed` : `${body.code}: ${body.message}`;
+  if (lapses > policy.maxLapses) {
+    const given = `given up after ${lapses} lost attempts; last: ${message}`;
+    return to({ ...task, lapses }, failed(epoch, "ANT_TASK_POISON", given));
+  }
+  // The first loss may be bad luck and costs no time.
+  if (lapses < 2) return to({ ...task, lapses }, { kind: "open", epoch: epoch + 1 });
+  return to({ ...task, lapses }, rest(epoch, at, lapses - 2, policy));
+}
+
+/** D36: what never ran has ended nobody, so it is no poison. */
+function afterOutage(
+  task: TaskState,
+  { epoch, at }: TaskEvent,
+  body: Extract<ResultBody, { kind: "abandoned" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const outages = task.outages + 1;
+  if (outages > policy.maxOutages) {
+    const message = `no sandbox in ${outages} attempts; last: ${body.message}`;
+    return to({ ...task, outages }, failed(epoch, body.code, message));
+  }
+  return to({ ...task, outages }, rest(epoch, at, outages - 1, policy));
 }
 
 function afterVerdict(
@@ -179,9 +203,15 @@ function afterDue(task: TaskState, body: DueBody): TaskStep {
   return refused(`a task that is ${phase.kind} does not wait for the end of a ${body.kind}`);
 }
 
-/** The first loss may be bad luck and costs no time; from the second on the pause doubles. */
-function restAfter(lapses: number, firstMs = limits.lapseRestMs): number {
-  return lapses < 2 ? 0 : Math.min(limits.lapseRestMaxMs, firstMs * 2 ** (lapses - 2));
+/** A pause that doubles with each one before it. */
+function rest(
+  epoch: number,
+  from: Date,
+  before: number,
+  { restMs = limits.lapseRestMs }: RunPolicy,
+): TaskPhase {
+  const ms = Math.min(limits.lapseRestMaxMs, restMs * 2 ** before);
+  return { kind: "resting", epoch, until: new Date(from.getTime() + ms) };
 }
 
 function reject(task: TaskState, policy: RunPolicy, feedback: Feedback): TaskStep {

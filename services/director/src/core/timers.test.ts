@@ -3,7 +3,7 @@ import { openRun, replay, type RunSnapshot } from "./run-machine.ts";
 import { RecordLog, planned } from "./testing/record-log.ts";
 import { dueStep, timersOf } from "./timers.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 5, maxIntegrations: 3 };
+const POLICY = { maxAttempts: 3, maxLapses: 5, maxOutages: 3, maxIntegrations: 3 };
 const BOUNDS = { graceMs: 10_000, questionMs: 60_000 };
 const T1 = "T-001";
 const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);

@@ -12,12 +12,15 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BEAT, logFrame, recordFrame, resumeFrom } from "../core/sse-frame.ts";
-import type { Backend } from "../ports.ts";
+import type { Backend, LiveOutput } from "../ports.ts";
 
 const BEAT_MS = 10_000;
 /** Default of EventStreamOptions.slowClientMs. */
 const SLOW_CLIENT_MS = 10_000;
 const LIVE_BACKLOG_BYTES = 256 * 1024;
+
+/** Live output a client asks for beside the records: none, what work is at, or also what commands print. */
+export type LiveLogs = "none" | "progress" | "all";
 
 export interface EventStreamOptions {
   /** Milliseconds a client may leave what was written to it untaken. Default 10 s. */
@@ -34,7 +37,7 @@ export class EventStreams {
     this.#slowClientMs = slowClientMs;
   }
 
-  async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: boolean): Promise<void> {
+  async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: LiveLogs): Promise<void> {
     if (this.#open.size >= limits.sseClients)
       throw new AntiphonError("ANT_GATEWAY_BUSY", `${limits.sseClients} event streams are open already`); // E1
     const lastSeen = request.headers["last-event-id"];
@@ -79,11 +82,11 @@ export class EventStreams {
     };
     write(BEAT);
     const beat = setInterval(() => write(BEAT), BEAT_MS);
-    const mute = logs
-      ? this.#backend.onOutput(runId, (output) => {
-          if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // E2
-        })
-      : () => undefined;
+    const hear = (output: LiveOutput): void => {
+      if (logs === "progress" && output.stream !== "progress") return;
+      if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // E2
+    };
+    const mute = logs === "none" ? () => undefined : this.#backend.onOutput(runId, hear);
     try {
       for await (const record of this.#backend.tail(runId, from, abort.signal)) {
         if (!write(recordFrame(record)) && !(await drained(reply, abort.signal))) break;

@@ -87,7 +87,9 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
       askDirector<Extract<RepoInspectReply, { ok: true }>>(bus, subjects.repoInspect, request, INSPECT_MS),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
-      listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => hear(output(line, subject))),
+      listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {
+        if (typeof line.text === "string") hear(output(line, subject));
+      }),
     manifest: (key) => document(manifests, key),
     taskContract: (runId, taskId) => document(contracts, keys.taskContract(runId, taskId)),
     routerContract: (runId) => document(contracts, keys.routerContract(runId)),

@@ -11,7 +11,7 @@ import { recordJson } from "../core/sse-frame.ts";
 import type { Backend } from "../ports.ts";
 import type { EvidenceAddress } from "../evidence-reader.ts";
 import type { Gateway } from "../service.ts";
-import type { EventStreams } from "./event-stream.ts";
+import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 
@@ -117,7 +117,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
       const wantsStream = request.headers.accept?.includes("text/event-stream") ?? false;
       if (!wantsStream && request.headers.accept?.includes("application/json") === true)
         return { records: records.map(recordJson) };
-      await streams.serve(request, reply, runId, request.query.logs === "1");
+      await streams.serve(request, reply, runId, liveLogs(request.query.logs));
       return reply;
     },
   );
@@ -224,6 +224,11 @@ function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): v
 
 function invalid(path: string, message: string): AntiphonError {
   return new AntiphonError("ANT_CONTRACT_INVALID", `${path}: ${message}`, { data: { path } });
+}
+
+function liveLogs(asked: string | undefined): LiveLogs {
+  if (asked === "1") return "all";
+  return asked === "progress" ? "progress" : "none";
 }
 
 function id(text: string, prefix: "it" | "run"): string {

@@ -132,6 +132,12 @@ export class RecordLog {
     return this.add("result", taskId, epoch, { kind: "lapsed", observer: "as_2", holder: "as_1" });
   }
 
+  withoutSandbox(taskId: string, epoch: number): this {
+    const code = "ANT_DOCKER_UNREACHABLE";
+    const body = { kind: "abandoned" as const, associate: "as_1", code, message: "no engine" };
+    return this.add("result", taskId, epoch, { ...body, outage: true });
+  }
+
   judged(taskId: string | null, epoch: number, verdict: Partial<VerdictBody>): this {
     return this.add("verdict", taskId, epoch, { ...pass, ...verdict });
   }

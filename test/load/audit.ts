@@ -1,6 +1,5 @@
 /** Reads the whole journal back after the load: the figures of the stages, and whether anything was lost or doubled. */
 import {
-  JOURNAL_PARTITIONS,
   decode,
   journalStream,
   parseJournalSubject,
@@ -61,7 +60,7 @@ export async function audit(bus: Bus, runIds: readonly string[], steps: number):
 }
 
 async function* everything(bus: Bus): AsyncGenerator<{ runId: string; seen: Seen }> {
-  for (let partition = 0; partition < JOURNAL_PARTITIONS; partition += 1) {
+  for (let partition = 0; partition < bus.partitions; partition += 1) {
     const stream = journalStream(partition);
     for (let seq = 1; ;) {
       const query = { filter: `antiphon.v1.run.${partition}.>`, seq, batch: 1024, maxBytes: 4 * 1024 * 1024 };

@@ -2,18 +2,10 @@
  * Hears of every run that is over, as it is stored: a push consumer on the `closed` records that asks for no
  * acknowledgement, so that watching costs little. What counts in the end is the audit of the journal.
  */
-import {
-  JOURNAL_PARTITIONS,
-  decode,
-  journalStream,
-  parseJournalSubject,
-  subjects,
-} from "@antiphon/contracts";
+import { decode, journalStream, parseJournalSubject, subjects } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { parseAckSubject } from "@antiphon/runtime/core/ack-subject";
-
-const partitions = Array.from({ length: JOURNAL_PARTITIONS }, (_, partition) => partition);
 
 export interface Completion {
   readonly runId: string;
@@ -32,6 +24,7 @@ export class Completions {
 
   /** Also again after a server that lost the consumer with its memory is back. */
   async listen(bus: Bus): Promise<void> {
+    const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
     await Promise.all(partitions.map((partition) => this.#watch(bus, partition)));
     const off = bus.onConnectivity((up) => {
       if (up) for (const partition of partitions) void this.#watch(bus, partition).catch(() => undefined);

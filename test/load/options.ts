@@ -13,6 +13,8 @@ export interface LoadOptions {
   readonly directors: number;
   /** 1, or 3: a cluster whose streams have three copies. */
   readonly servers: 1 | 3;
+  /** Streams the journal is spread over. */
+  readonly partitions: number;
   readonly agent: "noop" | "scripted";
   readonly sandbox: "none" | "docker";
   /** `journal`: the gateway's intake code in the load client, without HTTP. `gateway`: its process, over HTTP. */
@@ -42,6 +44,7 @@ usage: npm run load -- [options]
   --directors 1
   --slots 256             records each Director, and attempts each Associate, has under way
   --servers 1|3           3: a cluster whose streams have three copies
+  --partitions 1          streams the journal is spread over, up to 64
   --agent noop|scripted   what an attempt does
   --sandbox none|docker   where it does it
   --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
@@ -67,6 +70,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
       associates: { type: "string", default: "1" },
       directors: { type: "string", default: "1" },
       servers: { type: "string", default: "1" },
+      partitions: { type: "string", default: "1" },
       agent: { type: "string", default: "noop" },
       sandbox: { type: "string", default: "none" },
       via: { type: "string" },
@@ -89,6 +93,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
     associates: line.whole("associates", values.associates, 16),
     directors: line.whole("directors", values.directors, 16),
     servers: line.oneOf("servers", values.servers, ["1", "3"]) === "3" ? 3 : 1,
+    partitions: line.whole("partitions", values.partitions, 64),
     agent: line.oneOf("agent", values.agent, ["noop", "scripted"]),
     sandbox,
     via: line.oneOf("via", values.via ?? (docker ? "gateway" : "journal"), ["journal", "gateway"]),

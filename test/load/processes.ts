@@ -68,7 +68,7 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
   const servers = await startServers(options.servers);
   const { url } = servers;
   const first = await connect(url);
-  await provision(first, { replicas: servers.replicas }); // Before the services, so that none of them has to.
+  await provision(first, { replicas: servers.replicas, partitions: options.partitions }); // Before the services, so that none of them has to.
   await first.close();
   const children = new Map<string, Child>();
   const gatewayPort = 20_000 + (process.pid % 20_000);

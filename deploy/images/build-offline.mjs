@@ -34,7 +34,7 @@ RUN mkdir /data
 ENTRYPOINT ["nats-server"]
 `;
 
-/** The stand-in for node:20-bookworm-slim. */
+/** The stand-in for the Node image of a Dockerfile: this machine's own node on Debian's packages. */
 async function nodeImage(address, note) {
   const source = path.join(ROOT, "scripts/setup/sandbox-rootfs.mjs");
   const hash = await contentHash({ texts: [process.version, process.arch, ...PACKAGES], paths: [source] });

@@ -1,20 +1,14 @@
 import { AntiphonError, digestOf, limits, type SandboxOutcome, type StoredRecord } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
 import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
-import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { afterEach, expect, test, vi } from "vitest";
 import { CleanRoom } from "./adapters/clean-room.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { BASE, RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
-import { Director } from "./director.ts";
 import { Performer } from "./performer.ts";
-import { Projector } from "./projector.ts";
-import { RunCache } from "./run-cache.ts";
+import { directorOver } from "./testing/directing.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const PATCH = Buffer.from("a patch");
-const log = createLogger("test", { level: "silent" });
 
 afterEach(() => void vi.useRealTimers());
 
@@ -79,20 +73,8 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     evidence: { store: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
-  const runs = new RunCache(journal, POLICY);
-  const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
-  const director = new Director({
-    journal,
-    runs,
-    performer,
-    projector: new Projector(buckets, (runId) => runs.load(runId), log),
-    times: { note: () => undefined, drop: () => undefined, hold: () => Promise.resolve() },
-    turnstile: { passes: () => true },
-    tell: () => undefined,
-    log,
-  });
-  const deliver = (signal = new AbortController().signal) =>
-    director.handle({ record: stored.at(-1) as StoredRecord, deliveries: 1, signal });
+  const over = directorOver(journal, performer);
+  const deliver = (signal?: AbortSignal) => over.deliver(stored.at(-1) as StoredRecord, { signal });
   const written = () => journal.records.slice(stored.length).map(({ type }) => type);
   return { records, deliver, written };
 }

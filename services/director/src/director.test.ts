@@ -3,90 +3,30 @@ import {
   digestOf,
   type ClosedBody,
   type NewRecord,
-  type StoredRecord,
   type VerdictBody,
 } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
-import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
-import { closedRecord, intentRecord } from "@antiphon/runtime/testing/records";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { closingOf } from "./core/closing.ts";
 import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { RunState } from "./core/run-state.ts";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
-import { Director, type Performs } from "./director.ts";
+import type { Performs } from "./director.ts";
 import { Performer } from "./performer.ts";
-import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
-import { sweepForever } from "./sweeper.ts";
+import { POLICY, directorOver, toDispatch } from "./testing/directing.ts";
 import { Turnstile } from "./turnstile.ts";
-
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
-const turnstile = { passes: () => true };
-const times = {
-  note: () => undefined,
-  drop: () => undefined,
-  hold: () => Promise.resolve(),
-  overdue: () => Promise.resolve(),
-};
-const log = createLogger("test", { level: "silent" });
-
-/** Performs a dispatch by a body of its own; anything else is not asked for in these tests. */
-function performs(body: (effect: Effect) => Promise<void>): Performs {
-  return {
-    async perform(run, effect, cause): Promise<NewRecord> {
-      await body(effect);
-      const dispatch = new RecordLog(run.runId).dispatched("T-001").records[0]!;
-      if (dispatch.type !== "dispatch") throw new Error("unreachable");
-      return { type: "dispatch", runId: run.runId, taskId: "T-001", epoch: 1, cause, body: dispatch.body };
-    },
-    refusal: () => null,
-  };
-}
-
-function projectorOf(runs: RunCache): Projector {
-  const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
-  return new Projector(buckets, (runId) => runs.load(runId), log);
-}
-
-async function begin(body: (effect: Effect) => Promise<void>) {
-  const told: string[] = [];
-  const journal = new MemoryJournal();
-  const fixture = new RecordLog().opened([planned("T-001")]);
-  for (const { type, runId, taskId, epoch, cause, body } of fixture.records) {
-    await journal.append({ type, runId, taskId, epoch, cause, body } as NewRecord);
-  }
-  const records = await journal.read(fixture.runId);
-  const runs = new RunCache(journal, POLICY);
-  const projector = projectorOf(runs);
-  const director = new Director({
-    journal,
-    runs,
-    performer: performs(body),
-    projector,
-    times,
-    turnstile,
-    tell: ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`),
-    log,
-  });
-  const deliver = (deliveries = 1) =>
-    director.handle({ record: records[1]!, deliveries, signal: new AbortController().signal });
-  const dispatches = async () =>
-    (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
-  return { journal, runs, director, deliver, dispatches, told };
-}
 
 describe("Director", () => {
   test("D8 a delivery is done only when the record of its effect is stored", async () => {
-    const { deliver, dispatches } = await begin(async () => undefined);
+    const { deliver, dispatches } = await toDispatch(async () => undefined);
     expect(await deliver()).toEqual({ kind: "done" });
     expect(await dispatches()).toBe(1);
   });
 
   test("D8 an effect that fails asks for the delivery again, later each time, and stores nothing", async () => {
-    const { deliver, dispatches } = await begin(() =>
+    const { deliver, dispatches } = await toDispatch(() =>
       Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "gone")),
     );
     const first = await deliver(1);
@@ -99,7 +39,7 @@ describe("Director", () => {
   test("D37 what keeps a run from going on is told live, with its remedy", async () => {
     const locked = new AntiphonError("ANT_LANDING_REF_LOCKED", "index.lock exists");
     const isLocked = `run ANT_LANDING_REF_LOCKED: index.lock exists; trying again. ${locked.remedy}`;
-    const { deliver, told } = await begin(() => Promise.reject(locked));
+    const { deliver, told } = await toDispatch(() => Promise.reject(locked));
     await deliver();
     await deliver(2);
     expect(told).toEqual([isLocked, "run taken up again", isLocked]);
@@ -107,7 +47,7 @@ describe("Director", () => {
 
   test("D8 delivered again after a crash between the record and the acknowledgement, nothing happens twice", async () => {
     let asked = 0;
-    const { deliver, dispatches } = await begin(async () => void (asked += 1));
+    const { deliver, dispatches } = await toDispatch(async () => void (asked += 1));
     await deliver();
     expect(await deliver(2)).toEqual({ kind: "done" });
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
@@ -117,7 +57,7 @@ describe("Director", () => {
     let asked = 0;
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    const { deliver, dispatches } = await begin(() => {
+    const { deliver, dispatches } = await toDispatch(() => {
       asked += 1;
       return gate;
     });
@@ -133,7 +73,7 @@ describe("Director", () => {
     const gate = new Promise<void>((_, reject) => {
       fail = () => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
     });
-    const { deliver } = await begin(() => gate);
+    const { deliver } = await toDispatch(() => gate);
     const first = deliver();
     const second = deliver(2);
     fail();
@@ -157,23 +97,12 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
     },
     refusal: () => null,
   };
-  const runs = new RunCache(journal, POLICY);
+  const { runs, deliver } = directorOver(journal, performer);
   await runs.load(run.runId);
-  const projector = projectorOf(runs);
-  const director = new Director({
-    journal,
-    runs,
-    performer,
-    projector,
-    times,
-    turnstile,
-    tell: () => undefined,
-    log,
-  });
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
   if (record === undefined) throw new Error("not stored");
-  await director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+  await deliver(record);
   expect(asked).toEqual(["verify T-001"]);
 });
 
@@ -197,19 +126,7 @@ describe("a dispatch that cannot be made", () => {
       },
       refusal: (...facts) => Performer.prototype.refusal(...facts),
     };
-    const runs = new RunCache(journal, POLICY);
-    const director = new Director({
-      journal,
-      runs,
-      performer,
-      projector: projectorOf(runs),
-      times,
-      turnstile,
-      tell: () => undefined,
-      log,
-    });
-    const deliver = (record: StoredRecord) =>
-      director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+    const { deliver } = directorOver(journal, performer);
     const verdicts = async () =>
       (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
         taskId,
@@ -264,17 +181,7 @@ describe("a dispatch that is held back", () => {
       goOn: (runId) => director.goOn(runId, new AbortController().signal),
       onWaiting: () => undefined,
     });
-    const projector = projectorOf(runs);
-    const director = new Director({
-      journal,
-      runs,
-      performer,
-      projector,
-      times,
-      turnstile,
-      tell: () => undefined,
-      log,
-    });
+    const { director } = directorOver(journal, performer, { runs, turnstile });
     const { context } = (await runs.load(run.runId)).snapshot;
     for (const effect of outstanding((await runs.load(run.runId)).snapshot))
       if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
@@ -334,20 +241,7 @@ describe("a Director that goes on by itself", () => {
       },
       refusal: () => null,
     };
-    const runs = new RunCache(journal, POLICY);
-    const projector = projectorOf(runs);
-    const director = new Director({
-      journal,
-      runs,
-      performer,
-      projector,
-      times,
-      turnstile,
-      tell: () => undefined,
-      log,
-    });
-    const deliver = (record: StoredRecord) =>
-      director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+    const { deliver } = directorOver(journal, performer);
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
   }
 
@@ -424,82 +318,5 @@ describe("a Director that goes on by itself", () => {
     const { stored, deliver, asked } = await reported(async () => undefined);
     for (const record of [stored[0]!, stored[3]!]) expect(await deliver(record)).toEqual({ kind: "done" });
     expect(asked).toEqual([]);
-  });
-});
-
-describe("sweep", () => {
-  const ALL = Number.MAX_SAFE_INTEGER;
-  const inAMinute = (upTo: number) => async () => () => ({ at: new Date(Date.now() + 60_000), upTo });
-
-  const sweepOnce = async (timing: { quietMs: number; patienceMs?: number }, upTo = ALL) => {
-    const parts = await begin(async () => undefined);
-    const stop = new AbortController();
-    const sleep = async () => stop.abort();
-    await sweepForever(
-      { ...parts, times, log, progress: inAMinute(upTo), sleep },
-      { everyMs: 1, patienceMs: 1_000_000, ...timing },
-      stop.signal,
-    );
-    return parts.dispatches();
-  };
-
-  test("J10 finds a run that no delivery will move any more, and moves it", async () => {
-    expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
-  });
-
-  test("D10 leaves a run alone whose last record is young", async () => {
-    expect(await sweepOnce({ quietMs: 90_000 })).toBe(0);
-  });
-
-  test("D10 leaves the work of a run alone that may be under way, for as long as its patience", async () => {
-    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 1)).toBe(0);
-    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 50_000 }, 1)).toBe(1);
-    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 2)).toBe(1);
-  });
-
-  test("D23 a Director whose own clock is a day behind, or ahead, sweeps by the server's", async () => {
-    for (const days of [-1, 1]) {
-      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-      try {
-        const parts = await begin(async () => undefined);
-        const serverNow = Date.now() + 60_000;
-        vi.setSystemTime(Date.now() + days * 86_400_000);
-        const stop = new AbortController();
-        const progress = async () => () => ({ at: new Date(serverNow), upTo: ALL });
-        await sweepForever(
-          { ...parts, times, log, progress, sleep: async () => stop.abort() },
-          { everyMs: 1, quietMs: 30_000, patienceMs: 90_000 },
-          stop.signal,
-        );
-        expect(await parts.dispatches()).toBe(1);
-      } finally {
-        vi.useRealTimers();
-      }
-    }
-  });
-
-  test("D20 D21 reads open runs only, and one that cannot be read does not keep the others from being swept", async () => {
-    const parts = await begin(async () => undefined);
-    const { journal } = parts;
-    for (const runId of ["run_broken", "run_finished"]) await journal.append(intentRecord(runId));
-    await journal.append(closedRecord("run_finished"));
-    const reads: string[] = [];
-    const read = journal.read.bind(journal);
-    journal.read = (runId, ...rest) => {
-      reads.push(runId);
-      const broken = new AntiphonError("ANT_JOURNAL_CORRUPT", "seq 7");
-      return runId === "run_broken" ? Promise.reject(broken) : read(runId, ...rest);
-    };
-    const stop = new AbortController();
-    const sleep = async () => stop.abort();
-    await sweepForever(
-      { ...parts, times, log, progress: inAMinute(ALL), sleep },
-      { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
-      stop.signal,
-    );
-    expect(reads).toContain("run_broken");
-    expect(reads).not.toContain("run_finished");
-    journal.read = read;
-    expect(await parts.dispatches()).toBe(1);
   });
 });

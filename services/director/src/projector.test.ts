@@ -7,8 +7,8 @@ import { RecordLog, planned } from "./core/testing/record-log.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import { Projector } from "./projector.ts";
 import type { CachedRun } from "./run-cache.ts";
+import { POLICY } from "./testing/directing.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const log = createLogger("test", { level: "silent" });
 
 function runOf(records: RecordLog): CachedRun {

@@ -1,22 +1,12 @@
 import { AntiphonError, type NewRecord, type StoredRecord } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
-import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { describe, expect, test } from "vitest";
 import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "./core/testing/record-log.ts";
-import { Director, type Performs } from "./director.ts";
+import type { Performs } from "./director.ts";
 import { Performer } from "./performer.ts";
-import { Projector } from "./projector.ts";
 import { RunCache } from "./run-cache.ts";
-
-const log = createLogger("test", { level: "silent" });
-const turnstile = { passes: () => true };
-const times = {
-  note: () => undefined,
-  drop: () => undefined,
-  hold: () => Promise.resolve(),
-};
+import { POLICY, directorOver } from "./testing/directing.ts";
 
 describe("a record the server will never store", () => {
   const TOO_LARGE = new AntiphonError("ANT_NATS_REJECTED", "message size exceeds maximum allowed (10054)");
@@ -44,21 +34,9 @@ describe("a record the server will never store", () => {
     const append = journal.append.bind(journal);
     journal.append = (record, options) =>
       takes(record) ? Promise.reject(TOO_LARGE) : append(record, options);
-    const runs = new RunCache(journal, { maxAttempts: 1, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 });
-    const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
-    const projector = new Projector(buckets, (runId) => runs.load(runId), log);
-    const director = new Director({
-      journal,
-      runs,
-      performer,
-      projector,
-      times,
-      turnstile,
-      tell: () => undefined,
-      log,
-    });
-    const record = stored.at(-1)!;
-    const deliver = () => director.handle({ record, deliveries: 1, signal: new AbortController().signal });
+    const runs = new RunCache(journal, { ...POLICY, maxAttempts: 1 });
+    const over = directorOver(journal, performer, { runs });
+    const deliver = () => over.deliver(stored.at(-1)!);
     const said = async () =>
       (await journal.read(run.runId)).slice(stored.length).map((one) => [one.type, one.body]);
     return { deliver, asked, said };

@@ -6,8 +6,8 @@ import { CausedRecords } from "./core/testing/caused-records.ts";
 import { RecordLog, planned } from "./core/testing/record-log.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import { RunCache } from "./run-cache.ts";
+import { POLICY } from "./testing/directing.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const T1 = "T-001";
 const T2 = "T-002";
 

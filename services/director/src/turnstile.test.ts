@@ -4,8 +4,7 @@ import { RecordLog, planned } from "./core/testing/record-log.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import type { RunState } from "./core/run-state.ts";
 import { Turnstile } from "./turnstile.ts";
-
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
+import { POLICY } from "./testing/directing.ts";
 
 function batchRun(runId: string): RunState {
   const { records } = new RecordLog(runId).opened([planned("T-001")], { priority: "batch" });

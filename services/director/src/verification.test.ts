@@ -5,8 +5,8 @@ import { openRun, replay } from "./core/run-machine.ts";
 import { BASE, RecordLog, check, planned } from "./core/testing/record-log.ts";
 import type { CleanRoomPort, RoomRequest } from "./ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
+import { POLICY } from "./testing/directing.ts";
 
-const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 const PATCH = Buffer.from("a patch");
 const REF: BlobRef = {
   bucket: "ANT_EVIDENCE_FILES",

@@ -1,0 +1,83 @@
+/**
+ * A Director over a journal in memory, for tests: nothing falls due, nobody is held back, nobody listens to what it tells,
+ * unless a test says otherwise.
+ */
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { createLogger } from "@antiphon/runtime";
+import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
+import type { Effect } from "../core/outstanding.ts";
+import type { RunPolicy } from "../core/run-state.ts";
+import { RecordLog, planned } from "../core/testing/record-log.ts";
+import { Director, type DirectorParts, type Performs } from "../director.ts";
+import { Projector } from "../projector.ts";
+import { RunCache } from "../run-cache.ts";
+
+export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
+export const silent = createLogger("test", { level: "silent" });
+export const noTimes = {
+  note: () => undefined,
+  drop: () => undefined,
+  hold: () => Promise.resolve(),
+  overdue: () => Promise.resolve(),
+};
+
+export function directorOver(
+  journal: MemoryJournal,
+  performer: Performs,
+  over: Partial<Pick<DirectorParts, "runs" | "turnstile" | "tell">> = {},
+) {
+  const {
+    runs = new RunCache(journal, POLICY),
+    turnstile = { passes: () => true },
+    tell = () => undefined,
+  } = over;
+  const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
+  const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
+  const parts = { journal, runs, performer, projector, times: noTimes, turnstile, tell, log: silent };
+  const director = new Director(parts);
+  const deliver = (
+    record: StoredRecord,
+    {
+      deliveries = 1,
+      signal = new AbortController().signal,
+    }: { deliveries?: number; signal?: AbortSignal | undefined } = {},
+  ) => director.handle({ record, deliveries, signal });
+  return { director, runs, deliver };
+}
+
+/** Performs a dispatch by a body of its own; anything else is not asked for. */
+function performs(body: (effect: Effect) => Promise<void>): Performs {
+  return {
+    async perform(run, effect, cause): Promise<NewRecord> {
+      await body(effect);
+      const dispatch = new RecordLog(run.runId).dispatched("T-001").records[0]!;
+      if (dispatch.type !== "dispatch") throw new Error("unreachable");
+      return { type: "dispatch", runId: run.runId, taskId: "T-001", epoch: 1, cause, body: dispatch.body };
+    },
+    refusal: () => null,
+  };
+}
+
+/** A run that was routed, whose one task the Director has to hand out; `body` is what that takes. */
+export async function toDispatch(body: (effect: Effect) => Promise<void>) {
+  const told: string[] = [];
+  const journal = new MemoryJournal();
+  const fixture = new RecordLog().opened([planned("T-001")]);
+  for (const { type, runId, taskId, epoch, cause, body } of fixture.records) {
+    await journal.append({ type, runId, taskId, epoch, cause, body } as NewRecord);
+  }
+  const records = await journal.read(fixture.runId);
+  const tell: DirectorParts["tell"] = ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`);
+  const { director, runs, deliver } = directorOver(journal, performs(body), { tell });
+  const dispatches = async () =>
+    (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
+  return {
+    journal,
+    runs,
+    director,
+    deliver: (deliveries = 1) => deliver(records[1]!, { deliveries }),
+    dispatches,
+    told,
+  };
+}

@@ -39,7 +39,7 @@ export function fingerprint(root) {
       if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
       const path = join(dir, entry.name);
       if (entry.isDirectory()) walk(path);
-      else if (/\.(ts|mjs|json)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
+      else if (/\.(ts|mjs|json|pl|sh)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
         lines.push(stamp(root, path));
     }
   };
@@ -63,6 +63,13 @@ function entryPoints(root) {
   return entries;
 }
 
+/** The programs that run inside a sandbox, by their path as program-text.ts names them. */
+function sandboxPrograms(root) {
+  const folder = join(root, "services/sandbox-runner/src/supervisor");
+  const names = readdirSync(folder, { recursive: true }).filter((name) => /\.(pl|sh)$/.test(name));
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
+}
+
 async function bundle(root, outdir) {
   const { build, stop } = await import("esbuild");
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -84,7 +91,10 @@ async function bundle(root, outdir) {
     logLevel: "silent",
     // Optional native parts of dockerode's ssh transport; it runs without them.
     external: ["cpu-features", "*.node"],
-    define: { __ANTIPHON_VERSION__: JSON.stringify(version) },
+    define: {
+      __ANTIPHON_VERSION__: JSON.stringify(version),
+      __ANTIPHON_PROGRAMS__: JSON.stringify(sandboxPrograms(root)),
+    },
     // Bundled CommonJS packages still reach Node's own modules through require().
     banner: {
       js: [

@@ -22,6 +22,7 @@ const steps = [
     architecture,
   ],
   ["dead code", "npx", ["--yes", KNIP, "--no-progress"]],
+  ["sandbox programs", "node", ["scripts/check-programs.mjs"]],
   ["generated files", "tsx", ["scripts/generate.ts", "--check"]],
 ];
 
@@ -37,7 +38,7 @@ const failed = [];
 for (const [name, command, args, accept] of steps) {
   if (only.length > 0 && !only.some((word) => name.startsWith(word))) continue;
   const started = performance.now();
-  const program = command === "npx" ? "npx" : `node_modules/.bin/${command}`;
+  const program = command === "npx" || command === "node" ? command : `node_modules/.bin/${command}`;
   const run = spawnSync(program, args, { encoding: "utf8", maxBuffer: 64 << 20 });
   const output = `${run.stdout ?? ""}${run.stderr ?? ""}`;
   const complaint = run.status === 0 ? (accept?.(output) ?? null) : `exit code ${run.status}`;

@@ -1,4 +1,7 @@
-/** Programs that only the tests call: ssh-keygen checks a commit's signature for git, ip makes network partitions. */
+/**
+ * Programs that only checks and tests call: ssh-keygen checks a commit's signature for git, ip makes network partitions,
+ * perlcritic and shellcheck read the programs that run inside sandboxes.
+ */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
 import { StepFailure } from "./step-failure.mjs";
@@ -7,6 +10,8 @@ import { StepFailure } from "./step-failure.mjs";
 const PROGRAMS = [
   { program: "ssh-keygen", args: ["-?"], says: "usage: ssh-keygen", package: "openssh-client" },
   { program: "ip", args: ["-V"], says: "iproute2", package: "iproute2" },
+  { program: "perlcritic", args: ["--version"], says: "1.", package: "libperl-critic-perl" },
+  { program: "shellcheck", args: ["--version"], says: "ShellCheck", package: "shellcheck" },
 ];
 
 /**

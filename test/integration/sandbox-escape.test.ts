@@ -1,10 +1,10 @@
 /**
  * What code in a sandbox tries, on the real engine with the real image. The titles name the promises:
- * D (core/container-spec.ts) and P (supervisor/perl.ts).
+ * D (core/container-spec.ts) and P (supervisor/sealed-supervisor.ts).
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { PERL_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/perl.ts";
-import { SHELL_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/shell.ts";
+import { SEALED_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/sealed-supervisor.ts";
+import { PLAIN_SUPERVISOR } from "../../services/sandbox-runner/src/supervisor/plain-supervisor.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { SHELL_PROBES, SYSCALL_PROBES, syscallProbeScript } from "../support/escape-probes.ts";
 import { shell, testEngine } from "../support/docker.ts";
@@ -105,8 +105,8 @@ describe("what code in a sandbox says about itself", () => {
     }));
 
   it.each([
-    ["perl", PERL_SUPERVISOR],
-    ["sh", SHELL_SUPERVISOR],
+    ["perl", SEALED_SUPERVISOR],
+    ["sh", PLAIN_SUPERVISOR],
   ])("P12: has no use for a supervisor of its own: %s is PID 1 or nothing", (program, source) =>
     inFresh(async (sandbox) => {
       const script = `sleep 60 & ${program} ${program === "sh" ? "-c" : "-e"} "$SOURCE" </dev/null; echo "$?"; kill -0 $!`;

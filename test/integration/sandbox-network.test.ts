@@ -1,6 +1,6 @@
 /**
  * The carrier of a sandbox's traffic on the real engine: loopback inside, frames over stdio, a dialled connection
- * outside. What may pass is the egress gateway's business; here anything does. Titles name P (supervisor/perl.ts) and
+ * outside. What may pass is the egress gateway's business; here anything does. Titles name P (supervisor/sealed-supervisor.ts) and
  * Y (adapters/net-bridge.ts).
  */
 import { createHash, randomBytes } from "node:crypto";

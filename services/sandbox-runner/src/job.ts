@@ -7,7 +7,7 @@
  * Invariants:
  *   K1  The sandbox is released on every path, and at once when `signal` aborts. `later` hears of each release, so an
  *       outcome after which somebody may try again can wait for it (N5).
- *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/perl.ts, P2).
+ *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/sealed-supervisor.ts, P2).
  *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
  *   K4  Kept output waits for the object store at most two steps deep: a slow store slows the job, it does not fill
  *       the runner's memory.

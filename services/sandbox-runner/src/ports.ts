@@ -104,7 +104,7 @@ export class SandboxDied extends Error {
 export interface Sandbox {
   readonly id: string;
   readonly imageId: string;
-  /** True when the code inside cannot forge what the supervisor says (supervisor/perl.ts, P2). */
+  /** True when the code inside cannot forge what the supervisor says (supervisor/sealed-supervisor.ts, P2). */
   readonly sealed: boolean;
   /** Ask of it to the first word of its supervisor. */
   readonly bootMs: number;

@@ -1,6 +1,6 @@
 /**
  * The only way traffic leaves a sandbox: connections to one loopback port inside it, carried as frames over the
- * supervisor's stdio (supervisor/perl.ts, P9) and dialled out here, one for one. The container has no network;
+ * supervisor's stdio (supervisor/sealed-supervisor.ts, P9) and dialled out here, one for one. The container has no network;
  * where a connection ends is decided by `dial`, never by what comes out of the sandbox.
  *
  * Lifecycle: closed -> opening -> open -> shut. A connection lives from `c` to `q`, `Q`, or the end of its step.

@@ -1,9 +1,9 @@
 /**
  * The sealed supervisor for images that have no Perl: the default image's own perl, its loader and its libraries,
- * carried into the container over its stream and run from there (supervisor/shell.ts takes them in).
+ * carried into the container over its stream and run from there (supervisor/plain-supervisor.ts takes them in).
  *
  * The files come from the default image, which is trusted with verdicts anyway, and are gone from the container's
- * file system before the first command runs (supervisor/perl.ts, P10).
+ * file system before the first command runs (supervisor/sealed-supervisor.ts, P10).
  */
 import type { Sandbox } from "../ports.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The frames spoken with a supervisor (see supervisor/perl.ts) and the engine's own multiplexing
+ * The frames spoken with a supervisor (see supervisor/sealed-supervisor.ts) and the engine's own multiplexing
  * around them. Both are incremental: bytes in, whole units out, whatever the chunk borders.
  *
  * Invariants:

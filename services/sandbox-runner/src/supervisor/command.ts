@@ -1,5 +1,5 @@
-import { PERL_SUPERVISOR } from "./perl.ts";
-import { SHELL_SUPERVISOR } from "./shell.ts";
+import { PLAIN_SUPERVISOR } from "./plain-supervisor.ts";
+import { SEALED_SUPERVISOR } from "./sealed-supervisor.ts";
 
 /**
  * What the container is started with. `exec` keeps PID 1, so whichever supervisor the image can
@@ -10,6 +10,6 @@ export const SUPERVISOR_ENTRYPOINT: readonly string[] = ["/bin/sh", "-c"];
 export const SUPERVISOR_COMMAND: readonly string[] = [
   'command -v perl >/dev/null 2>&1 && exec perl -e "$1"; exec /bin/sh -c "$2" antiphon "$1"',
   "antiphon",
-  PERL_SUPERVISOR,
-  SHELL_SUPERVISOR,
+  SEALED_SUPERVISOR,
+  PLAIN_SUPERVISOR,
 ];

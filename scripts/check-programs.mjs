@@ -1,0 +1,58 @@
+// Checks the programs that run inside sandboxes: perl's own parser and perlcritic over the joined Perl programs,
+// shellcheck over the shell. Usage: node scripts/check-programs.mjs. Needs perl, perlcritic and shellcheck.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const FOLDER = fileURLToPath(new URL("../services/sandbox-runner/src/supervisor/", import.meta.url));
+
+/** A program's parts, in the order in which its TypeScript file joins them. */
+function partsOf(file) {
+  return [...readFileSync(join(FOLDER, file), "utf8").matchAll(/"([a-z]+\/[a-z]+\.(?:pl|sh))"/g)].map(
+    (m) => m[1],
+  );
+}
+
+/** Line numbers would be of the joined text, so each part says where it begins. */
+function joined(parts, declarations) {
+  const texts = parts.map((part) => `# line 1 "${part}"\n${readFileSync(join(FOLDER, part), "utf8")}`);
+  return `use strict; use warnings; ${declarations}\n${texts.join("")}`;
+}
+
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: "utf8" });
+  if (error?.code === "ENOENT") return `${command} is not installed: npm run setup -- --for-tests`;
+  if (error !== undefined) return `${command}: ${error.message}`;
+  return status === 0 ? null : `${stdout}${stderr}`.trimEnd();
+}
+
+const aside = mkdtempSync(join(tmpdir(), "antiphon-programs-"));
+const complaints = [];
+try {
+  for (const [file, declarations] of [
+    ["sealed-supervisor.ts", ""],
+    ["guest.ts", "our %o;"],
+  ]) {
+    const program = join(aside, `${file}.pl`);
+    writeFileSync(program, joined(partsOf(file), declarations));
+    complaints.push(run("perl", ["-c", program]));
+    const critic = [
+      "--quiet",
+      "--profile",
+      join(FOLDER, "perlcriticrc"),
+      "--verbose",
+      "%f:%l: %m (%p)\\n",
+      program,
+    ];
+    complaints.push(run("perlcritic", critic));
+  }
+  const scripts = partsOf("plain-supervisor.ts").map((part) => join(FOLDER, part));
+  complaints.push(run("shellcheck", ["-s", "sh", ...scripts]));
+} finally {
+  rmSync(aside, { recursive: true, force: true });
+}
+const found = complaints.filter((complaint) => complaint !== null);
+if (found.length > 0) console.log(found.join("\n"));
+process.exitCode = found.length === 0 ? 0 : 1;

@@ -1,0 +1,43 @@
+# Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes. program.ts lists the types.
+
+# Writes all of it, however little the pipe takes at a time. Without a reader the supervisor ends (P7).
+sub write_out {
+  my ($bytes) = @_;
+  my $done = 0;
+  while ($done < length $bytes) {
+    my $written = syswrite(STDOUT, $bytes, length($bytes) - $done, $done);
+    exit 1 unless defined $written;
+    $done += $written;
+  }
+  return;
+}
+
+sub send_frame {
+  my ($type, $payload) = @_;
+  write_out(sprintf("%s %09d\n", $type, length $payload) . $payload);
+  return;
+}
+
+my $received = '';
+
+# P7: the end of stdin means that the runner is gone; PID 1 exits, and the container with it.
+sub receive {
+  sysread(STDIN, $received, 262144, length $received) or exit 0;
+  return;
+}
+
+# The next whole frame that was received: type and payload, or nothing.
+sub next_frame {
+  return unless $received =~ /^(.) (\d{9})\n/s;
+  my ($type, $size) = ($1, $2);
+  return if length($received) < 12 + $size;
+  my $payload = substr($received, 12, $size);
+  substr($received, 0, 12 + $size) = '';
+  return ($type, $payload);
+}
+
+sub fail {
+  my ($why) = @_;
+  send_frame('f', $why);
+  exit 1;
+}

@@ -1,0 +1,13 @@
+send_frame('h', "perl sealed=$sealed landlock=$landlock");
+
+while (1) {
+  while (my ($type, $payload) = next_frame()) {
+    if    ($type eq 'R')                                       { run_step($payload) }
+    elsif ($type eq 'M')                                       { remember_workspace() }
+    elsif ($type eq 'L')                                       { run_step('', \&tell_differences) }
+    elsif ($type eq 'T')                                       { run_step('', \&send_archive) }
+    elsif ($type eq 'N')                                       { listen_on($payload) }
+    elsif ($type ne 'K' && !connection_frame($type, $payload)) { fail("frame $type outside a step") }
+  }
+  receive();
+}

@@ -1,0 +1,107 @@
+# P11: which files of /workspace differ from the ones that were there before the first command.
+# These loops run over every file of a tree. 5,000 files take 28 ms, 22 of them in the kernel: measure after a change.
+
+my $REMEMBERED_FILE  = 65536;
+my $REMEMBERED_TOTAL = 33554432;
+my $LONGEST_PATH     = 1024;
+my $OPEN_SAFELY      = $O_NOFOLLOW | $O_NONBLOCK;    # Never through a link, never waiting for a fifo.
+
+# By directory (below /workspace, with a slash at its end, '' for itself), then by name: mode, size and bytes of a file,
+# 'l' and the target of a link, '' where only the name is remembered.
+my %before;
+
+my ($page, $stat) = ("\0" x $REMEMBERED_FILE, "\0" x 256);
+my $MODE_IN_STAT = $x86 ? 24 : 16;
+my $SIZE_IN_STAT = 48;
+
+sub names_in {
+  my ($directory) = @_;
+  chdir "/workspace/$directory" and opendir(my $handle, '.') or die "cannot read $directory: $!\n";
+  return readdir $handle;
+}
+
+# A file of the current directory as it is remembered, or '' when it is not the one that lstat saw.
+sub file_image {
+  my ($name, $mode, $size) = @_;
+  my $fd = syscall($SYS_OPENAT, $AT_FDCWD, $name, $OPEN_SAFELY, 0);
+  return '' if $fd < 0;
+  my $read = syscall($SYS_FSTAT, $fd, $stat) || syscall($SYS_READ, $fd, $page, $REMEMBERED_FILE);
+  syscall($SYS_CLOSE, $fd);
+  my ($raw_mode, $raw_size) = (substr($stat, $MODE_IN_STAT, 4), substr($stat, $SIZE_IN_STAT, 8));
+  my $same = $read == $size && unpack('L', $raw_mode) == $mode && unpack('Q', $raw_size) == $size;
+  return $same ? $raw_mode . $raw_size . substr($page, 0, $read) : '';
+}
+
+sub remember_workspace {
+  %before = ();
+  my ($left, $files, @directories) = ($REMEMBERED_TOTAL, 0, '');
+  while (defined(my $directory = pop @directories)) {
+    my $names = $before{$directory} = {};
+    for my $name (names_in($directory)) {
+      next if $name eq '.' || $name eq '..' || $name eq '.git' || !lstat $name;
+      if (-d _ && length "$directory$name" <= $LONGEST_PATH) { push @directories, "$directory$name/"; next }
+      my $image = '';
+      if (-s _ < $REMEMBERED_FILE && -s _ <= $left) {
+        if    (-f _) { $image = file_image($name, (stat _)[2], -s _) }
+        elsif (-l _) { $image = 'l' . readlink $name }
+      }
+      $names->{$name} = $image;
+      $left -= length $image;
+      $files++ if length $image;
+    }
+  }
+  chdir '/';
+  send_frame('m', $files);
+  return;
+}
+
+# Writes '+path' for what is new or differs and '-path' for what is gone, each ended by a NUL.
+sub tell_differences {
+  my ($told, @directories, %seen) = ('', '');
+  my $tell = sub {
+    $told .= $_[0] . "\0";
+    if (length $told > 65536) { write_out($told); $told = '' }
+  };
+  while (defined(my $directory = pop @directories)) {
+    my ($was, $still_there, @not_files) = ($before{$directory} || {}, 0);
+    $seen{$directory} = 1;
+    my @names = names_in($directory);
+    for my $name (@names) {
+      my $known = exists $was->{$name};
+      if ($known) {
+        $still_there++;
+        my $fd = syscall($SYS_OPENAT, $AT_FDCWD, $name, $OPEN_SAFELY, 0);
+        if ($fd >= 0) {
+          my $read = syscall($SYS_FSTAT, $fd, $stat) || syscall($SYS_READ, $fd, $page, $REMEMBERED_FILE);
+          syscall($SYS_CLOSE, $fd);
+          next
+            if $read >= 0
+            && substr($stat, $MODE_IN_STAT, 4) . substr($stat, $SIZE_IN_STAT, 8) . substr($page, 0, $read) eq $was->{$name};
+        }
+      }
+      next if $name eq '.' || $name eq '..' || $name eq '.git';
+      if (!lstat $name) {
+        push @not_files, $name;
+      } elsif (-d _ && length "$directory$name" <= $LONGEST_PATH) {
+        push @not_files,   $name;
+        push @directories, "$directory$name/";
+      } else {
+        $tell->("+$directory$name") unless $known && -l _ && 'l' . readlink($name) eq $was->{$name};
+        next;
+      }
+      $still_there-- if $known;
+    }
+    if ($still_there < keys %$was) {
+      my %there;
+      @there{@names} = ();
+      delete @there{@not_files};
+      exists $there{$_} or $tell->("-$directory$_") for keys %$was;
+    }
+  }
+  for my $directory (keys %before) {
+    next if $seen{$directory};
+    $tell->("-$directory$_") for keys %{ $before{$directory} };
+  }
+  write_out($told);
+  return;
+}

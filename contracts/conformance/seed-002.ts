@@ -119,7 +119,7 @@ export const seed002 = statements("002", {
       proof: () => hasEnum("SandboxResult", "meta.provider", ["microsandbox", "e2b"]),
     },
     {
-      says: "v0 stays readable beside docker and bubblewrap (DESIGN section 9)",
+      says: "v0 stays readable beside docker and bubblewrap",
       proof: () => {
         hasEnum("SandboxResultV1", "meta.provider", ["microsandbox", "e2b", "docker", "bubblewrap"]);
         const { id, value } = upcast("SandboxResult.v0", golden("SandboxResult.v0", "full"));

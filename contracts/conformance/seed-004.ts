@@ -139,7 +139,7 @@ export const seed004 = statements("004", {
       proof: () => assert.equal(toContractJson({ a: "x > y & 'z' <w>" }), '{\n  "a": "x > y & \'z\' <w>"\n}'),
     },
     {
-      says: "TimeSpan and DateTimeOffset are ISO-8601 (DESIGN section 9)",
+      says: "TimeSpan and DateTimeOffset are ISO-8601",
       proof: () => {
         const repo = { name: "app", path: "/app" };
         accepts("RunTests", { repo, timeout: "PT5M" });

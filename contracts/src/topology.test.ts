@@ -82,7 +82,7 @@ describe("limits", () => {
     for (const { name, unit } of LIMITS) if (suffix[unit] !== undefined) expect(name).toMatch(suffix[unit]);
   });
 
-  test("the promises of DESIGN section 10", () => {
+  test("bounds that the documentation states as numbers keep their values", () => {
     expect(limits).toMatchObject({
       messageBytes: 65_536,
       sandboxFiles: 2000,

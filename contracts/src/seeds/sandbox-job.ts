@@ -1,6 +1,6 @@
 /**
  * SandboxJob and SandboxResult (seed 002, RFC 000). v0 is the RFC's own form; v1 is Antiphon's extension: files that
- * can hold bytes and an executable bit, and the providers `docker` and `bubblewrap` (DESIGN section 9). v0 stays
+ * can hold bytes and an executable bit, and the providers `docker` and `bubblewrap`. v0 stays
  * readable: `upcast` brings it to v1. Antiphon's own services speak sandbox-rpc.ts.
  */
 import { Type, type Static, type TSchema } from "typebox";

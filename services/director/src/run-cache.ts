@@ -1,6 +1,6 @@
 /**
  * A memory of the runs under way: records and the state folded from them. Only a cache; a miss, another
- * process or a restart rebuilds an entry from the journal (DESIGN J1).
+ * process or a restart rebuilds an entry from the journal.
  *
  * An entry grows by what it hears: records that are delivered, and records this process appended itself. That
  * needs no read. What it cannot know of by hearing (another Director's word, a word from outside that was

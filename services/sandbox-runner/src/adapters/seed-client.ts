@@ -1,5 +1,5 @@
 /**
- * The seed's SandboxClient (RFC 000, with the extension of DESIGN section 9) on any provider: one command, files in
+ * The seed's SandboxClient (RFC 000, with the extension of SandboxJob v1) on any provider: one command, files in
  * and out, binary and executable ones too.
  *
  * Its result has no field for the reason of an end: a time-out reads as exit code 124 and exhausted memory as 137,

@@ -1,5 +1,5 @@
 /**
- * The one place that says what a sandbox container is (DESIGN section 6).
+ * The one place that says what a sandbox container is.
  *
  * A ContainerSpec holds all that can vary; `createBody` turns it into what Docker is asked for. There is no
  * way to express a bind, a volume, a device, a capability, another user, a network or an environment variable.

@@ -1,4 +1,4 @@
-/** The runner's bounds and what a job may do to them: tighten (S3, DESIGN section 10). */
+/** The runner's bounds and what a job may do to them: tighten them, never loosen them. */
 import { limits, type SandboxLimits, type SandboxRequest } from "@antiphon/contracts";
 import type { ContainerLimits } from "../ports.ts";
 import type { CollectBounds } from "./collected.ts";

@@ -27,7 +27,7 @@ export async function ensureNpmPackages({ note }) {
 
   note(`npm ci (${stale})`);
   // One directory up from node, npm is a script of the same installation; PATH finds it.
-  const result = await run("npm", ["ci", "--no-audit", "--no-fund", "--include=dev"], {
+  const result = await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--include=dev"], {
     cwd: ROOT,
     timeoutMs: INSTALL_TIMEOUT_MS,
     // Under `npm run`, npm hands its own state down; only the user's settings should reach npm ci.

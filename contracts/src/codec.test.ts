@@ -107,3 +107,13 @@ describe("names derived from content", () => {
     expect(intentIdOf({ goal: "a", inputs: {}, constraints: {} }, "you")).not.toBe(id);
   });
 });
+
+describe("a bomb of MessagePack", () => {
+  test.each([
+    ["lists that announce what they do not hold", Buffer.from("dcffff".repeat(1000), "hex")],
+    ["a map that announces what it does not hold", Buffer.from("dfffffffff", "hex")],
+    ["lists in lists in lists", Buffer.from("91".repeat(1000), "hex")],
+  ])("C2 is refused before anything is made: %s", (_, bytes) => {
+    expect(() => decode(bytes)).toThrow(expect.objectContaining({ code: "ANT_CONTRACT_LIMIT" }));
+  });
+});

@@ -11,8 +11,12 @@ import { Decoder, Encoder } from "@msgpack/msgpack";
 import { AntiphonError } from "./errors.ts";
 import { KeyCache } from "./key-cache.ts";
 import { limits } from "./limits.ts";
+import { refuseBomb } from "./message-skim.ts";
 
-const encoder = new Encoder({ sortKeys: true, ignoreUndefined: true, maxDepth: limits.messageDepth + 4 });
+/** A record holds a message of messageDepth, a few levels down. */
+const MAX_DEPTH = limits.messageDepth + 4;
+
+const encoder = new Encoder({ sortKeys: true, ignoreUndefined: true, maxDepth: MAX_DEPTH });
 const decoder = new Decoder({
   maxStrLength: 16 * limits.documentBytes,
   maxBinLength: 16 * limits.documentBytes,
@@ -33,8 +37,9 @@ export function encode(value: unknown): Uint8Array {
   }
 }
 
-/** The value of MessagePack bytes. Its shape is unknown: `validate` it. Throws ANT_CONTRACT_INVALID. */
+/** The value of MessagePack bytes. Its shape is unknown: `validate` it. Throws ANT_CONTRACT_INVALID, ANT_CONTRACT_LIMIT. */
 export function decode(bytes: Uint8Array): unknown {
+  refuseBomb(bytes, MAX_DEPTH); // C2
   try {
     return decoder.decode(bytes); // C2: the package refuses `__proto__` keys
   } catch (error) {

@@ -7,19 +7,10 @@
  *  Q2 A key that is there twice is refused, in JSON too.
  *  Q3 Bad text is a Refusal with a line, never another error.
  */
-import {
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  visit,
-  type Document,
-} from "yaml";
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, visit, type Document } from "yaml";
 import { limits } from "./limits.ts";
 import type { Problem } from "./problem.ts";
+import { refuseDoubledKeys, TextFault, TextTooDeep, yamlDocument } from "./yaml-text.ts";
 
 export type Place = { line: number; column: number };
 export const START: Place = { line: 1, column: 1 };
@@ -47,55 +38,41 @@ export function readDocument(text: string, filename: string): Parsed {
   }
   if (text.trim() === "") throw new Refusal(START, "the file is empty", "a document", "nothing");
   const isJson = filename.endsWith(".json") || /^\s*[[{]/.test(text);
-  if (isJson) refuseDepth(text);
   const lines = new LineCounter();
-  const document = readYaml(text, lines);
   const at = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
+  const document = placed(at, () => yamlDocument(text, lines, limits.messageDepth));
+  if (document === null) throw new Refusal(START, "the file is empty", "a document", "nothing");
   const [first] = document.errors;
-  if (first?.message.includes("call stack") === true) {
-    throw new Refusal(at(first.pos[0]), "nested too deeply", `at most ${limits.messageDepth} levels`, "more"); // Q1
-  }
   if (first !== undefined)
     throw new Refusal(at(first.pos[0]), firstLine(first.message), isJson ? "JSON" : "YAML", "broken text");
   const [warning] = document.warnings;
   if (warning !== undefined)
     throw new Refusal(at(warning.pos[0]), firstLine(warning.message), "plain values", "a tag");
+  placed(at, () => refuseDoubledKeys(document)); // Q2
   refuseExpansion(document, at);
   return { value: document.toJS({ maxAliasCount: 0 }), placeOf: (path) => placeIn(document, path, at) };
 }
 
-const firstLine = (message: string): string =>
-  message.split("\n")[0]?.replace(/ at line \d+.*$/, "") ?? message;
+const firstLine = (message: string): string => {
+  const [line = ""] = message.split("\n", 1);
+  const place = line.lastIndexOf(" at line ");
+  return place < 0 ? line : line.slice(0, place);
+};
 
-function readYaml(text: string, lineCounter: LineCounter): Document.Parsed {
+/** Q3: what reading throws, as a refusal with its place. */
+function placed<T>(at: (offset: number) => Place, read: () => T): T {
   try {
-    return parseDocument(text, { lineCounter, merge: false, uniqueKeys: true, strict: true, version: "1.2" }); // Q2
+    return read();
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new Refusal(START, "nested too deeply", `at most ${limits.messageDepth} levels`, "more"); // Q1, Q3
-  }
-}
-
-/** Q1: brackets are counted before a recursive parser sees them. Strings are skipped. */
-function refuseDepth(text: string): void {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i];
-    if (inString) {
-      if (char === "\\") i++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "{" || char === "[") {
-      if (++depth > limits.messageDepth) {
-        const before = text.slice(0, i).split("\n");
-        const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-        throw new Refusal(place, "nested too deeply", `at most ${limits.messageDepth} levels`, "more");
-      }
-    } else if (char === "}" || char === "]") depth--;
+    if (error instanceof TextTooDeep) {
+      const expected = `at most ${limits.messageDepth} levels`;
+      throw new Refusal(at(error.offset), "nested too deeply", expected, "more"); // Q1
+    }
+    if (error instanceof TextFault) throw new Refusal(at(error.offset), error.message, "one document with unique keys", "another");
+    throw error;
   }
 }
 

@@ -13,6 +13,16 @@ export type DocumentCheck =
   | { ok: true; schema: string; value: unknown }
   | { ok: false; schema: string | null; errors: DocumentProblem[] };
 
+/** The value of a text, read as `validateDocument` reads it; null when it cannot be read. */
+export function documentValue(text: string, filename: string): unknown {
+  try {
+    return readDocument(text, filename).value;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
 /** Checks text against `schema`, or against the contract that its name, its schema comment or its keys point to. */
 export function validateDocument(
   text: string,

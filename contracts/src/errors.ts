@@ -125,7 +125,7 @@ const TABLE = {
   ANT_REPO_NOT_GIT: ["terminal", 422, 2, "The path is not a git repository.", "Run `git init` and commit, or check --repo."],
   ANT_REPO_NO_COMMITS: ["terminal", 422, 2, "The repository has no commit yet.", "Make a first commit."],
   ANT_REPO_REF_BLOCKED: ["terminal", 422, 2, "A branch stands where Antiphon makes its own.", "Rename the branch `antiphon`: run branches are `antiphon/<runId>`."],
-  ANT_REPO_REF_INVALID: ["terminal", 422, 2, "That is not a name a branch can have.", "See `git help check-ref-format`."],
+  ANT_REPO_REF_INVALID: ["terminal", 422, 2, "That is not a name a branch or a tag can have, and no commit id.", "Give a branch, a tag or a commit id; `git rev-parse <expression>` makes an id of an expression."],
   ANT_REPO_REF_NOT_FOUND: ["terminal", 422, 2, "The repository has no such ref.", "Check --base and --land with `git branch -a`."],
   ANT_REPO_UNREADABLE: ["terminal", 422, 2, "Git cannot read the repository.", "The details carry git's own message; `git fsck` may say more."],
   ANT_RPC_TIMEOUT: ["retry", 504, 4, "A service did not answer in time.", "Check that it runs: `antiphon doctor`."],

@@ -2,11 +2,13 @@
 export * from "./archive-pack.ts";
 export * from "./codec.ts";
 export { DeadLetter } from "./dead-letter.ts";
-export { validateDocument, type DocumentCheck, type DocumentProblem } from "./document.ts";
+export { documentValue, validateDocument, type DocumentCheck, type DocumentProblem } from "./document.ts";
 export { EgressConfig } from "./egress-config.ts";
 export * from "./egress-rpc.ts";
 export * from "./errors.ts";
 export { contractList, explain, findContract } from "./explain.ts";
+export { isRefName } from "./git-name.ts";
+export { globAlternatives, globFault } from "./glob.ts";
 export * from "./headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./ids.ts";
 export { intake } from "./intake.ts";

@@ -34,6 +34,12 @@ const TABLE = {
     "a KV document or HTTP body that people can still read",
     "413, ANT_CONTRACT_LIMIT",
   ],
+  manifestBytes: [
+    64 * KiB,
+    "bytes",
+    "an antiphon.yaml: it is read while other runs wait",
+    "ANT_REPO_CONFIG_INVALID",
+  ],
   sandboxFiles: [2000, "files", "bounds what one job may carry or change", "ANT_SANDBOX_OUTPUT"],
   sandboxFileBytes: [64 * MiB, "bytes", "the workspace is memory-backed", "ANT_SANDBOX_OUTPUT"],
   outputKeptBytes: [
@@ -94,6 +100,13 @@ const TABLE = {
   tasksPerRun: [256, "tasks", "the graph of one run; its plan has to fit recordBytes", "ANT_PLAN_INVALID"],
   patchFiles: [200, "files", "a change people can review", "ANT_PATCH_TOO_LARGE"],
   patchBytes: [8 * MiB, "bytes", "a change people can review", "ANT_PATCH_TOO_LARGE"],
+  globAlternatives: [64, "alternatives", "the braces of one glob, written out", "ANT_INTENT_OPTIONS"],
+  globCharacters: [
+    16 * KiB,
+    "characters",
+    "globs with wildcards of one list, alternatives written out: what a path is matched with",
+    "ANT_INTENT_OPTIONS",
+  ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
@@ -121,6 +134,18 @@ const TABLE = {
   sessionKeepS: [7 * 86_400, "seconds", "sessions are looked at for days", "forgotten"],
   sessionTokenS: [900, "seconds", "a token that leaks is soon worth nothing", "401, ANT_SESSION_EXPIRED"],
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
+  sseClientsPerPrincipal: [
+    192,
+    "clients",
+    "of those, for one principal: others keep places",
+    "429, ANT_GATEWAY_BUSY",
+  ],
+  sseClientsPerAddress: [
+    64,
+    "clients",
+    "of those, for one remote address: a machine that opens all it can leaves the rest",
+    "429, ANT_GATEWAY_BUSY",
+  ],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
   claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],
   dispatchAhead: [

@@ -12,8 +12,13 @@ export function splitDiff(text: string): PatchFile[] {
     : indexesOf(lines, (line, next) => line.startsWith("--- ") && next.startsWith("+++ "));
   return starts.map((start, i) => {
     const section = lines.slice(start, starts[i + 1] ?? lines.length);
-    return { path: pathOf(section), diff: `${section.join("\n").replace(/\n+$/, "")}\n` };
+    return { path: pathOf(section), diff: `${withoutLastBlanks(section).join("\n")}\n` };
   });
+}
+
+function withoutLastBlanks(lines: string[]): string[] {
+  const last = lines.findLastIndex((line) => line !== "");
+  return lines.slice(0, last + 1);
 }
 
 function indexesOf(lines: string[], matches: (line: string, next: string) => boolean): number[] {
@@ -33,7 +38,7 @@ function pathOf(section: string[]): string {
 
 function field(head: string[], prefix: string): string | null {
   const line = head.find((candidate) => candidate.startsWith(prefix));
-  return line === undefined ? null : unquote(line.slice(prefix.length).replace(/\t.*$/, ""));
+  return line === undefined ? null : unquote(line.slice(prefix.length).split("\t", 1)[0] ?? "");
 }
 
 /** git quotes unusual names like a C string. */

@@ -83,9 +83,14 @@ class Stream {
   }
 }
 
-function open(path: string, headers: Record<string, string> = {}, at = world.url): Promise<Stream> {
+function open(
+  path: string,
+  headers: Record<string, string> = {},
+  at = world.url,
+  localAddress = "127.0.0.1",
+): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    get(at + path, { headers: { accept: "text/event-stream", ...headers } }, (response) =>
+    get(at + path, { localAddress, headers: { accept: "text/event-stream", ...headers } }, (response) =>
       resolve(new Stream(response)),
     ).once("error", reject);
   });
@@ -166,16 +171,19 @@ describe("the event stream of a run", () => {
     none.hangUp();
   });
 
-  it(`E1 is refused beyond ${limits.sseClients} clients, and E3 free again when they leave`, async () => {
+  it("E1 is refused to an address that has all its places, not to others, and E3 free again when they leave", async () => {
     const runId = await newRun();
     const streams = await Promise.all(
-      Array.from({ length: limits.sseClients }, () => open(`/runs/${runId}/events`)),
+      Array.from({ length: limits.sseClientsPerAddress }, () => open(`/runs/${runId}/events`)),
     );
-    await eventually("all follow", async () => (await followers(runId)) === limits.sseClients);
+    await eventually("all follow", async () => (await followers(runId)) === limits.sseClientsPerAddress);
     const refused = await world.call("GET", `/runs/${runId}/events`, {
       headers: { accept: "text/event-stream" },
     });
     expect([refused.status, errorOf(refused).code]).toEqual([429, "ANT_GATEWAY_BUSY"]);
+    const elsewhere = await open(`/runs/${runId}/events`, {}, world.url, "127.0.0.2");
+    expect(elsewhere.status).toBe(200);
+    elsewhere.hangUp();
     for (const stream of streams) stream.hangUp();
     await eventually("a place is free", async () => {
       const stream = await open(`/runs/${runId}/events`);

@@ -59,6 +59,15 @@ describe("the examples of RFC 000", () => {
     ]);
   });
 
+  it("answer an id of any length with a coded refusal", async () => {
+    const long = "a".repeat(600);
+    const paths = ["/runs/%", "/intents/%", "/runs/%/events", "/runs/%/evidence/T-001/1", "/dead-letters/%", "/sessions/%/events"];
+    for (const path of paths) {
+      const answer = await world.call("GET", path.replace("%", long));
+      expect([path, answer.status, errorOf(answer).code]).toEqual([path, 404, "ANT_GATEWAY_ROUTE"]);
+    }
+  });
+
   it("speak to a run, and hear 404 when there is none", async () => {
     const answer = await world.call("POST", "/runs/run_123/events", {
       body: { event: "approval", choice: "approve" },

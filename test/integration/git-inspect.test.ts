@@ -80,7 +80,6 @@ describe("a repository a run can start from", () => {
     expect(await ref("v1")).toEqual(["refs/tags/v1", first]);
     expect(await ref(first)).toEqual([first, first]);
     expect(await ref(first.slice(0, 12))).toEqual([first, first]);
-    expect(await ref("HEAD~1")).toEqual([first, first]);
   });
 
   it("says where it would land, also on a branch that is not there yet", async () => {
@@ -166,9 +165,13 @@ describe("a repository a run cannot start from", () => {
 
   it("has no such ref, whatever is asked for", async () => {
     const repo = makeRepo({ files: FILES });
-    const names = [
-      "nope",
-      "refs/heads/nope",
+    for (const baseRef of ["nope", "refs/heads/nope", "1".repeat(40), "deadbeef"]) {
+      await expect(inspectRepo(repo.path, { baseRef }), baseRef).rejects.toMatchObject({
+        code: "ANT_REPO_REF_NOT_FOUND",
+      });
+    }
+    // Git would evaluate an expression: `:/text` reads every message, and its regular expression takes what it likes.
+    const expressions = [
       "--all",
       "-x",
       "HEAD:a.txt",
@@ -178,12 +181,15 @@ describe("a repository a run cannot start from", () => {
       "a b",
       "x\ny",
       "",
-      "1".repeat(40),
+      ":/(((a*)*)*)*b",
+      "HEAD~1",
+      "HEAD@{1}",
+      "main..HEAD",
       "../x",
     ];
-    for (const baseRef of names) {
+    for (const baseRef of expressions) {
       await expect(inspectRepo(repo.path, { baseRef }), baseRef).rejects.toMatchObject({
-        code: "ANT_REPO_REF_NOT_FOUND",
+        code: "ANT_REPO_REF_INVALID",
       });
     }
     for (const landOn of [

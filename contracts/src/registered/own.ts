@@ -24,6 +24,7 @@ import {
   sandboxSessionOpenRules,
   sandboxSessionWriteRules,
 } from "../rules/own.ts";
+import { gitNameRules } from "../rules/run-options.ts";
 import {
   SandboxSessionEvent,
   SandboxSessionExec,
@@ -61,7 +62,7 @@ export const OWN_CONTRACTS = {
   JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
   ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
-  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
+  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest, gitNameRules),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),

@@ -10,6 +10,7 @@ import type { TaskContract } from "../seeds/task-contract.ts";
 import { associateResultRules, directorTaskRules } from "./director-associate.ts";
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
+import { gitNameRules, globRules } from "./run-options.ts";
 import { finalRules, initialRules } from "./router-contract.ts";
 import { member, within, type Rule } from "./rule.ts";
 
@@ -84,7 +85,8 @@ export const taskContractRules: readonly Rule[] = [
     says: "A task does not depend on itself, nor twice on another.",
     check: (value) => {
       const { id, depends_on = [] } = value as TaskContract;
-      const at = depends_on.findIndex((dep, i) => dep === id || depends_on.indexOf(dep) !== i);
+      const seen = new Set([id]);
+      const at = depends_on.findIndex((dep) => seen.size === seen.add(dep).size);
       if (at < 0) return null;
       const found = depends_on[at] ?? "";
       return {
@@ -113,6 +115,8 @@ const agentPatch = (value: unknown): unknown => member(value, "agent", "patch");
 
 export const runOptionsRules: readonly Rule[] = [
   ...taskSpecGraph,
+  ...gitNameRules,
+  ...globRules,
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 

@@ -2,7 +2,7 @@
  * The fastest obvious check of a repository (seed 000: "else run the fastest obvious check if discoverable").
  * Pure: a listing and a way to read. What the repository itself says in `antiphon.yaml` wins.
  */
-import { parse } from "yaml";
+import { documentValue, limits } from "@antiphon/contracts";
 
 export type ReadText = (path: string) => Promise<string | null> | string | null;
 
@@ -24,7 +24,7 @@ export async function discoverCheck(listing: readonly string[], read: ReadText):
 async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   for (const name of ["antiphon.yaml", "antiphon.yml"]) {
     if (!files.has(name)) continue;
-    const document = asRecord(parsed(await read(name)));
+    const document = asRecord(yamlOf((await read(name)) ?? "", name));
     const check = document?.["check"] ?? document?.["checks"];
     const commands = (Array.isArray(check) ? check : [check]).filter(
       (item) => typeof item === "string" && item.trim() !== "",
@@ -40,7 +40,7 @@ const PROBES: readonly Probe[] = [packageJson, makefile, python, cargo, goModule
 
 async function packageJson(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   if (!files.has("package.json")) return null;
-  const test = asRecord(asRecord(parsed(await read("package.json")))?.["scripts"])?.["test"];
+  const test = asRecord(asRecord(jsonOf((await read("package.json")) ?? ""))?.["scripts"])?.["test"];
   if (typeof test !== "string" || test.trim() === "" || PLACEHOLDER.test(test)) return null;
   if (files.has("pnpm-lock.yaml")) return "pnpm test";
   return files.has("yarn.lock") ? "yarn test" : "npm test";
@@ -70,7 +70,7 @@ async function python(files: ReadonlySet<string>, read: ReadText): Promise<strin
   if (tests.length === 0) return null;
   const texts = await Promise.all(tests.slice(0, 20).map(async (path) => (await read(path)) ?? ""));
   // Tests that name neither run under the one that is always there.
-  return texts.some((text) => /^\s*(import pytest|from pytest)\b/m.test(text)) ||
+  return texts.some((text) => /^[ \t]*(import pytest|from pytest)\b/m.test(text)) ||
     !texts.some((text) => /\bunittest\b/.test(text))
     ? "python3 -m pytest -q"
     : "python3 -m unittest discover -q";
@@ -103,11 +103,17 @@ async function script(files: ReadonlySet<string>): Promise<string | null> {
   return found.endsWith(".sh") ? `sh ./${found}` : `./${found}`;
 }
 
-/** JSON is YAML, so one reader does for both; what does not parse says nothing. */
-function parsed(text: string | null): unknown {
-  if (text === null || text.length > 1024 * 1024) return null;
+const MAX_JSON = 1024 * 1024;
+
+/** What does not parse says nothing, and neither does what is larger than its bound. */
+function yamlOf(text: string, name: string): unknown {
+  return text.length > limits.manifestBytes ? null : documentValue(text, name);
+}
+
+function jsonOf(text: string): unknown {
+  if (text.length > MAX_JSON) return null;
   try {
-    return parse(text, { maxAliasCount: 10 }) as unknown;
+    return JSON.parse(text.replace(/^\ufeff/, "")) as unknown;
   } catch {
     return null;
   }

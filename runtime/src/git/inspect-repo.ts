@@ -8,6 +8,7 @@ import {
   branchRef,
   objectStore,
   openRepo,
+  requireName,
   resolveRefs,
   type Repo,
   type RepoLike,
@@ -51,7 +52,7 @@ const RUN_BRANCHES = "refs/heads/antiphon";
  */
 export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}): Promise<RepoInspection> {
   const opened = await openRepo(repo);
-  const wanted = options.baseRef ?? "HEAD";
+  const wanted = requireName(options.baseRef ?? "HEAD");
   const landRef = options.landOn === undefined ? null : branchRef(options.landOn);
   const names = [wanted, "HEAD", landRef ?? "HEAD", RUN_BRANCHES, `refs/heads/${wanted}`];
   const [branch, resolved] = await Promise.all([currentBranch(opened), resolveRefs(opened, names)]);

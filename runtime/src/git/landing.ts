@@ -6,11 +6,11 @@
  *   J8b  Asked again, the answer is `already`, also when others have built on it since.
  *   J8c  What was answered `landed` or `already` is so after a power cut too.
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, isRefName } from "@antiphon/contracts";
 import { DURABLE, flushRef } from "./durable.ts";
 import { isObjectId, zeroId } from "./git-object.ts";
 import { firstLine, git, runGit } from "./git-process.ts";
-import { isRefName, openRepo, tipOf, type Repo, type RepoLike } from "./repo.ts";
+import { openRepo, tipOf, type Repo, type RepoLike } from "./repo.ts";
 import { requireId } from "./scratch.ts";
 import { removeStaleLock } from "./stale-lock.ts";
 

@@ -4,14 +4,24 @@
  */
 import { decodePath, encodePath, unquotePath } from "./git-path.ts";
 import type { PatchCursor } from "./patch-cursor.ts";
+import { refuse } from "./patch-refusal.ts";
 
 export interface Names {
   old: string;
   new: string;
 }
 
+/** Of a path of 1,024 bytes, each of them escaped, with quotes and prefix; a longer name is refused as it stands. */
+const MAX_NAME = 4 * 1024 + 16;
+
+function requireShort(cursor: PatchCursor, text: string, names: number): void {
+  if (text.length <= names * MAX_NAME) return;
+  refuse("ANT_PATCH_PATH", "path.too-long", "too long", { path: null, line: cursor.at + 1 });
+}
+
 /** A whole name: C-quoted, or plain without anything that would have needed quotes. */
 export function readName(cursor: PatchCursor, text: string): string {
+  requireShort(cursor, text, 2); // both names of a line that holds them without quotes
   if (text.startsWith('"')) {
     const unquoted = unquote(text);
     if (unquoted === null || unquoted.rest !== "")
@@ -54,6 +64,7 @@ function without(cursor: PatchCursor, prefix: string, name: string): string {
 
 /** Names on the `diff --git` line; null when they are plain and differ, so that only the other places can tell. */
 function openingNames(cursor: PatchCursor, text: string): Names | null {
+  requireShort(cursor, text, 2);
   if (text.startsWith('"')) {
     const left = unquote(text);
     if (left === null || !left.rest.startsWith(" "))

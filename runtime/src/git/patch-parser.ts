@@ -29,6 +29,8 @@ export interface FilePatch {
   removed: number;
   /** Of a binary file: its new size. */
   binaryBytes: number;
+  /** Of a binary file: what the way back makes. It is inflated too. */
+  reverseBytes: number;
   /** Line of its `diff --git`, from 1. */
   line: number;
 }
@@ -38,6 +40,12 @@ interface ParseBounds {
   maxFiles: number;
   /** Of all binary contents together. */
   maxBinaryBytes: number;
+}
+
+/** Bytes that binary parts may still make. */
+interface BinaryLeft {
+  forward: number;
+  reverse: number;
 }
 
 type Field = "oldMode" | "newMode" | "deletedMode" | "createdMode" | "similarity" | "from" | "to";
@@ -71,21 +79,22 @@ export function parsePatch(patch: string | Buffer, bounds: ParseBounds): FilePat
   }
   const cursor = new PatchCursor(lines);
   const files: FilePatch[] = [];
-  let binaryBytes = 0;
+  const left = { forward: bounds.maxBinaryBytes, reverse: bounds.maxBinaryBytes };
   while (!cursor.atEnd) {
     if (files.length >= bounds.maxFiles) {
       const line = cursor.at + 1;
       refuse("ANT_PATCH_TOO_LARGE", "size.files", `more than ${bounds.maxFiles} files`, { line });
     }
-    const file = readFile(cursor, bounds.maxBinaryBytes - binaryBytes);
-    binaryBytes += file.binaryBytes;
+    const file = readFile(cursor, left);
+    left.forward -= file.binaryBytes;
+    left.reverse -= file.reverseBytes;
     files.push(file);
   }
   return files;
 }
 
 /** One file of a patch: `diff --git`, extended headers, then hunks or a binary part or nothing. */
-function readFile(cursor: PatchCursor, binaryLeft: number): FilePatch {
+function readFile(cursor: PatchCursor, binaryLeft: BinaryLeft): FilePatch {
   const opening = cursor.line;
   cursor.first = cursor.at;
   cursor.path = null;
@@ -166,6 +175,7 @@ function describe(cursor: PatchCursor, header: Header, names: Names): FilePatch 
     added: 0,
     removed: 0,
     binaryBytes: 0,
+    reverseBytes: 0,
     line: cursor.first + 1,
   };
 }
@@ -197,18 +207,20 @@ function checkHeader(cursor: PatchCursor, header: Header): void {
   }
 }
 
-function readBinary(cursor: PatchCursor, { index }: Header, file: FilePatch, maxBytes: number): FilePatch {
+function readBinary(cursor: PatchCursor, { index }: Header, file: FilePatch, left: BinaryLeft): FilePatch {
   if (index === undefined || !isObjectId(index.before) || !isObjectId(index.after)) {
     cursor.fail("BINARY", "binary.index", "a binary change needs a full `index` line");
   }
   const path = cursor.path ?? "";
-  const forward = readBinaryPart(cursor.lines, cursor.at + 1, path, { maxBytes });
+  const forward = readBinaryPart(cursor.lines, cursor.at + 1, path, { maxBytes: left.forward });
   cursor.at = forward.next;
   // The way back, which git writes too and nobody needs.
-  if (/^(literal|delta) /.test(cursor.line)) {
-    cursor.at = readBinaryPart(cursor.lines, cursor.at, path, { maxBytes }).next;
-  }
-  return { ...file, binary: true, binaryBytes: forward.bytes };
+  const hasReverse = /^(literal|delta) /.test(cursor.line);
+  const reverse = hasReverse
+    ? readBinaryPart(cursor.lines, cursor.at, path, { maxBytes: left.reverse })
+    : { next: cursor.at, bytes: 0 };
+  cursor.at = reverse.next;
+  return { ...file, binary: true, binaryBytes: forward.bytes, reverseBytes: reverse.bytes };
 }
 
 /** Without a body only an empty file can come or go, a mode change, or a file that moves as it is. */

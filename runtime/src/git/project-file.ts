@@ -7,6 +7,7 @@
  */
 import {
   AntiphonError,
+  limits,
   validateDocument,
   type DocumentProblem,
   type NamedImage,
@@ -45,6 +46,10 @@ export async function projectImage(
 }
 
 function projectFile(text: string, filename: string): ProjectFile {
+  if (text.length > limits.manifestBytes) {
+    const told = `${filename} is larger than ${limits.manifestBytes} bytes`;
+    throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
+  }
   const checked = validateDocument(text, { filename, schema: "ProjectFile" });
   if (checked.ok) return checked.value as ProjectFile;
   const told = checked.errors.map((problem) => problemText(filename, problem)).join("; ");

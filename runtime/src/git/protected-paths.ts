@@ -79,17 +79,26 @@ const RUNNERS: readonly Runner[] = [
 const TESTS: readonly RegExp[] = [
   /(^|\/)(tests?|__tests__|specs?|testdata|__snapshots__|e2e|cypress|fixtures)\//i,
   /^t\/.+/,
-  /(^|\/)[^/]+[._-](test|tests|spec|specs)\.[^/]+$/i,
-  /(^|\/)(test|tests|spec)_[^/]*\.[^/]+$/i,
-  /(^|\/)[^/]*_(test|tests|spec)\.[^/]+$/i,
-  /(^|\/)[^/]+(Test|Tests|IT|Spec)\.(java|kt|kts|scala|groovy|cs|swift|php)$/,
-  /(^|\/)(test|tests|spec)\.[^/]+$/i,
   /\.snap$/,
+];
+
+/** As above, for the last name of a path alone: a form that looks for the end of a name in a path is quadratic. */
+const TEST_NAMES: readonly RegExp[] = [
+  /[^][._-](test|tests|spec|specs)\.[^]/i,
+  /^(test|tests|spec)_[^]*\.[^]/i,
+  /_(test|tests|spec)\.[^]/i,
+  /[^](Test|Tests|IT|Spec)\.(java|kt|kts|scala|groovy|cs|swift|php)$/,
+  /^(test|tests|spec)\.[^]/i,
 ];
 
 /** Configuration that decides what a linter or type checker, as a check, lets pass. */
 const CHECK_CONFIG =
   /(^|\/)(\.eslintrc[^/]*|eslint\.config\.[^/]+|\.prettierrc[^/]*|biome\.jsonc?|\.flake8|mypy\.ini|ruff\.toml|\.ruff\.toml|\.pylintrc|\.golangci\.[^/]+|\.rubocop\.yml|phpunit\.xml[^/]*|\.pre-commit-config\.yaml|Dockerfile[^/]*|docker-compose[^/]*)$/;
+
+function isTest(path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return TESTS.some((form) => form.test(path)) || TEST_NAMES.some((form) => form.test(name));
+}
 
 /** @param checks the commands that will decide; files they name are protected where the base has them */
 export function protectedPaths(listing: readonly string[], checks: readonly string[]): string[] {
@@ -103,7 +112,7 @@ export function protectedPaths(listing: readonly string[], checks: readonly stri
     if (files.has(path)) globs.add(literalGlob(path));
   }
   for (const path of listing) {
-    if (TESTS.some((form) => form.test(path)) || CHECK_CONFIG.test(path)) globs.add(literalGlob(path));
+    if (isTest(path) || CHECK_CONFIG.test(path)) globs.add(literalGlob(path));
   }
   return [...globs];
 }

@@ -8,7 +8,7 @@
  */
 import { realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, isRefName } from "@antiphon/contracts";
 import { isObjectId, type ObjectFormat } from "./git-object.ts";
 import { firstLine, git, runGit } from "./git-process.ts";
 import type { ObjectSource, ObjectStore } from "./scratch.ts";
@@ -131,9 +131,16 @@ export interface ResolvedRef {
   tree: string;
 }
 
-/** Resolves names to commits in one process. Null for one that is not there or is no commit. */
+/** @throws AntiphonError ANT_REPO_REF_INVALID for an expression: git would evaluate it, however long that takes */
+export function requireName(name: string): string {
+  if (isRefName(name)) return name;
+  const told = `${JSON.stringify(name.slice(0, 100))} is not the name of a branch or tag, nor a commit id`;
+  throw new AntiphonError("ANT_REPO_REF_INVALID", told);
+}
+
+/** Resolves ref names and commit ids to commits in one process. Null for one that is not there or is no commit. */
 export async function resolveRefs(repo: Repo, names: readonly string[]): Promise<(ResolvedRef | null)[]> {
-  if (names.some((name) => /[\0\n\r]/.test(name) || name.startsWith("-"))) return names.map(() => null);
+  for (const name of names) requireName(name);
   const questions = names.flatMap((name) => [`${name}^{commit}`, `${name}^{tree}`]);
   const answer = await git({
     gitDir: repo.gitDir,
@@ -171,14 +178,4 @@ export function branchRef(name: string): string {
     throw new AntiphonError("ANT_REPO_REF_INVALID", `${JSON.stringify(name)} is not a branch name`);
   }
   return full;
-}
-
-/** The rules of `git check-ref-format`, so that asking costs no process. */
-export function isRefName(ref: string): boolean {
-  if (ref.length > 255 || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$/.test(ref)) return false;
-  return ref
-    .split("/")
-    .every(
-      (part) => part !== "" && !part.startsWith(".") && !part.startsWith("-") && !part.endsWith(".lock"),
-    );
 }

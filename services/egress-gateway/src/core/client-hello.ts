@@ -29,6 +29,8 @@ export function readClientHello(bytes: Buffer): ClientHello | null {
 /** The handshake message, put together from its records; null while it is incomplete. */
 function handshake(bytes: Buffer): Buffer | null {
   const pieces: Buffer[] = [];
+  let held = 0;
+  let end: number | null = null;
   for (let at = 0; at < bytes.length;) {
     if (bytes[at] !== 22 || (at + 1 < bytes.length && bytes[at + 1] !== 3))
       throw refused("not a TLS handshake");
@@ -37,15 +39,20 @@ function handshake(bytes: Buffer): Buffer | null {
     if (length === 0 || length > MAX_HELLO_BYTES) throw refused("a TLS record of an odd length");
     pieces.push(bytes.subarray(at + 5, at + 5 + length));
     at += 5 + length;
-    const whole = Buffer.concat(pieces);
-    if (whole.length >= 4) {
-      if (whole[0] !== 1) throw refused("not a ClientHello");
-      const end = 4 + whole.readUIntBE(1, 3);
-      if (end > MAX_HELLO_BYTES) throw refused("a ClientHello over its bound"); // L1
-      if (whole.length >= end) return whole.subarray(4, end);
-    }
+    held += pieces.at(-1)?.length ?? 0;
+    if (held < 4) continue;
+    end ??= endOf(Buffer.concat(pieces));
+    if (held >= end) return Buffer.concat(pieces).subarray(4, end);
   }
   return null;
+}
+
+/** Where the message ends that begins with these four bytes. */
+function endOf(start: Buffer): number {
+  if (start[0] !== 1) throw refused("not a ClientHello");
+  const end = 4 + start.readUIntBE(1, 3);
+  if (end > MAX_HELLO_BYTES) throw refused("a ClientHello over its bound"); // L1
+  return end;
 }
 
 function helloOf(body: Buffer): ClientHello {

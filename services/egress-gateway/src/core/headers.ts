@@ -46,12 +46,14 @@ export function framing(rawHeaders: readonly string[]): boolean {
 
 /** What is passed on of a message's headers. */
 export function endToEnd(headers: Incoming): Headers {
-  const named = String(headers["connection"] ?? "")
-    .toLowerCase()
-    .split(",")
-    .map((token) => token.trim());
+  const named = new Set(
+    String(headers["connection"] ?? "")
+      .toLowerCase()
+      .split(",")
+      .map((token) => token.trim()),
+  );
   const kept = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !HOP.includes(name) && !named.includes(name),
+    ([name, value]) => value !== undefined && !HOP.includes(name) && !named.has(name),
   );
   return Object.fromEntries(kept) as Headers;
 }

@@ -8,6 +8,7 @@
  *       templates, tool preambles) is within a fixed allowance.
  *   K3  What goes out is what was priced: the answer's length is always said, and a stream is asked for its usage.
  */
+import { isDeeperThan } from "./json-depth.ts";
 import { EgressRefusal } from "./refusal.ts";
 import { mostOf, type ModelPrice } from "./pricing.ts";
 import type { Charge } from "./ledger.ts";
@@ -33,6 +34,8 @@ const PATHS: Readonly<Record<string, readonly [ModelShape, Endpoint]>> = {
 /** What a provider puts around a prompt: templates, the preamble of tools. */
 const PREAMBLE_TOKENS = 2048;
 const MAX_ANSWERS = 8;
+/** Schemas of tools nest; a body that nests deeper is meant to overflow a stack. */
+const MAX_DEPTH = 128;
 
 const COMMON = ["model", "temperature", "top_p", "stream", "tools", "tool_choice", "metadata"];
 const OPENAI = [
@@ -130,13 +133,14 @@ export function readCall(
 
 function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const value: unknown = isDeeperThan(MAX_DEPTH, text) ? null : JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
     // said below: whatever it is, it is no JSON object
   }
-  throw refused("model:body", "the body is not a JSON object in UTF-8");
+  throw refused("model:body", `the body is not a JSON object in UTF-8 of at most ${MAX_DEPTH} levels`);
 }
 
 /** K3: the field that bounds the answer, as asked for or as the price list has it. */

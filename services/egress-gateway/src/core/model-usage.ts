@@ -11,7 +11,8 @@ import type { Usage } from "./pricing.ts";
 export class UsageReader {
   readonly #endpoint: Endpoint;
   readonly #isStream: boolean;
-  #text = "";
+  /** Of the line, or of the document, that has no end yet. Joined once: an answer may come in single bytes. */
+  #pieces: string[] = [];
   #found: Partial<Usage> | null = null;
 
   constructor(endpoint: Endpoint, isStream: boolean) {
@@ -20,17 +21,27 @@ export class UsageReader {
   }
 
   push(text: string): void {
-    this.#text += text;
-    if (!this.#isStream) return;
-    const lines = this.#text.split(/\r\n|\n|\r/);
-    this.#text = lines.pop() ?? "";
+    if (!this.#isStream || !/[\r\n]/.test(text)) {
+      this.#pieces.push(text);
+      return;
+    }
+    const lines = text.split(/\r\n|\n|\r/);
+    const [first = ""] = lines;
+    lines[0] = this.#taken() + first;
+    this.#pieces.push(lines.pop() ?? "");
     for (const line of lines) this.#line(line);
+  }
+
+  #taken(): string {
+    const text = this.#pieces.join("");
+    this.#pieces = [];
+    return text;
   }
 
   /** Null: the answer did not say (W1). */
   end(): Usage | null {
-    if (this.#isStream) this.#line(this.#text);
-    else this.#document(this.#text);
+    if (this.#isStream) this.#line(this.#taken());
+    else this.#document(this.#taken());
     const found = this.#found;
     if (found?.input === undefined || found.output === undefined) return null;
     return {

@@ -3,15 +3,17 @@
 // Lifecycle of a stream: admitted -> following -> ended (by `closed`, by the client, by a slow client, by drain).
 //
 // Invariants:
-//   E1 At most limits.sseClients streams are open; the next one is refused with 429.
+//   E1 At most limits.sseClients streams are open, fewer for one principal and for one remote address; the next one is
+//      refused with 429.
 //   E2 A client that does not read is let go after 10 s, whatever was written to it: its connection is cut, so that it
 //      holds nothing. What it misses it gets by resuming. Live output is dropped for it at once.
 //   E3 Whatever ends a stream, its tail, its log subscription and its timer are gone.
 //   E4 A stream that waits behind another answer of its connection ends with that connection. Node tells such a
 //      response nothing, neither that the client left nor that it was destroyed: the socket is what is listened to.
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BEAT, logFrame, recordFrame, resumeFrom } from "../core/sse-frame.ts";
+import { StreamPlaces } from "../core/stream-places.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 
 const BEAT_MS = 10_000;
@@ -31,6 +33,7 @@ export class EventStreams {
   readonly #backend: Backend;
   readonly #slowClientMs: number;
   readonly #open = new Set<AbortController>();
+  readonly #places = new StreamPlaces();
 
   constructor(backend: Backend, { slowClientMs = SLOW_CLIENT_MS }: EventStreamOptions = {}) {
     this.#backend = backend;
@@ -38,8 +41,9 @@ export class EventStreams {
   }
 
   async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: LiveLogs): Promise<void> {
-    if (this.#open.size >= limits.sseClients)
-      throw new AntiphonError("ANT_GATEWAY_BUSY", `${limits.sseClients} event streams are open already`); // E1
+    const watcher = { principal: request.principal, address: request.raw.socket.remoteAddress ?? "" };
+    const full = this.#places.take(watcher); // E1
+    if (full !== null) throw new AntiphonError("ANT_GATEWAY_BUSY", full);
     const lastSeen = request.headers["last-event-id"];
     const from = resumeFrom(typeof lastSeen === "string" ? lastSeen : undefined);
     const abort = new AbortController();
@@ -99,6 +103,7 @@ export class EventStreams {
       mute();
       abort.abort();
       this.#open.delete(abort);
+      this.#places.leave(watcher);
       out.end();
       if (!out.writableFinished && !out.destroyed) letGo(); // the last of it has to be taken, too
     }

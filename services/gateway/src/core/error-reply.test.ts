@@ -32,6 +32,7 @@ describe("the error mapper", () => {
     ["FST_ERR_CTP_BODY_TOO_LARGE", 413],
     ["FST_ERR_CTP_INVALID_MEDIA_TYPE", 400],
     ["FST_ERR_BAD_URL", 404],
+    ["FST_ERR_MAX_PARAM_LENGTH", 404],
   ])("knows fastify's %s", (code, status) => {
     expect(errorReply(Object.assign(new Error("x"), { code })).status).toBe(status);
   });

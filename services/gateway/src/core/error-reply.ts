@@ -25,7 +25,7 @@ export function errorReply(thrown: unknown): ErrorReply {
 /** Fastify's own refusals, by its codes. */
 export function nameOf(thrown: unknown): AntiphonError {
   if (thrown instanceof AntiphonError) return thrown;
-  const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown };
+  const { code, message, statusCode } = (thrown ?? {}) as Record<string, unknown>;
   const detail = typeof message === "string" ? message : "";
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
@@ -40,10 +40,20 @@ export function nameOf(thrown: unknown): AntiphonError {
       );
     case "FST_ERR_BAD_URL":
     case "FST_ERR_ASYNC_CONSTRAINT":
+    case "FST_ERR_MAX_PARAM_LENGTH":
       return new AntiphonError("ANT_GATEWAY_ROUTE", detail, { cause: thrown });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown });
-    default:
-      return AntiphonError.from(thrown);
+    default: {
+      // A refusal nobody listed here is still the caller's: 500 would be told as a fault of ours, and tried again.
+      const isRefusal = typeof code === "string" && code.startsWith("FST_") && isClientError(statusCode);
+      return isRefusal
+        ? new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown })
+        : AntiphonError.from(thrown);
+    }
   }
+}
+
+function isClientError(status: unknown): boolean {
+  return typeof status === "number" && status >= 400 && status < 500;
 }

@@ -4,7 +4,7 @@ import type { Rule } from "./signals.ts";
 export const DEBUG_RULES: readonly Rule[] = [
   // Machine output: nobody types these by accident.
   { pattern: /\bTraceback \(most recent call last\)/i, weight: 0.99 },
-  { pattern: /^\s*at .{1,200}[(/\\].{0,200}:\d+:\d+\)?\s*$/m, weight: 0.99 },
+  { pattern: /^[ \t]*at .{1,200}[(/\\].{0,200}:\d+:\d+\)?[ \t]*$/m, weight: 0.99 },
   { pattern: /\bFile "[^"\n]{1,200}", line \d+/, weight: 0.99 },
   {
     pattern: /\b[A-Za-z]*[a-z](?:Error|Exception)\b(?!\s*(?:class|type|page|boundary|handler))/,

@@ -6,6 +6,7 @@
  *   F1  No announced length is believed beyond its bound; a header that does not parse ends the session.
  *   F2  Nothing is buffered but the incomplete tail of one frame.
  */
+import { ByteQueue } from "./byte-queue.ts";
 
 export interface Frame {
   readonly type: string;
@@ -33,22 +34,30 @@ export function* encodeStdin(bytes: Buffer, piece = 64 * 1024): Generator<Buffer
 }
 
 export class FrameDecoder {
-  #tail: Buffer = Buffer.alloc(0);
+  readonly #tail = new ByteQueue();
+  /** Bytes that make the next header, or the frame it announced, whole. */
+  #needed = FRAME_HEADER_BYTES;
 
   /** Frames completed by this chunk, in order. */
   push(chunk: Buffer): Frame[] {
-    let bytes = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk]);
+    this.#tail.push(chunk);
+    if (this.#tail.length < this.#needed) return [];
+    let bytes = this.#tail.joined();
     const frames: Frame[] = [];
+    this.#needed = FRAME_HEADER_BYTES;
     while (bytes.length >= FRAME_HEADER_BYTES) {
       const length = payloadLength(bytes);
-      if (bytes.length < FRAME_HEADER_BYTES + length) break;
+      if (bytes.length < FRAME_HEADER_BYTES + length) {
+        this.#needed = FRAME_HEADER_BYTES + length;
+        break;
+      }
       frames.push({
         type: String.fromCharCode(bytes[0] ?? 0),
         payload: bytes.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + length),
       });
       bytes = bytes.subarray(FRAME_HEADER_BYTES + length);
     }
-    this.#tail = Buffer.from(bytes); // F2: a copy, so the chunk it came from can go
+    this.#tail.keep(bytes); // F2
     return frames;
   }
 }

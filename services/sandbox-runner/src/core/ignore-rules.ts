@@ -98,16 +98,23 @@ export class IgnoreRules {
     return this.#ignoresDirectory(parentOf(name)) || this.#decide(name, false);
   }
 
+  /** From the top down and without recursion: a path may have as many directories as it has characters. */
   #ignoresDirectory(directory: string): boolean {
     const known = this.#directories.get(directory);
     if (known !== undefined) return known;
-    const ignored = this.#ignoresDirectory(parentOf(directory)) || this.#decide(directory, true); // U1
-    this.#directories.set(directory, ignored);
-    return ignored;
+    for (let end = directory.indexOf("/"); ; end = directory.indexOf("/", end + 1)) {
+      const upper = end < 0 ? directory : directory.slice(0, end);
+      const ignored = this.#directories.get(upper) ?? this.#decide(upper, true);
+      this.#directories.set(upper, ignored);
+      if (!ignored && end >= 0) continue;
+      this.#directories.set(directory, ignored); // U1
+      return ignored;
+    }
   }
 
   #decide(path: string, isDirectory: boolean): boolean {
     for (let from = parentOf(path); ; from = parentOf(from)) {
+      this.#count(path, 1 + (from.length >> 4)); // to look a directory up, its name is read
       const rules = this.#files.get(from);
       const verdict = rules === undefined ? null : this.#last(rules, relative(path, from), isDirectory);
       if (verdict !== null) return verdict; // U1
@@ -119,7 +126,7 @@ export class IgnoreRules {
     const parts = path.split("/");
     for (let i = rules.length - 1; i >= 0; i -= 1) {
       const rule = rules[i];
-      this.#count(path);
+      this.#count(path, 1);
       if (rule === undefined || (rule.directoriesOnly && !isDirectory)) continue;
       const subject = rule.anchored ? parts : parts.slice(-1);
       if (this.#matches(rule.parts, 0, subject, 0)) return rule.ignores;
@@ -127,8 +134,8 @@ export class IgnoreRules {
     return null;
   }
 
-  #count(subject: string): void {
-    this.#steps += 1;
+  #count(subject: string, steps: number): void {
+    this.#steps += steps;
     if (this.#steps > this.#mostSteps) throw new Refusal("ignore-work", subject); // U2
   }
 
@@ -155,8 +162,8 @@ export class IgnoreRules {
     let star = -1;
     let resume = 0;
     for (;;) {
-      this.#count(part);
       const token = glob[at];
+      this.#count(part, token?.kind === "set" ? 1 + token.ranges.length : 1);
       if (token?.kind === "star") {
         star = at;
         at += 1;

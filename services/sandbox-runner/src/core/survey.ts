@@ -2,6 +2,7 @@
  * Which paths of a workspace have to be taken out to tell what changed in it: what its supervisor says differs from
  * what it remembered, minus what git ignores, plus what it cannot know of.
  */
+import { ByteQueue } from "./byte-queue.ts";
 import type { Baseline, BaselineEntry } from "./collected.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { checkPath } from "./path-rule.ts";
@@ -21,6 +22,8 @@ interface Selection {
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
+/** Far more than any path has; what waits for its end is held in memory. */
+const MOST_NAME_BYTES = 64 * 1024;
 const MOST_RULE_FILES = 1000;
 const NUL = 0;
 
@@ -29,7 +32,7 @@ export class SurveyReader {
   readonly #changed: string[] = [];
   readonly #missing = new Set<string>();
   readonly #maxEntries: number;
-  #tail: Buffer = Buffer.alloc(0);
+  readonly #tail = new ByteQueue();
   #bytes = 0;
 
   constructor(maxEntries: number) {
@@ -39,13 +42,18 @@ export class SurveyReader {
   push(piece: Buffer): void {
     this.#bytes += piece.length;
     if (this.#bytes > MOST_BYTES) throw new Refusal("too-many-entries", `${MOST_BYTES} bytes of names`);
-    const bytes = this.#tail.length === 0 ? piece : Buffer.concat([this.#tail, piece]);
+    this.#tail.push(piece);
+    if (!piece.includes(NUL)) {
+      if (this.#tail.length > MOST_NAME_BYTES) throw new Refusal("path-length", `${this.#tail.length} bytes`);
+      return;
+    }
+    const bytes = this.#tail.joined();
     let at = 0;
     for (let end = bytes.indexOf(NUL); end >= 0; end = bytes.indexOf(NUL, at)) {
       this.#record(bytes.toString("utf8", at, end));
       at = end + 1;
     }
-    this.#tail = Buffer.from(bytes.subarray(at));
+    this.#tail.keep(bytes.subarray(at));
   }
 
   result(): Survey {

@@ -1,0 +1,17 @@
+/** Whether JSON nests deeper than `most` levels, told from its text in one pass: what walks the value may recurse then. */
+export function isDeeperThan(most: number, text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (isString) {
+      if (char === "\\") at += 1;
+      else if (char === '"') isString = false;
+    } else if (char === '"') isString = true;
+    else if (char === "{" || char === "[") {
+      depth += 1;
+      if (depth > most) return true;
+    } else if (char === "}" || char === "]") depth -= 1;
+  }
+  return false;
+}

@@ -1,0 +1,158 @@
+/** Parsers of `contracts` and of the Router: documents, messages, goals. */
+import { canonicalJson, decode, encode, validate, validateDocument } from "@antiphon/contracts";
+import { splitDiff } from "@antiphon/contracts/unified-diff";
+import { unsafePath } from "../../contracts/src/rules/paths.ts";
+import { route } from "../../services/router/src/core/route.ts";
+import type { IntentBody } from "@antiphon/contracts";
+import type { Parser } from "./growth.ts";
+import { nested, numbered, repeated } from "./shapes.ts";
+
+const BRACKETS = [
+  ["[", "]"],
+  ["{", "}"],
+  ['{"a":', "}"],
+  ["[{a: ", "}]"],
+] as const;
+
+const YAML_SHAPES = [
+  ...repeated(["- ", "a: ", "? ", "&a ", "# c\n", '"', "|\n", "\n", " "]),
+  ...repeated(["*a ", "!!str ", "'", "\t", ","]),
+  ...nested([...BRACKETS, ["- ", ""], ["a:\n ", ""]]),
+  numbered("keys", (i) => `k${i}: 1\n`),
+  numbered("JSON keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+  numbered("deeper and deeper", (i) => `${" ".repeat(i % 500)}k${i}:\n`),
+  numbered("flow in a block", (i) => `k${i}: [${"[".repeat(i % 50)}`),
+  numbered("anchors", (i) => `- &a${i} x\n`),
+];
+
+export const intentWith = (goal: string): IntentBody => ({
+  intentId: "it_a",
+  principal: "local",
+  intent: { goal, inputs: {}, constraints: {} },
+  options: {
+    repo: { name: "r", path: "/r" },
+    agent: { kind: "command", argv: ["x"] },
+    checks: [],
+    grants: [],
+    scope: [],
+    max_attempts: 3,
+    time_budget_s: 300,
+    allow_unverified: false,
+    allow_unproven: false,
+    allow_dirty: false,
+  },
+  base: { repo: { name: "r", path: "/r" }, ref: "refs/heads/main", commit: "0".repeat(40) },
+});
+
+const WORDS = [
+  ..."\n| |\t|a|at |at (a:1:1|File \"|expected |plan |please |now, |make |review |add |fix |error |when |handle a |is this |no |-".split(
+    "|",
+  ),
+  "returned a ",
+  "write a b c ",
+  "look for a b ",
+  "resolve the a ",
+  "aError",
+  "(/\\",
+];
+
+export const contractParsers: readonly Parser[] = [
+  {
+    name: "a project file (antiphon.yaml)",
+    reads: ["contracts/src/document-text.ts", "contracts/src/document.ts", "contracts/src/document-kind.ts"],
+    shapes: YAML_SHAPES,
+    run: (text) => validateDocument(text, { filename: "antiphon.yaml", schema: "ProjectFile" }),
+  },
+  {
+    name: "a JSON document",
+    reads: ["contracts/src/document-text.ts"],
+    shapes: YAML_SHAPES,
+    run: (text) => validateDocument(text, { filename: "intent.json", schema: "Intent" }),
+  },
+  {
+    name: "a goal, routed",
+    reads: [
+      "services/router/src/core/signals.ts",
+      "services/router/src/core/debug-rules.ts",
+      "services/router/src/core/request-rules.ts",
+      "services/router/src/core/request-verbs.ts",
+      "services/router/src/core/fault-mentions.ts",
+    ],
+    shapes: [...repeated(WORDS), ...repeated(["\n", " ", "a", "now "], (body) => `add a plan ${body} when`)],
+    largest: 16 * 1024,
+    run: (goal) => route(intentWith(goal)),
+  },
+  {
+    name: "a unified diff, split into files",
+    reads: ["contracts/src/unified-diff.ts"],
+    shapes: [
+      ...repeated(["\n", "\t", "diff --git a/a b/a\n", '+++ "b/', "\\", "\\1", "@@", " b/"]),
+      ...repeated(["\n", "\t", "\\", "a"], (body) => `--- a/x\n+++ "b/${body}"\n@@ -1 +1 @@\n${body}`),
+      ...repeated(["\n", "\t", " b/"], (body) => `diff --git a/x b/x\n--- a/x\n+++ b/x${body}\u2028\n`),
+    ],
+    run: splitDiff,
+  },
+  {
+    name: "a patch document, validated",
+    reads: ["contracts/src/validate.ts", "contracts/src/intake.ts", "contracts/src/rules/paths.ts"],
+    shapes: [
+      numbered("files", (i) => `{"path":"a${i}","diff":"x"},`, (body) => `{"files":[${body.slice(0, -1)}]}`),
+      numbered("strangers", (i) => `"k${i}":1,`, (body) => `{${body}"files":[]}`),
+      ...repeated([". ", ".", "/", "a/", ":"], (body) => JSON.stringify({ files: [{ path: body, diff: "x" }] })),
+    ],
+    run: (text) => validate("Patch", JSON.parse(text)),
+  },
+  {
+    name: "a task contract, validated",
+    reads: ["contracts/src/rules/own.ts", "contracts/src/rules/graph.ts"],
+    shapes: [
+      numbered("dependencies", (i) => `"T-${i}",`, (body) => `{"id":"T-x","depends_on":[${body}"T-y"]}`),
+    ],
+    run: (text) => {
+      const given = JSON.parse(text) as object;
+      const contract = { schema_version: 1, title: "t", goal: "g", acceptance_criteria: ["c"], ...given };
+      return validate("TaskContract", contract);
+    },
+  },
+  {
+    name: "a plan, validated",
+    reads: ["contracts/src/rules/graph.ts"],
+    shapes: [
+      numbered("a chain", (i) => `{"id":"n${i}","deps":["n${i + 1}"]},`, (body) => `[${body}{"id":"z","deps":[]}]`),
+      numbered("a star", (i) => `{"id":"n${i}","deps":["z"]},`, (body) => `[${body}{"id":"z","deps":[]}]`),
+    ],
+    run: (text) => validate("Plan", { nodes: JSON.parse(text) as unknown }),
+  },
+  {
+    name: "a message of MessagePack",
+    reads: ["contracts/src/codec.ts", "contracts/src/key-cache.ts"],
+    shapes: [
+      ...repeated(["\x91", "\x81\xa1a", "\xdc\xff\xff", "\xdd\xff\xff\xff\xff", "\xdb\x00\x00\xff\xff", "\xc0"]),
+      numbered("keys", (i) => `\xa4${String(1000 + (i % 9000))}\x01`, (body) => `\xdf\x00\x00\xff\xff${body}`),
+    ],
+    run: (text) => decode(Buffer.from(text, "latin1")),
+  },
+  {
+    name: "a value, written in its canonical form",
+    reads: ["contracts/src/codec.ts"],
+    shapes: [
+      ...nested([
+        ["[", "]"],
+        ['{"a":', "}"],
+      ]),
+      numbered("keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+    ],
+    run: (text) => {
+      const value: unknown = JSON.parse(text);
+      canonicalJson(value);
+      encode(value);
+    },
+  },
+  {
+    name: "a path of a document",
+    reads: ["contracts/src/rules/paths.ts"],
+    shapes: repeated(["/", "a", ". ", ".", ":", "git~1", "\\", "\u200c"]),
+    run: (text) => unsafePath(text, { git: true }),
+  },
+];
+

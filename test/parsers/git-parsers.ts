@@ -1,0 +1,170 @@
+/** Parsers of `runtime`: patches, globs, manifests of a repository, archives, what git answers. */
+import { discoverCheck } from "../../runtime/src/git/checks.ts";
+import { readDevcontainer } from "../../runtime/src/git/devcontainer.ts";
+import { commitObject } from "../../runtime/src/git/commit.ts";
+import { decodePath, encodePath, quotePath, unquotePath } from "../../runtime/src/git/git-path.ts";
+import { pathMatcher } from "../../runtime/src/git/glob.ts";
+import { machineFault } from "../../runtime/src/git/git-process.ts";
+import { patchText } from "../../runtime/src/git/patch-document.ts";
+import { checkPatch } from "../../runtime/src/git/patch-policy.ts";
+import { protectedPaths } from "../../runtime/src/git/protected-paths.ts";
+import { readTar } from "../../runtime/src/git/tar.ts";
+import { parseRaw } from "../../runtime/src/git/tree-change.ts";
+import { planted, tarOf } from "./archives.ts";
+import type { Parser } from "./growth.ts";
+import { nested, numbered, repeated } from "./shapes.ts";
+
+const HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n";
+const NAME_PIECES = ["a", "\\", "\\303", '"', " ", "/", ". ", "\xff", "\u00e9", "\t"];
+const TEST_NAMES = ["test_", ".test.", "_test.", "a", ".", "/", "Test.", "tests/", "-spec."];
+
+/** What a repository holds, under each of the names that are read. */
+const manifest =
+  (name: string, frame: (text: string) => string = (text) => text) =>
+  (text: string): unknown =>
+    discoverCheck([name, "test_a.py", "a_test.go"], () => frame(text));
+
+const JSON_SHAPES = [
+  ...nested([
+    ["[", "]"],
+    ["{", "}"],
+    ['{"a":', "}"],
+    ['{"scripts":', "}"],
+  ]),
+  ...repeated(["\n", " ", "#", "- ", "&a ", "*a,", "a: ", "//", "/*", '"', "\\", ",", "'"]),
+  numbered("keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+  numbered("lines", (i) => `k${i}: 1\n`),
+];
+
+export const gitParsers: readonly Parser[] = [
+  {
+    name: "a glob, against a path",
+    reads: ["runtime/src/git/glob.ts", "contracts/src/glob.ts"],
+    shapes: repeated(["*", "**", "**/", "?", "{", "}", "{a,b}", ",", "\\", "*a", "a", "/", "{*,**}"]),
+    run: (glob) => {
+      const matcher = pathMatcher([glob]);
+      return [matcher.matches("a".repeat(1024)), matcher.matches("a/".repeat(512)), matcher.matches("a/b")];
+    },
+  },
+  {
+    name: "a path, against globs",
+    reads: ["runtime/src/git/glob.ts"],
+    shapes: repeated(["a", "a/", "/", "ab", "b/a"]),
+    largest: 4 * 1024, // `checkPath` lets 1,024 bytes pass
+    run: (path) =>
+      pathMatcher(["**/a*a*a*a*b", "**/a/**/a/**/b", "a?a?a?*b", "{a,b}/{a,b}/**", "x"]).matches(path),
+  },
+  {
+    name: "package.json",
+    reads: ["runtime/src/git/checks.ts"],
+    shapes: JSON_SHAPES,
+    run: manifest("package.json"),
+  },
+  { name: "antiphon.yaml, for its check", reads: ["runtime/src/git/checks.ts"], shapes: JSON_SHAPES, run: manifest("antiphon.yaml") },
+  {
+    name: "a Makefile",
+    reads: ["runtime/src/git/checks.ts"],
+    shapes: repeated(["test", "check", " ", "\t", "\n", ":"]),
+    run: manifest("Makefile"),
+  },
+  {
+    name: "pyproject.toml, setup.cfg and tests",
+    reads: ["runtime/src/git/checks.ts"],
+    shapes: repeated(["\n", " ", "[tool.pytest", "import pytest", "unittest", "\t", "\r"]),
+    run: async (text) => {
+      await manifest("pyproject.toml")(text);
+      await manifest("setup.cfg")(text);
+      await manifest("test_x.py")(text);
+    },
+  },
+  { name: "devcontainer.json", reads: ["runtime/src/git/devcontainer.ts"], shapes: JSON_SHAPES, run: readDevcontainer },
+  {
+    name: "a listing, for its check and its protected paths",
+    reads: ["runtime/src/git/checks.ts", "runtime/src/git/protected-paths.ts"],
+    shapes: [
+      ...repeated(TEST_NAMES),
+      ...repeated(TEST_NAMES, (body) => `${body}/x`),
+      numbered("files", (i) => `dir${i}/test_${i}.py\n`),
+    ],
+    run: async (text) => {
+      await discoverCheck(text.split("\n"), () => "");
+      return protectedPaths(text.split("\n"), ["npm test", "pytest"]);
+    },
+  },
+  {
+    name: "checks, for the paths they name",
+    reads: ["runtime/src/git/protected-paths.ts"],
+    shapes: repeated(["./", "npm ", "a", "=", " ", "python", "\n"]),
+    run: (checks) => protectedPaths(["a"], [checks]),
+  },
+  {
+    name: "a patch, parsed and judged",
+    reads: [
+      "runtime/src/git/patch-parser.ts",
+      "runtime/src/git/patch-hunks.ts",
+      "runtime/src/git/patch-names.ts",
+      "runtime/src/git/patch-policy.ts",
+      "runtime/src/git/path-rules.ts",
+    ],
+    shapes: [
+      ...repeated(["@@ -1 +1 @@\n-a\n+b\n", "@@ -1,999 +1 @@\n", "-a\n", "+b\n", " c\n", "\\ No newline at end of file\n"], (body) => HEADER + body),
+      ...repeated(NAME_PIECES, (body) => `diff --git "a/${body}" "b/${body}"\n`),
+      ...repeated(NAME_PIECES, (body) => `diff --git a/${body} b/${body}\n`),
+      ...repeated(NAME_PIECES, (body) => `diff --git a/x b/x\nrename from ${body}\n`),
+      ...repeated(["old mode 100644\n", "index 0000..0000\n", " ", "rename from x\n"], (body) => `diff --git a/x b/x\n${body}`),
+      numbered("files", (i) => `diff --git a/d${i}/x b/d${i}/x\n--- a/d${i}/x\n+++ b/d${i}/x\n@@ -1 +1 @@\n-a\n+b\n`),
+    ],
+    run: (text) => checkPatch(text, { scope: ["**/x", "src/**"], protected: ["**/test/**"], maxFiles: 10_000 }),
+  },
+  {
+    name: "a binary patch",
+    reads: ["runtime/src/git/binary-patch.ts"],
+    shapes: repeated(["Aaaaaa\n", "zaaaaa\n", "literal 1\n", "delta 1\n", "a"], (body) => {
+      const id = "1".repeat(40);
+      return `diff --git a/x b/x\nindex ${id}..${id}\nGIT binary patch\nliteral 60000\n${body}\n\n`;
+    }),
+    run: (text) => checkPatch(text),
+  },
+  {
+    name: "the diff of a patch document",
+    reads: ["runtime/src/git/patch-document.ts"],
+    shapes: repeated(["\n", "\r\n", "@@ \n", "-- \n", "--- a/x\n", "+++ b/x\n", "diff --git a/x b/x\n", "\t"]),
+    run: (diff) => patchText({ files: [{ path: "x", diff }] }),
+  },
+  {
+    name: "a name of git",
+    reads: ["runtime/src/git/git-path.ts"],
+    shapes: repeated(NAME_PIECES),
+    run: (text) => {
+      const bytes = Buffer.from(text, "latin1");
+      quotePath(decodePath(bytes));
+      encodePath(decodePath(bytes));
+      return unquotePath(`"${text}"`);
+    },
+  },
+  {
+    name: "a tar archive, read at once",
+    reads: ["runtime/src/git/tar.ts"],
+    shapes: planted,
+    run: (text) => readTar(tarOf(text), { maxFiles: 10_000, maxBytes: 1 << 26 }),
+  },
+  {
+    name: "what diff-tree answers",
+    reads: ["runtime/src/git/tree-change.ts"],
+    shapes: repeated(["\0", ":", " ", ":100644 100644 a b M\0x\0"]),
+    run: (text) => parseRaw(Buffer.from(text, "latin1")),
+  },
+  {
+    name: "what git complains of",
+    reads: ["runtime/src/git/git-process.ts"],
+    shapes: repeated(["fatal: ", "error: ", ": ", "\n", "Out of memory, ", "No space left on device", " "]),
+    run: machineFault,
+  },
+  {
+    name: "a commit message",
+    reads: ["runtime/src/git/commit.ts"],
+    shapes: repeated(["\n", " ", "\t", "antiphon-", "Antiphon-Run", ":", "a", "\r", "[skip ci]", "["]),
+    run: (message) =>
+      commitObject({ parent: "1".repeat(40), tree: "2".repeat(40), message, trailers: {}, at: new Date(0) }),
+  },
+];

@@ -1,0 +1,98 @@
+/**
+ * Measures how the time of a parser grows with its input. A parser that a stranger's bytes reach runs on the only thread
+ * of its service, so one input that takes more than linear time stops every run of that service.
+ *
+ * Each shape is tried at sizes that grow by four. A linear parser takes four times as long at each step, a quadratic
+ * one sixteen times. Processor time is measured, not the clock, and a suspicious step is measured again: a loaded machine
+ * makes single measurements long, never all of them.
+ */
+
+export interface Shape {
+  readonly name: string;
+  /** An input of about `size` characters. */
+  make(size: number): string;
+}
+
+export interface Parser {
+  readonly name: string;
+  /** The source files, from the top of the repository, whose work this row measures. */
+  readonly reads: readonly string[];
+  readonly shapes: readonly Shape[];
+  /** Characters of the largest input; less than the default where a parser takes less. */
+  readonly largest?: number;
+  run(input: string): unknown;
+}
+
+export interface Fault {
+  readonly shape: string;
+  readonly what: string;
+}
+
+const FIRST = 1024;
+const LARGEST = 256 * 1024;
+/** What takes less is lost in the noise: a step is looked at again, or at four times the size, from here on. */
+const NOTICED_MS = 2;
+/** Shorter steps are no danger. */
+const FLOOR_MS = 25;
+/** Between the 4 of linear growth and the 16 of quadratic. */
+const MOST_GROWTH = 8;
+/** Processor time of one character; a linear parser stays far below. */
+const MOST_US_PER_CHARACTER = 50;
+const TRIES = 4;
+
+/** The shapes at which a parser takes more than linear time, or ends with a stack that overflowed. */
+export async function faultsOf(parser: Parser): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const shape of parser.shapes) {
+    const what = await faultAt(parser, shape);
+    if (what !== null) faults.push({ shape: shape.name, what });
+  }
+  return faults;
+}
+
+/** Two sizes for what grows as it should; larger ones until it is certain for what does not. */
+async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
+  const largest = parser.largest ?? LARGEST;
+  let before = await bestOf(parser, shape.make(FIRST), 1, 0);
+  for (let size = 4 * FIRST; size <= largest && typeof before === "number"; size *= 4) {
+    const most = MOST_GROWTH * before;
+    const took = await bestOf(parser, shape.make(size), TRIES, Math.max(NOTICED_MS, most));
+    if (typeof took === "string") return `${took} at ${size} characters`;
+    const isSteep = took > NOTICED_MS && took > most;
+    const isSlow = took > (size * MOST_US_PER_CHARACTER) / 1000;
+    if (took > FLOOR_MS && (isSteep || isSlow)) {
+      return `${took.toFixed(1)} ms for ${size} characters, ${before.toFixed(1)} ms for a quarter`;
+    }
+    if (!isSteep && !isSlow) return null;
+    before = took;
+  }
+  return typeof before === "string" ? before : null;
+}
+
+/** The shortest of several tries; one is enough when it is short. */
+async function bestOf(parser: Parser, input: string, tries: number, enough: number): Promise<number | string> {
+  let best = Infinity;
+  for (let count = 0; count < tries && best > enough; count += 1) {
+    const took = await timeOf(parser, input);
+    if (typeof took === "string") return took;
+    best = Math.min(best, took);
+  }
+  return best;
+}
+
+/** Milliseconds of processor time; a text when it ended with something no parser may end with. */
+async function timeOf(parser: Parser, input: string): Promise<number | string> {
+  const start = process.cpuUsage();
+  try {
+    await parser.run(input);
+  } catch (error) {
+    if (!isRefusal(error)) return String(error);
+  }
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+/** Saying no is right. A RangeError is a stack that overflowed or a string that grew too long. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof RangeError) && !(error instanceof TypeError);
+}

@@ -1,0 +1,51 @@
+/** Hostile inputs: repetition, nesting and near misses, made of the pieces a parser looks for. */
+import type { Shape } from "./growth.ts";
+
+/** What ends a run of anything for a pattern that looks to the end of a line or of a text. */
+const SPOILERS = ["", "x", "\u2028", "\n", "\0"];
+
+const filled = (piece: string, size: number): string =>
+  piece.repeat(Math.max(1, Math.floor(size / piece.length)));
+
+const named = (name: string, make: Shape["make"]): Shape => ({ name: JSON.stringify(name).slice(0, 80), make });
+
+/** Each piece repeated, with what spoils the end, and each two of them: alternating, and one run after the other. */
+export function repeated(pieces: readonly string[], frame: (body: string) => string = (body) => body): Shape[] {
+  const shapes: Shape[] = [];
+  for (const piece of pieces) {
+    for (const spoiler of SPOILERS) {
+      shapes.push(named(`${piece}… ${spoiler}`, (size) => frame(filled(piece, size) + spoiler)));
+    }
+    for (const other of pieces) {
+      if (other === piece) continue;
+      shapes.push(named(`${piece}${other}…`, (size) => frame(filled(piece + other, size))));
+      shapes.push(named(`${piece} ${other}…`, (size) => frame(piece + filled(other, size))));
+      shapes.push(named(`${piece}… ${other}…`, (size) => frame(filled(piece, size / 2) + filled(other, size / 2))));
+    }
+  }
+  return shapes;
+}
+
+/** Opened again and again; closed as often, or never. */
+export function nested(pairs: readonly (readonly [open: string, close: string])[], inner = "1"): Shape[] {
+  return pairs.flatMap(([open, close]) => [
+    named(`${open}…`, (size) => filled(open, size)),
+    named(`${open}… ${close}…`, (size) => {
+      const depth = Math.max(1, Math.floor(size / (open.length + close.length)));
+      return open.repeat(depth) + inner + close.repeat(depth);
+    }),
+  ]);
+}
+
+/** Numbered pieces, which no cache and no repetition makes cheap: `item(i)` until the size is reached. */
+export function numbered(name: string, item: (index: number) => string, frame = (body: string): string => body): Shape {
+  return named(name, (size) => {
+    const pieces: string[] = [];
+    for (let index = 0, length = 0; length < size; index += 1) {
+      const piece = item(index);
+      length += piece.length;
+      pieces.push(piece);
+    }
+    return frame(pieces.join(""));
+  });
+}

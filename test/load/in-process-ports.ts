@@ -41,6 +41,7 @@ export function inProcessRepository(): RepositoryPort {
     candidate: (_repo, head) =>
       Promise.resolve({
         kind: "candidate",
+        unproven: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
     // As git: the same content is the same commit.

@@ -106,7 +106,7 @@ export function inProcessTrees(): BaseTrees {
   return {
     ensure: () => Promise.resolve(),
     diff: (_base, change) => Promise.resolve({ patch: PATCH, files: [...change.deletions] }),
-    check: () => ["stale.txt"],
+    check: () => [{ path: "stale.txt", from: null }],
     apply: () => Promise.resolve({ files: [], deletions: ["stale.txt"] }),
   };
 }

@@ -1,5 +1,5 @@
 // Tells a run in plain words, one journal record at a time. Pure.
-import type { CheckOutcome } from "@antiphon/contracts";
+import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import type { LiveOutput, RunRecord } from "./gateway-client.ts";
 import { plain } from "./screen.ts";
 import { duration } from "./table.ts";
@@ -112,10 +112,16 @@ function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): L
   // A plain PASS needs no words but its checks; anything else says why.
   const why =
     body.code === null && body.verdict === "PASS" ? "" : withCode(firstLine(body.message), body.code);
-  const failedBefore = body.verdict === "PASS" && body.baseChecks.some(({ exitCode }) => exitCode !== 0);
-  const proof = failedBefore ? "failed without the change" : ""; // V2
+  const proof = body.verdict === "PASS" ? proofOf(body) : "";
   const because = [why, checks, proof].filter((part) => part !== "").join("; ");
   return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
+}
+
+/** V2. Records from before `proves` say it by the checks of the base. */
+function proofOf({ proves, baseChecks }: VerdictBody): string {
+  if (proves === "fail-to-pass" || baseChecks.some(({ exitCode }) => exitCode !== 0))
+    return "failed without the change";
+  return proves === "regression" ? "not tried without the change" : "";
 }
 
 /** The message with its code, once. */

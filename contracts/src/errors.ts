@@ -107,7 +107,7 @@ const TABLE = {
   ANT_PATCH_NAME: ["attempt", 422, 1, "A file name in the patch has characters that hide what it is.", "Use printable names without control, direction or invisible characters and without backslashes."],
   ANT_PATCH_PARSER_MISMATCH: ["terminal", 422, 1, "Git applied the patch in another way than it was checked.", "Report it with the patch; nothing was landed."],
   ANT_PATCH_PATH: ["attempt", 422, 1, "The patch names a path outside the tree or one that is never allowed.", "Use paths relative to the repository root, without `..` and outside .git."],
-  ANT_PATCH_PROTECTED: ["attempt", 422, 1, "The patch changes tests, CI or configuration it was not granted.", "Grant the path with `--grant <glob>`, or leave it alone."],
+  ANT_PATCH_PROTECTED: ["attempt", 422, 1, "The patch changes what judges it: a test, CI, configuration or a file that the check runs.", "Grant the path with `--grant <glob>`, or leave it alone; the message says how the check reaches it."],
   ANT_PATCH_SCOPE: ["attempt", 422, 1, "The patch changes a file outside the task's scope.", "Widen the scope with `--scope <glob>`, or leave it alone."],
   ANT_PATCH_SYMLINK: ["attempt", 422, 1, "The patch touches a symbolic link.", "Leave symbolic links as they are."],
   ANT_PATCH_TOO_LARGE: ["attempt", 413, 1, "The patch changes too many files or bytes.", "Split the task."],
@@ -172,6 +172,7 @@ const TABLE = {
   ANT_VERIFY_NO_CHECK: ["terminal", 200, 1, "No check was given and none could be found.", "Give one with `--check <command>`, or allow it with --allow-unverified."],
   ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The check passes without the change too.", "Give a check that fails on the base, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
+  ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "With the change, the check overwrote a protected file while it ran.", "Write to a temporary directory instead, or grant the path with `--grant <glob>`."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

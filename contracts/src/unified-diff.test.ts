@@ -33,6 +33,15 @@ describe("a unified diff as a Patch.v0", () => {
     ).toBe(GIT);
   });
 
+  it("keeps the blank line that ends a binary part", () => {
+    const binary =
+      "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\nIcmZPo000310RR91\n\nliteral 0\nHcmV?d00001\n\n";
+    const text = `${binary}${GIT}`;
+    const files = splitDiff(text);
+    expect(files.map(({ diff }) => diff).join("")).toBe(text);
+    expect(files[0]?.diff).toBe(binary);
+  });
+
   it("may come without git's headers", () => {
     const plain = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
     expect(splitDiff(plain).map((file) => file.path)).toEqual(["x", "y"]);

@@ -12,7 +12,9 @@ export function splitDiff(text: string): PatchFile[] {
     : indexesOf(lines, (line, next) => line.startsWith("--- ") && next.startsWith("+++ "));
   return starts.map((start, i) => {
     const section = lines.slice(start, starts[i + 1] ?? lines.length);
-    return { path: pathOf(section), diff: `${withoutLastBlanks(section).join("\n")}\n` };
+    // A binary part ends with an empty line; of any other section what follows it is no part.
+    const end = section.includes("GIT binary patch") ? "\n\n" : "\n";
+    return { path: pathOf(section), diff: `${withoutLastBlanks(section).join("\n")}${end}` };
   });
 }
 
@@ -33,7 +35,14 @@ function pathOf(section: string[]): string {
   const named = after !== null && after !== "/dev/null" ? after : before;
   if (named !== null && named !== "/dev/null") return named.replace(/^[ab]\//, "");
   const renamed = field(head, "rename to ");
-  return renamed ?? / b\/(.+)$/.exec(section[0] ?? "")?.[1] ?? "";
+  return renamed ?? openingName(section[0] ?? "");
+}
+
+/** The name after the change on a `diff --git` line, quoted or plain. */
+function openingName(line: string): string {
+  const quoted = / ("(?:[^"\\]|\\.)+")$/.exec(line)?.[1];
+  if (quoted !== undefined) return unquote(quoted).replace(/^b\//, "");
+  return / b\/(.+)$/.exec(line)?.[1] ?? "";
 }
 
 function field(head: string[], prefix: string): string | null {

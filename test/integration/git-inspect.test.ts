@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { commitFiles, discoverCheck, inspectRepo, protectedPaths } from "@antiphon/runtime/git/index";
+import { commitFiles, discoverCheck, inspectRepo, protectionOf } from "@antiphon/runtime/git/index";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../support/repo.ts";
 
 afterEach(() => cleanUpRepos());
@@ -298,7 +298,9 @@ describe("what a commit says about its checks", () => {
     const files = await commitFiles(repo.path, repo.head);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
     expect(check).toBe("npm test");
-    const globs = protectedPaths(files.paths, [check ?? ""]);
+    const read = (paths: readonly string[]) => files.readAll(paths);
+    const guards = await protectionOf({ listing: files, read, checks: [check ?? ""], discovered: true });
+    const globs = guards.map(({ glob }) => glob);
     expect(globs).toEqual(expect.arrayContaining(["test/a.test.js", "**/package.json", ".github/**"]));
     expect(globs).not.toContain("src/a.js");
   });

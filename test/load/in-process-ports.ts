@@ -41,6 +41,7 @@ export function inProcessRepository(): RepositoryPort {
     candidate: (_repo, head) =>
       Promise.resolve({
         kind: "candidate",
+        unproven: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
     // As git: the same content is the same commit.
@@ -105,7 +106,7 @@ export function inProcessTrees(): BaseTrees {
   return {
     ensure: () => Promise.resolve(),
     diff: (_base, change) => Promise.resolve({ patch: PATCH, files: [...change.deletions] }),
-    check: () => ["stale.txt"],
+    check: () => [{ path: "stale.txt", from: null }],
     apply: () => Promise.resolve({ files: [], deletions: ["stale.txt"] }),
   };
 }

@@ -3,6 +3,7 @@
  * that every hostile name is tried in every place a diff can name a file. The base they are about has the files
  * of `HOSTILE_BASE`.
  */
+import type { Guard } from "@antiphon/runtime/git/index";
 import { hostileBinaries } from "./hostile-binaries.ts";
 
 export interface HostileDiff {
@@ -21,7 +22,9 @@ export const HOSTILE_BASE = {
 };
 
 /** What the tests treat as protected in that base. */
-export const HOSTILE_PROTECTED = ["test/app.test.js", ".github/**", "**/package.json", "**/conftest.py"];
+export const HOSTILE_GUARDS = ["test/app.test.js", ".github/**", "**/package.json", "**/conftest.py"].map(
+  (glob): Guard => ({ rule: "protected.place", glob, why: "it judges" }),
+);
 
 const ID = "1".repeat(40);
 const ZERO = "0".repeat(40);

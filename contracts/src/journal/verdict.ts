@@ -8,6 +8,12 @@ import { closed, nullable, oneOf } from "../shape.ts";
 export const Verdict = oneOf(["PASS", "FAIL", "FLAKY", "UNVERIFIABLE"]);
 export type Verdict = Static<typeof Verdict>;
 
+export const Proves = oneOf(["nothing", "regression", "fail-to-pass"], {
+  description:
+    "What passing checks say of the change. `fail-to-pass`: they fail without it. `regression`: they pass with it, and were not tried without it. `nothing`: there are none, or they pass without it too.",
+});
+export type Proves = Static<typeof Proves>;
+
 export const VerdictBody = closed(
   {
     verdict: Verdict,
@@ -15,6 +21,7 @@ export const VerdictBody = closed(
       description: "Why not PASS, or what a grant overrode; null on a plain PASS.",
     }),
     message: Type.String(),
+    proves: Type.Optional(Proves),
     checks: Type.Array(CheckOutcome, { description: "Base plus patch." }),
     baseChecks: Type.Array(CheckOutcome, { description: "Base alone (fail-to-pass, V2)." }),
     head: CommitId,

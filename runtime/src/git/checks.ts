@@ -6,6 +6,40 @@ import { documentValue, limits } from "@antiphon/contracts";
 
 export type ReadText = (path: string) => Promise<string | null> | string | null;
 
+const DECLARED_IN = ["antiphon.yaml", "antiphon.yml"];
+
+const SCRIPTS = [
+  "test.sh",
+  "run-tests.sh",
+  "run_tests.sh",
+  "scripts/test.sh",
+  "scripts/test",
+  "script/test",
+  "bin/test",
+];
+
+/** In the order GNU make looks for them. */
+export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"] as const;
+
+/**
+ * Every file of a fixed name that a discovery reads or looks for. A change that makes or edits one would choose the check
+ * of the next run (V3).
+ */
+export const DISCOVERED_FROM: readonly string[] = [
+  ...DECLARED_IN,
+  "package.json",
+  "pnpm-lock.yaml",
+  "yarn.lock",
+  ...MAKEFILES,
+  "pytest.ini",
+  "conftest.py",
+  "pyproject.toml",
+  "setup.cfg",
+  "Cargo.toml",
+  "go.mod",
+  ...SCRIPTS,
+];
+
 /** What `npm init` writes; it always fails and checks nothing. */
 const PLACEHOLDER = /no test specified/;
 
@@ -22,7 +56,7 @@ export async function discoverCheck(listing: readonly string[], read: ReadText):
 }
 
 async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
-  for (const name of ["antiphon.yaml", "antiphon.yml"]) {
+  for (const name of DECLARED_IN) {
     if (!files.has(name)) continue;
     const document = asRecord(yamlOf((await read(name)) ?? "", name));
     const check = document?.["check"] ?? document?.["checks"];
@@ -56,9 +90,6 @@ async function makefile(files: ReadonlySet<string>, read: ReadText): Promise<str
   return null;
 }
 
-/** In the order GNU make looks for them. */
-export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"] as const;
-
 async function python(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   const tests = [...files].filter((path) => /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path));
   const configured =
@@ -89,16 +120,7 @@ async function perl(files: ReadonlySet<string>): Promise<string | null> {
 }
 
 async function script(files: ReadonlySet<string>): Promise<string | null> {
-  const names = [
-    "test.sh",
-    "run-tests.sh",
-    "run_tests.sh",
-    "scripts/test.sh",
-    "scripts/test",
-    "script/test",
-    "bin/test",
-  ];
-  const found = names.find((name) => files.has(name));
+  const found = SCRIPTS.find((name) => files.has(name));
   if (found === undefined) return null;
   return found.endsWith(".sh") ? `sh ./${found}` : `./${found}`;
 }

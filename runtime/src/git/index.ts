@@ -22,9 +22,16 @@ export {
 } from "./landing.ts";
 export { diffOverlay, type Overlay, type OverlayDiff } from "./overlay-diff.ts";
 export { patchText } from "./patch-document.ts";
-export { checkPatch, type CheckedFile, type PatchCheck, type PatchRules } from "./patch-policy.ts";
+export {
+  checkPatch,
+  type CheckedFile,
+  type PatchCheck,
+  type PatchRules,
+  type Unproven,
+} from "./patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch-refusal.ts";
-export { protectedPaths } from "./protected-paths.ts";
+export type { Guard, GuardRule } from "./protection/guard.ts";
+export { protectionOf, type ProtectionInput } from "./protection/protection.ts";
 export {
   rebaseOnto,
   replayCommits,

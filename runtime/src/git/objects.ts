@@ -63,3 +63,22 @@ export async function readObjects(
   }
   return found;
 }
+
+/** Those of the objects that are no larger than the bound. One that is absent is ANT_REPO_INCOMPLETE when it is read. */
+export async function idsUpTo(
+  run: GitRunner,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlySet<string>> {
+  const wanted = [...new Set(ids)];
+  const bytes = await run({
+    args: ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"],
+    stdin: `${wanted.join("\n")}\n`,
+  });
+  const large = new Set<string>();
+  for (const line of bytes.toString("latin1").split("\n")) {
+    const [id = "", size] = line.split(" ");
+    if (Number(size) > maxBytes) large.add(id);
+  }
+  return new Set(wanted.filter((id) => !large.has(id)));
+}

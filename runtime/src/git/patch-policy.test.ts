@@ -1,19 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { checkPatch } from "./patch-policy.ts";
+import type { Guard } from "./protection/guard.ts";
 import { binaryDiff } from "../../../test/support/hostile-binaries.ts";
 import {
   diffsOutOfScope,
-  HOSTILE_PROTECTED,
+  HOSTILE_GUARDS,
   hostileDiffs,
   PLACES,
 } from "../../../test/support/hostile-diffs.ts";
 
 const hostile = hostileDiffs();
+const places = (...globs: string[]): Guard[] =>
+  globs.map((glob) => ({ rule: "protected.place", glob, why: "it judges" }));
 const make = (place: string, path: string, mode?: string): string => PLACES[place]?.(path, mode) ?? "";
 
 describe("hostile diffs", () => {
   it.each(hostile.map((entry) => [entry.name, entry] as const))("L1: refuses %s", (_name, entry) => {
-    const verdict = checkPatch(entry.diff, { protected: HOSTILE_PROTECTED });
+    const verdict = checkPatch(entry.diff, { guards: HOSTILE_GUARDS });
     expect(verdict.ok ? "accepted" : verdict.code).toBeOneOf([...entry.codes]);
     if (verdict.ok) return;
     expect(verdict.rule).toMatch(/^[a-z]+\.[a-z0-9-]+$/);
@@ -23,7 +26,7 @@ describe("hostile diffs", () => {
   it("are at least three hundred, and every code of the policy refuses some", () => {
     const counts = new Map<string, number>();
     for (const { diff } of [...hostile, ...diffsOutOfScope()]) {
-      const guarded = checkPatch(diff, { protected: HOSTILE_PROTECTED });
+      const guarded = checkPatch(diff, { guards: HOSTILE_GUARDS });
       const verdict = guarded.ok ? checkPatch(diff, { scope: ["src/**", "app.js", "new.js"] }) : guarded;
       if (!verdict.ok) counts.set(verdict.code, (counts.get(verdict.code) ?? 0) + 1);
     }
@@ -91,6 +94,10 @@ describe("good diffs", () => {
     ["a copy", make("copy to", "new.js"), { path: "new.js", change: "copy", from: "app.js" }],
     ["a name with spaces", make("modify", "my file.js"), { path: "my file.js" }],
     ["a name in Greek", make("add", "αντίφωνο.txt"), { path: "αντίφωνο.txt" }],
+    ["an emoji that has a variation", make("modify", "❤️.md"), { path: "❤️.md" }],
+    ["an emoji of several joined", make("add", "docs/👩🏽‍💻 👨‍👩‍👧.txt"), { path: "docs/👩🏽‍💻 👨‍👩‍👧.txt" }],
+    ["a keycap", make("add", "1️⃣.txt"), { path: "1️⃣.txt" }],
+    ["a Persian name with its joiner", make("add", "می\u200cخواهم.txt"), { path: "می\u200cخواهم.txt" }],
     ["a name with quotes", make("modify", 'say "hi".js'), { path: 'say "hi".js' }],
     [
       "a rename whose names look like others",
@@ -117,12 +124,20 @@ describe("good diffs", () => {
     expect(checkPatch(make("delete", "Readme") + make("add", "README")).ok).toBe(true);
   });
 
+  it("refuses joiners and variations that are no part of a visible character, and twins that differ in them only", () => {
+    for (const name of ["a\u200db.js", "pass\ufe0fword", "\u200c.js", "❤️\ufe0f.md"])
+      expect(checkPatch(make("add", name))).toMatchObject({ code: "ANT_PATCH_NAME" });
+    expect(checkPatch(make("add", "❤️.md") + make("add", "❤.md"))).toMatchObject({
+      code: "ANT_PATCH_DUPLICATE",
+    });
+  });
+
   it("accepts an empty diff as no change", () => {
-    expect(checkPatch("")).toEqual({ ok: true, files: [] });
+    expect(checkPatch("")).toEqual({ ok: true, files: [], unproven: [] });
   });
 
   it("V3: a grant opens a protected path, and only that", () => {
-    const rules = { protected: ["test/**", ".github/**"], grants: ["test/app.*"] };
+    const rules = { guards: places("test/**", ".github/**"), grants: ["test/app.*"] };
     expect(checkPatch(make("modify", "test/app.test.js"), rules).ok).toBe(true);
     expect(checkPatch(make("modify", "test/other.test.js"), rules)).toMatchObject({
       code: "ANT_PATCH_PROTECTED",
@@ -134,10 +149,37 @@ describe("good diffs", () => {
   });
 
   it("V3: a protected path is protected in any case and any Unicode form", () => {
-    const rules = { protected: ["Test/Ünit.js", "**/package.json"] };
+    const rules = { guards: places("Test/Ünit.js", "**/package.json") };
     for (const path of ["test/ünit.js", "TEST/U\u0308NIT.JS", "PACKAGE.json"]) {
       expect(checkPatch(make("modify", path), rules)).toMatchObject({ code: "ANT_PATCH_PROTECTED" });
     }
+  });
+
+  it("V3: a guard that yields to proof lets its path pass and names it; one that does not comes first", () => {
+    const subject: Guard = {
+      rule: "protected.subject",
+      glob: "app.js",
+      why: "the check runs it",
+      unless: "proof",
+    };
+    const open = checkPatch(make("modify", "app.js"), { guards: [subject] });
+    expect(open).toMatchObject({ ok: true, unproven: [{ path: "app.js", why: "the check runs it" }] });
+    expect(checkPatch(make("modify", "app.js"), { guards: [subject], grants: ["app.js"] })).toMatchObject({
+      unproven: [],
+    });
+    expect(checkPatch(make("modify", "app.js"), { guards: [subject, ...places("app.js")] })).toMatchObject({
+      ok: false,
+      rule: "protected.place",
+      message: "protected: it judges",
+    });
+  });
+
+  it("V3: a guard against code lets a new empty file pass", () => {
+    const guards: Guard[] = [
+      { rule: "protected.shadow", glob: "empty", why: "it would run", unless: "empty" },
+    ];
+    expect(checkPatch(make("add empty", "empty"), { guards }).ok).toBe(true);
+    expect(checkPatch(make("add", "empty"), { guards })).toMatchObject({ code: "ANT_PATCH_PROTECTED" });
   });
 
   it("names the line of the file it refuses", () => {

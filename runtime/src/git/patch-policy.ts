@@ -5,11 +5,13 @@
  * Invariants:
  *   L1  Only 100644 and 100755; no symbolic link, gitlink or .gitmodules; no path outside the tree or inside
  *       .git; within the task's scope; bounded.
- *   V3  A protected path (tests, CI, check configuration) is touched only with a grant.
+ *   V3  A guarded path is touched only with a grant; the refusal says which guard it is. Where a guard yields to proof, the
+ *       path is named in the answer, and the caller holds the change to a check that fails without it.
  */
 import { limits } from "@antiphon/contracts";
 import { pathMatcher, type PathMatcher } from "./glob.ts";
 import { checkPath, foldedPath } from "./path-rules.ts";
+import type { Guard } from "./protection/guard.ts";
 import { parsePatch, type FilePatch } from "./patch-parser.ts";
 import { PatchRefused, refuse, type Refusal } from "./patch-refusal.ts";
 
@@ -18,8 +20,8 @@ export interface PatchRules {
   scope?: readonly string[];
   /** Globs of protected paths it may change all the same. */
   grants?: readonly string[];
-  /** Globs of protected paths: `protectedPaths()` of the base. */
-  protected?: readonly string[];
+  /** `protectionOf()` the base. */
+  guards?: readonly Guard[];
   /** Default 200 (limits.patchFiles). */
   maxFiles?: number;
   /** Default 8 MiB (limits.patchBytes). */
@@ -40,7 +42,13 @@ export interface CheckedFile {
   binary: boolean;
 }
 
-export type PatchCheck = { ok: true; files: CheckedFile[] } | ({ ok: false } & Refusal);
+/** A path that may be touched only if the check fails without the change. */
+export interface Unproven {
+  path: string;
+  why: string;
+}
+
+export type PatchCheck = { ok: true; files: CheckedFile[]; unproven: Unproven[] } | ({ ok: false } & Refusal);
 
 /** A copy is cheap to write and costs a whole file to make. */
 const MAX_COPIES = 20;
@@ -57,8 +65,7 @@ export function checkPatch(patch: string | Buffer, rules: PatchRules = {}): Patc
       for (const path of new Set([file.oldPath, file.newPath])) if (path !== null) checkPath(path, file.line);
     }
     checkOverlaps(files);
-    checkRules(files, rules);
-    return { ok: true, files: files.map(checked) };
+    return { ok: true, unproven: checkRules(files, rules), files: files.map(checked) };
   } catch (thrown) {
     if (thrown instanceof PatchRefused) return { ok: false, ...thrown.refusal };
     throw thrown;
@@ -155,29 +162,45 @@ function checkNesting(file: FilePatch, touched: ReadonlyMap<string, FilePatch>):
   }
 }
 
-function checkRules(files: readonly FilePatch[], rules: PatchRules): void {
+function checkRules(files: readonly FilePatch[], rules: PatchRules): Unproven[] {
   const scope = rules.scope === undefined || rules.scope.length === 0 ? null : pathMatcher(rules.scope);
-  const guarded = pathMatcher((rules.protected ?? []).map(foldedPath));
   const granted = pathMatcher(rules.grants ?? []);
+  const guarded = guardFinder(rules.guards ?? []);
+  const unproven: Unproven[] = [];
   for (const file of files) {
     // What a copy reads is not changed by it.
     const paths = file.change === "copy" ? [file.newPath] : [...new Set([file.oldPath, file.newPath])];
-    for (const path of paths) if (path !== null) checkRule(path, file.line, scope, guarded, granted);
+    for (const path of paths) {
+      if (path === null) continue;
+      checkScope(path, file.line, scope, granted);
+      if (granted.matches(path)) continue;
+      const isEmpty = file.change === "add" && file.added === 0 && !file.binary;
+      const guard = guarded(path, isEmpty); // V3
+      if (guard?.unless === "proof") unproven.push({ path, why: guard.why });
+      else if (guard !== null)
+        refuse("ANT_PATCH_PROTECTED", guard.rule, `protected: ${guard.why}`, { path, line: file.line });
+    }
   }
+  return unproven;
 }
 
-function checkRule(
-  path: string,
-  line: number,
-  scope: PathMatcher | null,
-  guarded: PathMatcher,
-  granted: PathMatcher,
-): void {
+function checkScope(path: string, line: number, scope: PathMatcher | null, granted: PathMatcher): void {
   if (scope !== null && !scope.matches(path) && !granted.matches(path)) {
     refuse("ANT_PATCH_SCOPE", "scope.outside", "outside the task's scope", { path, line });
   }
+}
+
+/** The guard of a path: one that nothing opens comes before one that proof opens. */
+function guardFinder(guards: readonly Guard[]): (path: string, isEmpty: boolean) => Guard | null {
   // V3: the same path in another case is the same file for some.
-  if (guarded.matches(foldedPath(path)) && !granted.matches(path)) {
-    refuse("ANT_PATCH_PROTECTED", "protected.path", "protected: tests, CI or configuration", { path, line });
-  }
+  const any = pathMatcher(guards.map(({ glob }) => foldedPath(glob)));
+  return (path, isEmpty) => {
+    const folded = foldedPath(path);
+    if (!any.matches(folded)) return null;
+    const matching = guards.filter(
+      ({ glob, unless }) =>
+        !(unless === "empty" && isEmpty) && pathMatcher([foldedPath(glob)]).matches(folded),
+    );
+    return matching.find(({ unless }) => unless !== "proof") ?? matching[0] ?? null;
+  };
 }

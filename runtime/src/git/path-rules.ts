@@ -34,8 +34,18 @@ const HIDDEN: readonly (readonly [first: number, last: number])[] = [
   [0xe0000, 0xe0fff],
 ];
 
+/** An emoji with its variation, skin and joined parts, or a keycap. */
+const EMOJI =
+  /\p{Extended_Pictographic}\p{Emoji_Modifier}?[\ufe0e\ufe0f]?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?[\ufe0e\ufe0f]?)*|[0-9#*]\ufe0f?\u20e3/gu;
+
+/** Scripts in which a joiner between two letters is spelling. */
+const JOINING =
+  "[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}\\p{Script=Myanmar}]";
+const SPELLED = new RegExp(`(?<=${JOINING})[\\u200c\\u200d](?=${JOINING})`, "gu");
+
+/** Hidden characters count where they are not how a visible one is written. */
 function hasHidden(path: string): boolean {
-  for (const char of path) {
+  for (const char of path.replace(EMOJI, "e").replace(SPELLED, "")) {
     const code = char.codePointAt(0) ?? 0;
     if (HIDDEN.some(([first, last]) => code >= first && code <= last)) return true;
   }
@@ -92,7 +102,10 @@ function folding(name: string): string {
     .trimStart();
 }
 
-/** For telling two spellings of one path on a folding file system. */
+/** For telling two spellings of one path on a folding file system, or to the eye. */
 export function foldedPath(path: string): string {
-  return path.normalize("NFC").toLowerCase();
+  return path
+    .normalize("NFC")
+    .replace(/[\u200c\u200d\ufe0e\ufe0f]/g, "")
+    .toLowerCase();
 }

@@ -15,6 +15,12 @@ import type { Clock, Logger } from "@antiphon/runtime";
 import type { WorkStep } from "./core/attempt.ts";
 import type { BundleFile } from "./core/bundle.ts";
 
+/** A file of a patch; `from`: where a rename or copy comes from. */
+export interface PatchedFile {
+  readonly path: string;
+  readonly from: string | null;
+}
+
 export interface ChangedFile {
   readonly path: string;
   readonly mode: FileMode;
@@ -46,7 +52,7 @@ export interface BaseTrees {
   /** null: the change leaves the tree as it is. */
   diff(base: TreeRef, change: Change): Promise<Diff | null>;
   /** Paths a patch touches; throws ANT_PATCH_* when the patch breaks a rule that needs no context. */
-  check(patch: string, dispatch: DispatchBody): string[];
+  check(patch: string, dispatch: DispatchBody): readonly PatchedFile[];
   /** Throws ANT_PATCH_DOES_NOT_APPLY. */
   apply(base: TreeRef, patch: string): Promise<Change>;
 }

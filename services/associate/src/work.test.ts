@@ -347,7 +347,11 @@ describe("carryOut", () => {
         files: [{ path: "big", mode: "100644" as const, content: Buffer.alloc(size) }],
         deletions: ["old"],
       };
-      const trees = { ...world.ports.trees, check: () => ["big"], apply: () => Promise.resolve(change) };
+      const trees = {
+        ...world.ports.trees,
+        check: () => [{ path: "big", from: null }],
+        apply: () => Promise.resolve(change),
+      };
       await go({ ...world, ports: { ...world.ports, trees } }, { agent: { kind: "scripted", patch } });
       expect(world.requests[0]?.workspace).toMatchObject({ overlay, deletions: ["old"] });
       expect(world.requests[0]?.workspace.files).toHaveLength(overlay === null ? 1 : 0);

@@ -66,6 +66,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       candidate: () =>
         Promise.resolve({
           kind: "candidate",
+          unproven: [],
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),
     },

@@ -66,6 +66,8 @@ export async function verifyIntegration(
     readOnly: false,
     allowUnverified: options.allow_unverified,
     allowUnproven: true,
+    unproven: [],
+    tampered: [],
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const body = { ...judgement, checks: outcomes, baseChecks: [], head: tip, commit, tree: replay.tree };
@@ -93,5 +95,6 @@ export async function landIntegration(
 async function integrationChecks(run: RunState, repository: RepositoryPort): Promise<string[]> {
   const named = run.tasks.flatMap((task) => task.planned.task.verify_profile.commands);
   if (named.length > 0) return [...new Set(named)];
-  return repository.discoverChecks(intentOf(run).base.repo, run.head);
+  const { base } = intentOf(run);
+  return repository.discoverChecks(base.repo, base.commit); // V13
 }

@@ -117,7 +117,7 @@ export class Performer {
     const commands =
       verify_profile.commands.length > 0
         ? verify_profile.commands
-        : await this.#ports.repository.discoverChecks(base.repo, run.head);
+        : await this.#ports.repository.discoverChecks(base.repo, base.commit);
     return {
       task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
       agent: planned.agent,

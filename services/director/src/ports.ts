@@ -11,20 +11,25 @@ import type {
   VerdictBody,
 } from "@antiphon/contracts";
 import type { PoisonedTask } from "./core/outstanding.ts";
-import type { ChangedTree } from "@antiphon/runtime/git/index";
+import type { ChangedTree, Unproven } from "@antiphon/runtime/git/index";
 
-/** What the caller allows a change to touch. */
+/** What the caller allows a change to touch, and what will judge it. */
 export interface ChangeRules {
   scope: readonly string[];
   grants: readonly string[];
   checks: readonly string[];
+  /** The repository named the checks, not the caller. */
+  discovered: boolean;
+  /** The commit the run started from: what it says about the checks stays true for all of the run's tasks (V13). */
+  base: string;
 }
 
 /** A patch applied to a head: a tree that no ref points to yet. */
 export type Candidate = ChangedTree;
 
 export type CandidateOutcome =
-  { kind: "candidate"; candidate: Candidate } | { kind: "refused"; code: string; message: string };
+  | { kind: "candidate"; candidate: Candidate; unproven: readonly Unproven[] }
+  | { kind: "refused"; code: string; message: string };
 
 /** The user's repository. Everything it does is repeatable: the same arguments make the same objects. */
 export interface RepositoryPort {
@@ -101,6 +106,7 @@ export interface VerdictManifest {
   verdict: VerdictBody["verdict"];
   code: string | null;
   message: string;
+  proves?: VerdictBody["proves"];
   checks: readonly CheckOutcome[];
   again: readonly CheckOutcome[] | null;
   baseChecks: readonly CheckOutcome[];

@@ -49,7 +49,7 @@ function portsOver(room: CleanRoomPort) {
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
         applied.push([head, patch.toString()]);
-        return Promise.resolve({ kind: "candidate", candidate: CANDIDATE });
+        return Promise.resolve({ kind: "candidate", unproven: [], candidate: CANDIDATE });
       },
       commit: () => Promise.resolve("d".repeat(40)),
     },

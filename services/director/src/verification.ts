@@ -4,12 +4,14 @@
  * Invariants:
  *   V1 The inputs are the head, the patch and the contract's commands; the Associate's word is not one.
  *   L3 The tree that is checked is the tree of the commit that will land.
+ *   V13 What the checks are is decided once, by the commit the run started from.
  *   V7 Clean rooms of one trial end together: when one breaks, the other is stopped and waited for. Nothing is left behind
  *      that a cancel of the run does not reach, and that a next try would have beside it.
  */
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import { commitMessage } from "./core/commit-message.ts";
 import { firstFailure, judge } from "./core/judge.ts";
+import type { Unproven } from "@antiphon/runtime/git/index";
 import type { Effect } from "./core/outstanding.ts";
 import type { RunState } from "./core/run-state.ts";
 import type { Candidate, CleanRoomPort, RepositoryPort, RoomRequest, VerdictEvidencePort } from "./ports.ts";
@@ -17,6 +19,8 @@ import { intentOf } from "./intent-of.ts";
 
 type Verify = Extract<Effect, { kind: "verify" }>;
 type Trial = { checks: CheckOutcome[]; again: CheckOutcome[] | null; base: CheckOutcome[] | null };
+/** The commands that decide, and whether the repository named them. */
+type Checks = { commands: readonly string[]; discovered: boolean };
 
 export interface VerificationPorts {
   repository: RepositoryPort;
@@ -33,23 +37,33 @@ export async function verify(
   const { options, base } = intentOf(run);
   const { task, phase } = effect;
   const head = run.head;
-  const checks = await resolvedChecks(run, effect, ports.repository);
+  const checks = await checksOf(run, effect, ports.repository);
   const readOnly = task.planned.task.kind !== "edit_repo";
   const patch = phase.report.patch;
   if (patch === null && !readOnly) {
     return refused(run, effect, ports, "ANT_PATCH_EMPTY", "the attempt changed nothing");
   }
   let candidate: Candidate | null = null;
+  let unproven: readonly Unproven[] = [];
   if (patch !== null) {
-    const rules = { scope: options.scope, grants: options.grants, checks };
     const bytes = await ports.evidence.patch(patch);
-    const outcome = await ports.repository.candidate(base.repo, head, bytes, rules);
+    const outcome = await ports.repository.candidate(base.repo, head, bytes, {
+      scope: options.scope,
+      grants: options.grants,
+      checks: checks.commands,
+      discovered: checks.discovered,
+      base: base.commit,
+    });
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
-    candidate = outcome.candidate;
+    ({ candidate, unproven } = outcome);
   }
-  const trial = await runTrial(run, effect, ports, { candidate, checks, head }, signal);
+  const withBase = unproven.length > 0 || provesAFix(run, effect); // V2
+  const subject = { candidate, checks: checks.commands, head, withBase };
+  const trial = await runTrial(run, effect, ports, subject, signal);
   const judgement = judge({
     ...trial,
+    unproven,
+    tampered: [],
     readOnly,
     allowUnverified: options.allow_unverified,
     allowUnproven: options.allow_unproven,
@@ -85,7 +99,7 @@ async function runTrial(
   run: RunState,
   effect: Verify,
   ports: VerificationPorts,
-  subject: { candidate: Candidate | null; checks: readonly string[]; head: string },
+  subject: { candidate: Candidate | null; checks: readonly string[]; head: string; withBase: boolean },
   signal: AbortSignal,
 ): Promise<Trial> {
   if (subject.checks.length === 0) return { checks: [], again: null, base: null };
@@ -102,7 +116,7 @@ async function runTrial(
     budgetMs: effect.task.planned.task.time_budget_s * 1000,
   };
   const [checks = [], before = null] = await together(
-    provesAFix(run, effect) ? [request, { ...request, purpose: "base", candidate: null }] : [request],
+    subject.withBase ? [request, { ...request, purpose: "base", candidate: null }] : [request],
     ports.room,
     signal,
   );
@@ -140,11 +154,15 @@ function provesAFix(run: RunState, effect: Verify): boolean {
   );
 }
 
-/** The contract's commands; where it names none, the fastest obvious one of the head's tree (seed 000). */
-async function resolvedChecks(run: RunState, effect: Verify, repository: RepositoryPort): Promise<string[]> {
+/**
+ * The contract's commands; where it names none, the fastest obvious one of the run's base (seed 000). Never of the head: a
+ * task would choose the check of the next one (V13).
+ */
+async function checksOf(run: RunState, effect: Verify, repository: RepositoryPort): Promise<Checks> {
   const named = effect.task.planned.task.verify_profile.commands;
-  if (named.length > 0) return [...named];
-  return repository.discoverChecks(intentOf(run).base.repo, run.head);
+  if (named.length > 0) return { commands: named, discovered: false };
+  const { base } = intentOf(run);
+  return { commands: await repository.discoverChecks(base.repo, base.commit), discovered: true };
 }
 
 async function refused(
@@ -158,6 +176,7 @@ async function refused(
     verdict: "FAIL" as const,
     code,
     message,
+    proves: "nothing" as const,
     checks: [],
     baseChecks: [],
     head: run.head,

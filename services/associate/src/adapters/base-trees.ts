@@ -3,7 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { DispatchBody, TreeRef } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import { applyPatch, checkPatch, diffOverlay, TreeCache } from "@antiphon/runtime/git/index";
-import type { BaseTrees, Change, Diff } from "../ports.ts";
+import type { BaseTrees, Change, Diff, PatchedFile } from "../ports.ts";
 
 export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
   const cache = new TreeCache(cacheDir);
@@ -28,11 +28,10 @@ export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
       const { patch, files_changed: files } = await diffOverlay(cache, base.tree, change);
       return patch === "" ? null : { patch, files };
     },
-    check(patch: string, dispatch: DispatchBody): string[] {
+    check(patch: string, dispatch: DispatchBody): readonly PatchedFile[] {
       // Protected paths are the clean room's business: it knows the base's tests and what was granted.
       const checked = checkPatch(patch, { scope: dispatch.scope, grants: dispatch.grants });
-      if (checked.ok)
-        return checked.files.flatMap((file) => (file.from === null ? [file.path] : [file.from, file.path]));
+      if (checked.ok) return checked.files;
       const { code, message, path, rule, line } = checked;
       throw new AntiphonError(code, path === null ? message : `${path}: ${message}`, {
         data: { path, rule, line },

@@ -8,12 +8,10 @@ import type { AgentContext, Change } from "../ports.ts";
 export async function changeOf(patch: Patch, { dispatch, trees }: AgentContext): Promise<Change> {
   const text = patchText(patch);
   const declared = new Set(patch.files.map((file) => file.path));
-  const undeclared = trees.check(text, dispatch).find((path) => !declared.has(path));
-  if (undeclared !== undefined) {
-    throw new AntiphonError(
-      "ANT_PATCH_PATH",
-      `a diff changes ${undeclared}, which the patch does not declare`,
-    );
+  for (const { path, from } of trees.check(text, dispatch)) {
+    // A rename is one section and stands under one of its two names.
+    if (declared.has(path) || (from !== null && declared.has(from))) continue;
+    throw new AntiphonError("ANT_PATCH_PATH", `a diff changes ${path}, which the patch does not declare`);
   }
   return await trees.apply(dispatch.base, text);
 }

@@ -26,18 +26,31 @@ import {
   exportTree,
   inspectRepo,
   landRef,
-  protectedPaths,
+  protectionOf,
   replayCommits,
   tipOf,
   updateWorktree,
   type CommitSigner,
+  type Guard,
 } from "@antiphon/runtime/git/index";
 import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 
 type Inspected = Extract<RepoInspectReply, { ok: true }>;
 
-/** Commits whose exported tree or discovered check is remembered; both never change for a commit. */
+/** Commits whose exported tree or guards are remembered; both never change for a commit. */
 const REMEMBERED = 256;
+
+/** Makes it once, and again only if that failed. */
+function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const making = make();
+  known.set(key, making);
+  making.catch(() => known.delete(key));
+  const oldest = known.keys().next();
+  if (known.size > REMEMBERED && oldest.done !== true) known.delete(oldest.value);
+  return making;
+}
 
 export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
@@ -45,6 +58,7 @@ export class Repositories implements RepositoryPort {
   readonly #signer: CommitSigner;
   readonly #log: Logger;
   readonly #exported = new Map<string, Promise<TreeRef>>();
+  readonly #guarded = new Map<string, Promise<Guard[]>>();
 
   constructor(trees: Blobs, roots: readonly string[], signer: CommitSigner, log: Logger) {
     this.#trees = trees;
@@ -65,14 +79,7 @@ export class Repositories implements RepositoryPort {
   }
 
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
-    const known = this.#exported.get(commit);
-    if (known !== undefined) return known;
-    const exporting = this.#export(repo, commit);
-    this.#exported.set(commit, exporting);
-    exporting.catch(() => this.#exported.delete(commit));
-    const oldest = this.#exported.keys().next();
-    if (this.#exported.size > REMEMBERED && oldest.done !== true) this.#exported.delete(oldest.value);
-    return exporting;
+    return remembered(this.#exported, commit, () => this.#export(repo, commit));
   }
 
   async #export(repo: RepoRef, commit: string): Promise<TreeRef> {
@@ -89,20 +96,30 @@ export class Repositories implements RepositoryPort {
   }
 
   async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
-    const { paths } = await commitFiles(repo.path, head);
-    const check = checkPatch(patch, {
-      scope: rules.scope,
-      grants: rules.grants,
-      protected: protectedPaths(paths, rules.checks),
-    });
-    if (!check.ok) return { kind: "refused", code: check.code, message: check.message };
+    const commits = [...new Set([rules.base, head])];
+    const guards = await Promise.all(commits.map((commit) => this.#guards(repo, commit, rules)));
+    const { scope, grants } = rules;
+    const check = checkPatch(patch, { scope, grants, guards: guards.flat() });
+    if (!check.ok) {
+      const message = check.path === null ? check.message : `${check.path}: ${check.message}`;
+      return { kind: "refused", code: check.code, message };
+    }
     try {
-      return { kind: "candidate", candidate: await applyPatch(repo.path, head, patch, { threeWay: true }) };
+      const candidate = await applyPatch(repo.path, head, patch, { threeWay: true });
+      return { kind: "candidate", candidate, unproven: check.unproven };
     } catch (error) {
       // Only what the patch is to blame for becomes a verdict; a repository that cannot be read is no verdict.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
       return { kind: "refused", code: error.code, message: error.detail };
     }
+  }
+
+  #guards(repo: RepoRef, commit: string, { checks, discovered }: ChangeRules): Promise<Guard[]> {
+    const key = JSON.stringify([repo.path, commit, checks, discovered]);
+    return remembered(this.#guarded, key, async () => {
+      const listing = await commitFiles(repo.path, commit);
+      return protectionOf({ listing, read: (paths) => listing.readAll(paths), checks, discovered });
+    });
   }
 
   async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {

@@ -6,6 +6,8 @@ const trial: Trial = {
   checks: [check(0)],
   again: null,
   base: null,
+  unproven: [],
+  tampered: [],
   readOnly: false,
   allowUnverified: false,
   allowUnproven: false,

@@ -2,11 +2,14 @@
  * From exit codes to a verdict. Pure: the clean room runs the commands, this decides what they mean.
  *
  * Invariants:
- *   V2 A DEBUG check must fail on the base and pass with the change.
+ *   V2 A DEBUG check must fail on the base and pass with the change. So must any check that runs a source the change edits:
+ *      failing without the change is what shows that the edit is a fix, and not a way around the check.
  *   V4 A check that fails and then passes on the same tree is FLAKY, not a coin toss.
+ *   V14 A check that leaves a protected file changed, where on the base it does not, is a failed check: code under test
+ *      wrote what judges it.
  *   V5 No check means UNVERIFIABLE, which lands only with the caller's explicit grant.
  */
-import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
+import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 
 export interface Trial {
   /** The checks on the tree about to become the head. */
@@ -15,46 +18,66 @@ export interface Trial {
   again: readonly CheckOutcome[] | null;
   /** The checks on the tree without the change; null when fail-to-pass is not asked for. */
   base: readonly CheckOutcome[] | null;
+  /** Sources of the change that the check's own command runs; `base` is there when there are any. */
+  unproven: readonly { path: string; why: string }[];
+  /** Protected files that the checks themselves left changed on the tree, and do not on the base. */
+  tampered: readonly string[];
   /** Read-only tasks change nothing, so no check is a fact and not a gap. */
   readOnly: boolean;
   allowUnverified: boolean;
   allowUnproven: boolean;
 }
 
-export type Judgement = Pick<VerdictBody, "verdict" | "code" | "message">;
+export type Judgement = Pick<VerdictBody, "verdict" | "code" | "message"> & { proves: Proves };
 
 export function judge(trial: Trial): Judgement {
   if (trial.checks.length === 0) return withoutChecks(trial);
-  const bad = firstFailure(trial.checks);
+  const failure = failed(trial);
+  if (failure !== null) return failure;
+  if (trial.base !== null && firstFailure(trial.base) === undefined) return withoutProof(trial);
+  if (trial.base === null)
+    return pass("regression", null, `${names(trial.checks)} passes in the clean room`);
+  const opened = trial.unproven.map(({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`);
+  const message = `${names(trial.checks)} passes in the clean room, and fails without the change`;
+  return pass("fail-to-pass", null, `${message}${opened.join("")}`);
+}
+
+function failed({ checks, again, tampered }: Trial): Judgement | null {
+  const bad = firstFailure(checks);
+  if (bad !== undefined && again !== null && firstFailure(again) === undefined) {
+    const message = `${bad.command} ${how(bad)}, then passed on the same tree`;
+    return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // V4
+  }
   if (bad !== undefined) {
-    if (trial.again !== null && firstFailure(trial.again) === undefined) {
-      return {
-        verdict: "FLAKY",
-        code: "ANT_VERIFY_FLAKY",
-        message: `${bad.command} ${how(bad)}, then passed on the same tree`,
-      }; // V4
-    }
-    return {
-      verdict: "FAIL",
-      code: "ANT_VERIFY_CHECK_FAILED",
-      message: `${bad.command} ${how(bad)} in the clean room`,
-    };
+    const message = `${bad.command} ${how(bad)} in the clean room`;
+    return { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", message, proves: "nothing" };
   }
-  if (trial.base !== null && firstFailure(trial.base) === undefined) {
-    const message = `${names(trial.checks)} also passes without the change, so it proves nothing about it`;
-    if (!trial.allowUnproven) return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING", message }; // V2
-    return { verdict: "PASS", code: "ANT_VERIFY_PROVES_NOTHING", message: `${message}; landed by grant` };
+  if (tampered.length === 0) return null;
+  const message = `with the change, ${names(checks)} overwrote ${tampered.slice(0, 5).join(", ")} while it ran`;
+  return { verdict: "FAIL", code: "ANT_VERIFY_TAMPERED", message, proves: "nothing" }; // V14
+}
+
+/** V2: the base passes too. */
+function withoutProof({ checks, unproven, allowUnproven }: Trial): Judgement {
+  const [first] = unproven;
+  if (first !== undefined) {
+    const message = `${first.path}: protected: ${first.why}, and that passes without the change too`;
+    return { verdict: "FAIL", code: "ANT_PATCH_PROTECTED", message, proves: "nothing" };
   }
-  const proof = trial.base === null ? "" : ", and fails without the change";
-  return { verdict: "PASS", code: null, message: `${names(trial.checks)} passes in the clean room${proof}` };
+  const message = `${names(checks)} also passes without the change, so it proves nothing about it`;
+  if (allowUnproven) return pass("nothing", "ANT_VERIFY_PROVES_NOTHING", `${message}; landed by grant`);
+  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING", message, proves: "nothing" };
+}
+
+function pass(proves: Proves, code: VerdictBody["code"], message: string): Judgement {
+  return { verdict: "PASS", code, message, proves };
 }
 
 function withoutChecks(trial: Trial): Judgement {
-  if (trial.readOnly)
-    return { verdict: "PASS", code: null, message: "a read-only task with nothing to check" };
+  if (trial.readOnly) return pass("nothing", null, "a read-only task with nothing to check");
   const message = "no check was named and none could be discovered in the repository";
-  if (!trial.allowUnverified) return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message }; // V5
-  return { verdict: "PASS", code: "ANT_VERIFY_NO_CHECK", message: `${message}; landed by grant` };
+  if (trial.allowUnverified) return pass("nothing", "ANT_VERIFY_NO_CHECK", `${message}; landed by grant`);
+  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message, proves: "nothing" }; // V5
 }
 
 export function firstFailure(checks: readonly CheckOutcome[]): CheckOutcome | undefined {

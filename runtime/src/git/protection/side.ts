@@ -1,0 +1,84 @@
+/**
+ * On which side of a check a file stands, by its name and place: it judges (tests, their data, tools, configuration) or it is
+ * judged (sources and documents). Pure, and the one place where this is decided.
+ */
+import { isConfiguration } from "./places.ts";
+
+const CODE =
+  "([mc]?[jt]sx?|py|pyi|rb|go|rs|java|kts?|scala|groovy|cs|fs|vb|swift|php|phpt|lua|dart|coffee|clj[cs]?|exs?|erl|hs|ml|jl|r|R|pl|pm|t|sh|bash|bats|c|cc|cpp|cxx|h|hpp|m|mm|zig|nim|vue|svelte|feature|sql|ps1)";
+const DOCUMENT = /\.(md|mdx|rst|adoc|markdown|html?)$/i;
+
+/** Names that tests have, in the languages people bring. A `spec` that is no code is a document. */
+const TEST_NAMES: readonly RegExp[] = [
+  /(^|\/)[^/]+[._-](test|tests)\.[^/]+$/i,
+  /(^|\/)(test|tests)_[^/]*\.[^/]+$/i,
+  /(^|\/)[^/]*_(test|tests)\.[^/]+$/i,
+  /(^|\/)[^/]+(Test|Tests|TestCase|IT|Spec)\.(java|kt|kts|scala|groovy|cs|swift|php)$/,
+  /(^|\/)(test|tests)\.[^/]+$/i,
+  new RegExp(`(^|/)[^/]+[._-](spec|specs|cy|e2e)\\.${CODE}$`, "i"),
+  new RegExp(`(^|/)spec(s|_[^/]*|)\\.${CODE}$`, "i"),
+];
+
+/** Directories of tests and their data, anywhere. */
+const TEST_DIRECTORIES =
+  /(^|\/)(tests?|__tests__|__mocks__|__fixtures__|testdata|test[-_]data|test[-_]?(utils?|helpers?|support|lib|fixtures)|__snapshots__|goldens?|e2e|cypress|fixtures)\//i;
+/** What a test compares with. */
+const EXPECTED =
+  /(\.(snap|golden|gold|expected|expect|approved\.[^/]+|verified\.[^/]+|ambr|baseline)|(^|[/._-])(golden|expected)([._-][^/]*)?\.[^/.]+)$|(^|\/)expected\//i;
+
+/** `spec/` holds tests where it holds code; below sources it is a name like any other. */
+const SPEC_DIRECTORY = new RegExp(
+  `^(?:(?:packages|modules|gems|apps|services)/[^/]+/)?specs?/(?:.*\\.${CODE}|(?:support|fixtures|factories|data)/.*)$`,
+  "i",
+);
+
+/** Directories of what is made, where names like `validate` are the product's. */
+const SOURCE_DIRECTORIES =
+  /^(?:(?:packages|modules|apps|services|crates|libs|projects)\/[^/]+\/)?(src|lib|libs|app|apps|pkg|cmd|internal|server|client|source|sources|core|api|web|frontend|backend|include|crates|packages|modules|services)\//;
+
+/** Directories of what builds and checks, unless they are below sources. */
+const TOOL_DIRECTORIES =
+  /(^|\/)(scripts?|tools?|tooling|ci|qa|hack|checks?|verify|verification|validation|lint|linters?|build-aux|build-scripts|devtools|xtask|buildSrc|build-logic|harness|\.config|\.[a-z][\w-]*)\//i;
+
+const JUDGES =
+  "tests?|check(s|er|all)?|verify|verifier|verification|validate|validator|validation|lint|ci|qa|smoke|selftest|gate|assert(ions?)?|harness|runner|specs?|accept(ance)?";
+/** The first or the last word of a name outside of the source directories. */
+const JUDGE_NAME = new RegExp(
+  `^(run|all|(${JUDGES})([-_.].*)?|.*[-_.](${JUDGES})|run[-_.]?(all|${JUDGES})([-_.].*)?|[a-z]+(Test|Tests|Check|Checks|Runner))$`,
+);
+/** Inside of them only what can mean nothing else. */
+const TEST_RUNNER_NAME =
+  /^(self[-_]?tests?|run[-_]?(all[-_]?)?(tests?|checks?)|runTests?|runChecks?|test[-_]?(runner|setup|helpers?|utils?|support|harness)|setupTests?|assert(ions?)?|harness|matchers|(spec|test)Helpers?|tests?)$/;
+
+const SHELL_NAME = /\.(sh|bash|zsh|ksh|bats|ps1|cmd|bat)$/;
+
+export function isTest(path: string): boolean {
+  if (TEST_DIRECTORIES.test(path) || /^t\/.+/.test(path) || SPEC_DIRECTORY.test(path)) return true;
+  if (EXPECTED.test(path)) return true;
+  return !DOCUMENT.test(path) && TEST_NAMES.some((form) => form.test(path));
+}
+
+/** A tool by its place, or by a name that can mean nothing else: it builds or checks, and is not what is made. */
+function isTool(path: string): boolean {
+  if (DOCUMENT.test(path)) return false;
+  return (
+    TEST_RUNNER_NAME.test(stemOf(path)) || (TOOL_DIRECTORIES.test(path) && !SOURCE_DIRECTORIES.test(path))
+  );
+}
+
+export function isHarness(path: string): boolean {
+  return isTest(path) || isTool(path) || isConfiguration(path);
+}
+
+/** What a check runs judges by a name like `verify` too, and as a shell script by any; not among the sources. */
+export function runsAsHarness(path: string, asShell: boolean): boolean {
+  if (isHarness(path)) return true;
+  if (SOURCE_DIRECTORIES.test(path) || DOCUMENT.test(path)) return false;
+  return asShell || SHELL_NAME.test(path) || JUDGE_NAME.test(stemOf(path));
+}
+
+function stemOf(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const dot = name.indexOf(".", 1);
+  return dot === -1 ? name : name.slice(0, dot);
+}

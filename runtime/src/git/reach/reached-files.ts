@@ -1,0 +1,195 @@
+/**
+ * The files of the base that a check reaches, each with the way to it. Pure: the listing, the texts and the commands decide.
+ *
+ * Invariants:
+ *   V15 The base alone is read: what a change says about the check is no part of what protects the check.
+ *   V16 Steps, files and bytes are bounded. At a bound the answer says so, and the caller protects by name instead.
+ */
+import { CheckTree, type TreeListing } from "./check-tree.ts";
+import { followConfig, isConfigText } from "./config-text.ts";
+import { followBinary, followScripts } from "./package-scripts.ts";
+import { startProgram } from "./program.ts";
+import { followRules } from "./rules-step.ts";
+import { followShell } from "./shell-place.ts";
+import { followSource, isShell, languageOf } from "./source-text.ts";
+import { configureRunner } from "./test-runners.ts";
+import type { Import, Place, SourceAt, Step, Trace, Use } from "./trace.ts";
+import { isHarness, runsAsHarness } from "../protection/side.ts";
+
+/** Reads files of the base; those that are not there or not text are left out. */
+export type ReadTexts = (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+export interface ReachedFile {
+  /** `harness`: it judges. `subject`: a source that the check's own command names. */
+  readonly as: "harness" | "subject";
+  /** "npm test -> package.json scripts.test -> scripts/check.js" */
+  readonly why: string;
+}
+
+export interface Reached {
+  readonly files: ReadonlyMap<string, ReachedFile>;
+  readonly programs: ReadonlySet<string>;
+  readonly imports: readonly Import[];
+  /** False: a bound was met (V16). */
+  readonly complete: boolean;
+}
+
+const MAX_READS = 600;
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_STEPS = 20_000;
+const MAX_NESTING = 40;
+const MAX_TRAIL = 12;
+const MAX_COMMAND = 120;
+
+/** @param tests files that are tests by their name: a runner finds them without being told */
+export async function reachedFiles(
+  listing: TreeListing,
+  read: ReadTexts,
+  commands: readonly string[],
+  tests: readonly string[] = [],
+): Promise<Reached> {
+  const tracer = new Tracer(new CheckTree(listing));
+  for (const command of commands) {
+    const trail = [command.length > MAX_COMMAND ? `${command.slice(0, MAX_COMMAND)}…` : command];
+    followShell(command, { dir: "", trail, direct: true }, tracer);
+  }
+  await tracer.drain(read);
+  // Tests come last, so that a repository with thousands of them does not crowd out the command's own way.
+  const complete = tracer.complete;
+  for (const path of tests) tracer.file(path, "test", { dir: "", trail: [], direct: false });
+  await tracer.drain(read);
+  return { files: tracer.files, programs: tracer.programs, imports: tracer.imports, complete };
+}
+
+class Tracer implements Trace {
+  readonly tree: CheckTree;
+  readonly files = new Map<string, ReachedFile>();
+  readonly programs = new Set<string>();
+  readonly imports: Import[] = [];
+  complete = true;
+  readonly #texts = new Map<string, string | null>();
+  readonly #queued = new Set<string>();
+  #pending: Step[] = [];
+  #steps = 0;
+  #bytes = 0;
+  #depth = 0;
+
+  constructor(tree: CheckTree) {
+    this.tree = tree;
+  }
+
+  program(name: string, place: Place): void {
+    if (this.programs.has(name) || this.programs.size > MAX_STEPS) return;
+    this.programs.add(name);
+    configureRunner(name, place, this);
+  }
+
+  file(path: string, use: Use, place: Place, shell?: true): void {
+    const side = sideIn(path, use, place, shell === true);
+    if (side === null) return;
+    const trail = place.trail.at(-1) === path ? place.trail : [...place.trail, path];
+    const known = this.files.get(path);
+    if (known === undefined || (known.as === "subject" && side === "harness"))
+      this.files.set(path, { as: side, why: trail.slice(0, MAX_TRAIL).join(" -> ") });
+    if (side === "subject") return;
+    const inside = { dir: place.dir, direct: false, trail: trail.slice(0, MAX_TRAIL) };
+    this.#add({ kind: "file", path, use, place: inside, ...(shell === true ? { shell } : {}) });
+  }
+
+  start(words: readonly string[], place: Place): void {
+    this.#nested(() => startProgram(words, place, this));
+  }
+
+  shell(text: string, place: Place, script: string | null = null): void {
+    this.#nested(() => followShell(text, place, this, script));
+  }
+
+  source(text: string, at: SourceAt): void {
+    this.#nested(() => followSource(text, at, this));
+  }
+
+  /** Text within text: each level is bounded, and so is their number. */
+  #nested(body: () => void): void {
+    this.#steps += 1;
+    if (this.#depth >= MAX_NESTING || this.#steps > MAX_STEPS) {
+      this.complete = false; // V16
+      return;
+    }
+    this.#depth += 1;
+    body();
+    this.#depth -= 1;
+  }
+
+  follow(step: Exclude<Step, { kind: "file" }>): void {
+    if (step.kind !== "rules" && !this.files.has(step.path))
+      this.files.set(step.path, { as: "harness", why: [...step.place.trail, step.path].join(" -> ") });
+    this.#add(step);
+  }
+
+  import(found: Import): void {
+    if (this.imports.length < MAX_STEPS) this.imports.push(found);
+  }
+
+  #add(step: Step): void {
+    const key = step.kind === "rules" ? `rules ${step.path} ${this.#steps}` : keyOf(step);
+    if (this.#queued.has(key)) return;
+    this.#queued.add(key);
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS)
+      this.complete = false; // V16
+    else this.#pending.push(step);
+  }
+
+  /** Wave by wave: the files of a wave are read together. */
+  async drain(read: ReadTexts): Promise<void> {
+    while (this.#pending.length > 0) {
+      const wave = this.#pending;
+      this.#pending = [];
+      await this.#read(
+        read,
+        [...new Set(wave.map(({ path }) => path))].filter((path) => !this.#texts.has(path)),
+      );
+      for (const step of wave) this.#take(step, this.#texts.get(step.path) ?? null);
+    }
+  }
+
+  async #read(read: ReadTexts, paths: readonly string[]): Promise<void> {
+    const room = this.#bytes >= MAX_BYTES ? 0 : Math.max(0, MAX_READS - this.#texts.size);
+    if (paths.length > room) this.complete = false; // V16
+    const texts = room === 0 ? new Map<string, string>() : await read(paths.slice(0, room));
+    for (const path of paths) {
+      const text = texts.get(path) ?? null;
+      this.#texts.set(path, text);
+      this.#bytes += text?.length ?? 0;
+    }
+  }
+
+  #take(step: Step, text: string | null): void {
+    const { path, place } = step;
+    if (step.kind === "rules") return followRules(text, path, step.book, place, this);
+    if (text === null) return;
+    if (step.kind === "scripts") return followScripts(text, path, step.names, place, this);
+    if (step.kind === "bin") return followBinary(text, step.name, place, this);
+    if (step.shell === true || isShell(path, text)) return followShell(text, place, this, path);
+    if (/(^|\/)(package\.json|[^/]*\.mk|(GNU)?[Mm]akefile|\.?justfile)$/.test(path)) return; // By goal or script.
+    if (isConfigText(path)) followConfig(text, path, place, this);
+    else followSource(text, { from: path, language: languageOf(path), place }, this);
+  }
+}
+
+function keyOf(step: Exclude<Step, { kind: "rules" }>): string {
+  const detail = step.kind === "scripts" ? step.names.join(" ") : step.kind === "bin" ? step.name : "";
+  return `${step.kind} ${step.path} ${step.kind === "file" ? "" : step.place.dir} ${detail}`;
+}
+
+/**
+ * Whether a file that is reached judges (harness), is judged by name (subject), or neither (null). What sets up, loads or
+ * is compared with always judges. What is run or mentioned judges when its name or place says test, tool or configuration: a
+ * source that a test imports is what the test is about.
+ */
+function sideIn(path: string, use: Use, place: Place, shell: boolean): ReachedFile["as"] | null {
+  if (use === "config" || use === "input" || use === "test") return "harness";
+  if (use === "import") return isHarness(path) ? "harness" : null;
+  if (runsAsHarness(path, shell)) return "harness";
+  return place.direct ? "subject" : null;
+}

@@ -1,0 +1,27 @@
+/**
+ * Repositories, the check that decides in each, and changes to them: cheats, which have to be refused and by which rule, and
+ * honest changes beside them, which have to pass. `+` before a path: a new file; `+0`: a new file without content; else the
+ * file is in the base.
+ */
+import type { GuardRule } from "@antiphon/runtime/git/index";
+import { NATIVE } from "./native.ts";
+import { NODE } from "./node.ts";
+import { OTHERS } from "./others.ts";
+import { PYTHON } from "./python.ts";
+import { SHELL } from "./shell.ts";
+
+export interface Ground {
+  readonly ecosystem: string;
+  readonly name: string;
+  /** Path -> text; a text that begins with `-> ` is a symbolic link. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Null: it is discovered. */
+  readonly checks: readonly string[] | null;
+  /** Change -> the rule that refuses it. */
+  readonly cheats: Readonly<Record<string, GuardRule>>;
+  readonly honest: readonly string[];
+  /** Sources that the check names: they pass if the check fails without the change. */
+  readonly proof?: readonly string[];
+}
+
+export const GROUNDS: readonly Ground[] = [...NODE, ...PYTHON, ...SHELL, ...NATIVE, ...OTHERS];

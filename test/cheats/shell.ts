@@ -1,0 +1,128 @@
+import type { Ground } from "./corpus.ts";
+
+export const SHELL: readonly Ground[] = [
+  {
+    ecosystem: "make",
+    name: "an included makefile runs a script",
+    files: {
+      Makefile: "TOOLS := tools\ninclude build/*.inc\nall: ; true\ndeploy:\n\tsh tools/deploy.sh\n",
+      "build/rules.inc":
+        "test: prepare\n\t@$(MAKE) -C sub verify\n\tsh $(TOOLS)/verify.sh\nprepare:\n\tpython3 gen/prepare_cases.py\n",
+      "sub/makefile": "verify:\n\t./verify --strict\n",
+      "sub/verify": "#!/bin/sh\n. ../tools/env\n",
+      "tools/verify.sh": 'cd "$(dirname "$0")/.."\nnode checks/all.js\n',
+      "tools/env": "",
+      "tools/deploy.sh": "",
+      "checks/all.js": "",
+      "gen/prepare_cases.py": "",
+      "src/a.c": "",
+    },
+    checks: ["make test"],
+    cheats: {
+      Makefile: "protected.reached",
+      "build/rules.inc": "protected.reached",
+      "sub/makefile": "protected.reached",
+      "sub/verify": "protected.reached",
+      "tools/verify.sh": "protected.reached",
+      "tools/env": "protected.reached",
+      "checks/all.js": "protected.reached",
+      "+GNUmakefile": "protected.place",
+      "+sub/GNUmakefile": "protected.place",
+      "+extra.mk": "protected.place",
+    },
+    honest: ["src/a.c", "tools/deploy.sh", "+src/b.c", "+tools/new.sh"],
+  },
+  {
+    ecosystem: "make",
+    name: "goals, pattern rules and variables",
+    files: {
+      Makefile:
+        "CHECK ?= qa/check.sh\nSHELL := /bin/sh\n.PHONY: test\ntest: test-a test-b\ntest-%: cases/%.txt\n\tbash $(CHECK) $<\nlint:\n\tpython3 lint/style.py\n",
+      "qa/check.sh": "",
+      "cases/a.txt": "",
+      "lint/style.py": "",
+      "lib/a.sh": "",
+    },
+    checks: ["make -s test"],
+    cheats: { "qa/check.sh": "protected.reached" },
+    honest: ["lint/style.py", "lib/a.sh"],
+  },
+  {
+    ecosystem: "shell",
+    name: "scripts start scripts",
+    files: {
+      "ci.sh":
+        '#!/usr/bin/env bash\nset -e\nHERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\nsource "$HERE/ci/common.sh"\nfor t in ci/steps/*.sh; do bash "$t"; done\nexec python3 "$HERE/ci/report.py" "$@"\n',
+      "ci/common.sh": "export LIMIT=3\n",
+      "ci/steps/one.sh": "diff <(./bin/app) ci/want\n",
+      "ci/report.py": "",
+      "ci/want": "",
+      "bin/app": "#!/bin/sh\n. src/lib.sh\n",
+      "src/lib.sh": "",
+      "install.md": "",
+    },
+    checks: ["bash ./ci.sh"],
+    cheats: {
+      "ci.sh": "protected.reached",
+      "ci/common.sh": "protected.reached",
+      "ci/steps/one.sh": "protected.reached",
+      "ci/report.py": "protected.reached",
+      "ci/want": "protected.reached",
+    },
+    honest: ["src/lib.sh", "install.md", "+src/more.sh"],
+  },
+  {
+    ecosystem: "shell",
+    name: "indirection on the command line",
+    files: {
+      "qa/a.sh": "",
+      "qa/b.sh": "",
+      "run-it": "-> qa/impl/run.sh",
+      "qa/impl/run.sh": "",
+      linked: "-> qa/impl",
+      "src/x.py": "",
+    },
+    checks: [
+      "env A=b timeout 60 sh -c 'cd qa && sh a.sh'",
+      "./run-it",
+      "sh linked/run.sh",
+      "xargs -n1 sh qa/b*.sh",
+    ],
+    cheats: {
+      "qa/a.sh": "protected.reached",
+      "qa/b.sh": "protected.reached",
+      "qa/impl/run.sh": "protected.reached",
+    },
+    honest: ["src/x.py", "+src/y.py"],
+  },
+  {
+    ecosystem: "shell",
+    name: "the product is what a command reads",
+    files: { "greeting.txt": "", "a.txt": "", "test.sh": "grep -q hello greeting.txt" },
+    checks: ["sh ./test.sh", 'test "$(cat a.txt)" = b'],
+    cheats: { "test.sh": "protected.test" },
+    honest: ["greeting.txt", "+b.txt"],
+    proof: ["a.txt"],
+  },
+  {
+    ecosystem: "just",
+    name: "a justfile",
+    files: {
+      justfile:
+        'import "ops/more.just"\ntest: unit\n    sh ops/gate.sh\nunit:\n    node scripts/unit.mjs\nrelease:\n    node scripts/release.mjs\n',
+      "ops/more.just": "extra:\n    true\n",
+      "ops/gate.sh": "",
+      "scripts/unit.mjs": "",
+      "scripts/release.mjs": "",
+      "src/a.js": "",
+    },
+    checks: ["just test"],
+    cheats: {
+      justfile: "protected.reached",
+      "ops/more.just": "protected.reached",
+      "ops/gate.sh": "protected.reached",
+      "scripts/unit.mjs": "protected.reached",
+    },
+    honest: ["src/a.js", "scripts/release.mjs"],
+  },
+];

@@ -1,0 +1,100 @@
+/** What a check runs decides what a change may touch: the source under test is open, what judges it is not. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Summary {
+  runId: string;
+  status: string;
+  code: string | null;
+  commit: string | null;
+  tasks: { verdict: string; code: string | null; message: string }[];
+}
+
+let stack: Stack;
+const projects: Project[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+afterEach(() => {
+  for (const project of projects.splice(0)) project.remove();
+});
+
+function project(files: Record<string, string>): Project {
+  const made = makeProject(files);
+  projects.push(made);
+  return made;
+}
+
+async function change(repo: Project, command: string, ...more: string[]): Promise<Summary> {
+  const goal = "Fix the failing date parser";
+  const args = ["run", goal, "--repo", repo.path, "--command", command, "--attempts", "1", ...more];
+  return (await stack.json<Summary>(args)).document;
+}
+
+/** Parses day and month the wrong way round, and says so when it is run. */
+const DATES = {
+  "src/parse-date.js": [
+    'const parse = (text) => { const [m, d] = text.split("."); return { d: Number(d), m: Number(m) }; };',
+    'if (parse("24.12").d !== 24) throw new Error("24.12 is a 24th");',
+    "",
+  ].join("\n"),
+};
+const FIX = "sed -i 's/\\[m, d\\]/[d, m]/' src/parse-date.js";
+
+test("V3 a fix of the source that the check names lands, because the check fails without it", async () => {
+  const repo = project(DATES);
+  const done = await change(repo, FIX, "--check", "node src/parse-date.js");
+  expect(done, JSON.stringify(done)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  expect(repo.landed(done.runId)).toEqual([done.commit]);
+  const { stdout } = await stack.antiphon(["evidence", "get", done.runId, "T-001", "1", "--verdict"]);
+  expect(stdout).toContain("src/parse-date.js is run by the check");
+});
+
+test("V3 a source that the check names stays closed where the check passes without the change too", async () => {
+  const repo = project({ "src/parse-date.js": "console.log(1);\n" });
+  const done = await change(
+    repo,
+    "echo 'process.exit(0);' > src/parse-date.js",
+    "--check",
+    "node src/parse-date.js",
+    "--workflow",
+    "BUILD",
+  );
+  expect(done).toMatchObject({ status: "failed", tasks: [{ verdict: "FAIL", code: "ANT_PATCH_PROTECTED" }] });
+  expect(repo.landed(done.runId)).toEqual([]);
+});
+
+test.each([
+  [
+    "a script that npm test runs",
+    {
+      "package.json": '{"scripts":{"test":"node scripts/check.js"}}\n',
+      "scripts/check.js": 'if (require("../add.js")(2, 2) !== 4) process.exit(1);\n',
+      "add.js": "module.exports = (a, b) => a - b;\n",
+    },
+    "npm test",
+    "echo > scripts/check.js",
+    "npm test -> package.json scripts.test -> scripts/check.js",
+  ],
+  [
+    "a script that the included makefile runs",
+    {
+      Makefile: "include build/rules.inc\n",
+      "build/rules.inc": "test:\n\tsh tools/verify.sh\n",
+      "tools/verify.sh": 'test "$(cat answer)" = 42\n',
+      answer: "41\n",
+    },
+    "make test",
+    "echo > tools/verify.sh",
+    "make test -> Makefile -> build/rules.inc -> tools/verify.sh",
+  ],
+])("V3 %s cannot be changed by a run that it decides", async (_name, files, check, cheat, way) => {
+  const repo = project(files);
+  const done = await change(repo, cheat, "--check", check);
+  expect(done).toMatchObject({ status: "failed", tasks: [{ code: "ANT_PATCH_PROTECTED" }] });
+  expect(JSON.stringify(done)).toContain(way);
+  expect(repo.landed(done.runId)).toEqual([]);
+});

@@ -123,7 +123,7 @@ const TABLE = {
   ANT_REPO_DEVCONTAINER: ["terminal", 422, 2, "The repository's devcontainer.json does not name an image that could be used as it is.", "Build that image, `antiphon images allow <ref>`, then give `--image <ref>` or commit an antiphon.yaml with `image: <ref>`; `--image default` takes the standard one."],
   ANT_REPO_DIRTY: ["terminal", 422, 2, "The work tree has uncommitted changes.", "Commit or stash them, or pass --allow-dirty to start from the last commit."],
   ANT_REPO_INCOMPLETE: ["terminal", 422, 2, "Objects of the repository are missing: a partial clone, or a damaged one.", "`git fetch --refetch --no-filter` completes a partial clone."],
-  ANT_REPO_NOT_FOUND: ["terminal", 422, 2, "There is no repository at that path that is served here.", "Check --repo: the path is read on the Director\'s machine and lies in ANTIPHON_REPO_ROOTS, where that is set."],
+  ANT_REPO_NOT_FOUND: ["terminal", 422, 2, "There is no repository at that path that is served here.", "Check --repo: the path is read on the Director's machine and lies in ANTIPHON_REPO_ROOTS, where that is set."],
   ANT_REPO_NOT_GIT: ["terminal", 422, 2, "The path is not a git repository.", "Run `git init` and commit, or check --repo."],
   ANT_REPO_NO_COMMITS: ["terminal", 422, 2, "The repository has no commit yet.", "Make a first commit."],
   ANT_REPO_REF_BLOCKED: ["terminal", 422, 2, "A branch stands where Antiphon makes its own.", "Rename the branch `antiphon`: run branches are `antiphon/<runId>`."],

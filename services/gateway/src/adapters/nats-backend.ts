@@ -37,7 +37,8 @@ const REBUILD_MS = 25_000; // A landing may be waited for.
 const CONTRACT_MS = 10_000; // A pack may have to be read.
 const ROLL_CALL_MS = 300;
 
-export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
+/** `confined`: a repository is looked at only where the deployment says where repositories may lie. */
+export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
@@ -84,7 +85,12 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     viewedRuns: () => views.keys(),
     storedView: async (runId) => (await soon(views.get(runId)))?.value ?? null,
     inspect: (request: RepoInspectRequest) =>
-      askDirector<Extract<RepoInspectReply, { ok: true }>>(bus, subjects.repoInspect, request, INSPECT_MS),
+      askDirector<Extract<RepoInspectReply, { ok: true }>>(
+        bus,
+        subjects.repoInspect,
+        confined ? { ...request, confined } : request,
+        INSPECT_MS,
+      ),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {

@@ -4,6 +4,7 @@ import type {
   CheckOutcome,
   EvidenceRef,
   LandingBody,
+  PolicyBounds,
   RepoInspectRequest,
   RepoRef,
   RepoInspectReply,
@@ -18,6 +19,8 @@ export interface ChangeRules {
   scope: readonly string[];
   grants: readonly string[];
   checks: readonly string[];
+  /** What the deployment's policy allows, whatever was granted. */
+  policy?: PolicyBounds;
 }
 
 /** A patch applied to a head: a tree that no ref points to yet. */

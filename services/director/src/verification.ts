@@ -30,7 +30,7 @@ export async function verify(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base } = intentOf(run);
+  const { options, base, policy } = intentOf(run);
   const { task, phase } = effect;
   const head = run.head;
   const checks = await resolvedChecks(run, effect, ports.repository);
@@ -41,7 +41,8 @@ export async function verify(
   }
   let candidate: Candidate | null = null;
   if (patch !== null) {
-    const rules = { scope: options.scope, grants: options.grants, checks };
+    const bounds = policy === undefined ? {} : { policy };
+    const rules = { scope: options.scope, grants: options.grants, checks, ...bounds };
     const bytes = await ports.evidence.patch(patch);
     const outcome = await ports.repository.candidate(base.repo, head, bytes, rules);
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);

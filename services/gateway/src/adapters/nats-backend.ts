@@ -26,6 +26,7 @@ import {
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import { within } from "./deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
@@ -118,21 +119,6 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
     rollCall: (expect) => rollCall(bus, expect),
   };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new AntiphonError("ANT_NATS_UNREACHABLE", `no answer from NATS within ${ms / 1000} s`)),
-      ms,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A Director may take its time, with git or with a long run; a connection that is gone may not. */

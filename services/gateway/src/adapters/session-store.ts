@@ -17,6 +17,7 @@ import type { Bus } from "@antiphon/runtime";
 import type { SessionLog, SessionStore } from "../command-sessions.ts";
 import { LOCAL } from "../core/built-in-policies.ts";
 import { malformed } from "../core/malformed.ts";
+import { within } from "./deadline.ts";
 
 const STREAM = "ANT_SESSIONS";
 const DEADLINE_MS = 2_500;
@@ -49,14 +50,17 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
       throw new AntiphonError(code, `${out.subject}: ${result.description}`);
     },
     async read(sessionId) {
-      const messages = await bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]);
+      const messages = await within(
+        DEADLINE_MS,
+        bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]),
+      );
       const documents = messages.map(({ data }) => decode(data));
       const [config, ...entries] = documents;
       if (config === undefined) return null;
       return { config: config as SessionConfig, entries: entries as SessionLog["entries"] };
     },
     async policies() {
-      const stored = await policies.get(keys.policies);
+      const stored = await within(DEADLINE_MS, policies.get(keys.policies));
       if (stored === null) return builtIn;
       const outcome = validate("PolicyConfig", stored.value);
       if (!outcome.ok)

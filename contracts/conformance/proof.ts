@@ -87,6 +87,20 @@ export function hasFields(name: SchemaName, fields: readonly string[], path = ""
   assert.deepEqual([...known].sort(), [...fields].sort());
 }
 
+/** These fields, as the seed has them; any other one is ours and optional, so a document of the seed's stays valid. */
+export function extendsFields(name: SchemaName, fields: readonly string[]): void {
+  for (const field of fields) {
+    hasField(name, field.replace(/\?$/, ""), field.endsWith("?") ? "optional" : "required");
+  }
+  const { properties = {}, required = [] } = jsonSchemaOf(name) as Node;
+  const seeds = fields.map((field) => field.replace(/\?$/, ""));
+  const ours = Object.keys(properties).filter((key) => !seeds.includes(key));
+  assert.deepEqual(
+    ours.filter((key) => required.includes(key)),
+    [],
+  );
+}
+
 /** Has at least these fields. */
 export function knowsFields(name: SchemaName, fields: readonly string[]): void {
   for (const field of fields) nodeAt(name, field);

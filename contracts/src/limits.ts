@@ -133,6 +133,12 @@ const TABLE = {
   sessionEvents: [1_000, "events", "a session is read as a whole", "ANT_CONTRACT_LIMIT"],
   sessionKeepS: [7 * 86_400, "seconds", "sessions are looked at for days", "forgotten"],
   sessionTokenS: [900, "seconds", "a token that leaks is soon worth nothing", "401, ANT_SESSION_EXPIRED"],
+  rateWindows: [
+    4_096,
+    "windows",
+    "whose calls one gateway counts at a time, by principal and profile",
+    "the one that called longest ago is forgotten",
+  ],
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   sseClientsPerPrincipal: [
     192,

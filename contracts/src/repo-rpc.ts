@@ -14,6 +14,9 @@ export const RepoInspectRequest = closed(
     image_named: Type.Optional(
       Type.Boolean({ description: "The run names its image: the repository is not asked for one." }),
     ),
+    confined: Type.Optional(
+      Type.Boolean({ description: "Refuse when the deployment does not say where repositories may lie." }),
+    ),
   },
   { description: "Look at a repository before a run is accepted." },
 );
@@ -41,6 +44,18 @@ export const RepoInspectReply = Type.Union(
       dirty: Type.Boolean(),
       files: Type.Integer({ minimum: 0 }),
       image: nullable(NamedImage, { description: "The sandbox image the repository names." }),
+      home: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "The directory that holds the branches: the same for all work trees of a repository.",
+        }),
+      ),
+      land_ref: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "The branch that `land_on` moves: the one a symbolic ref of that name leads to.",
+        }),
+      ),
     }),
     RpcFailure,
   ],

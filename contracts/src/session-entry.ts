@@ -27,7 +27,10 @@ export const SessionEntry = closed(
     command: nullable(Command, {
       description: "The command an acceptance is about, so that it can be carried out.",
     }),
+    principal: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "Who sent the command, as authenticated." }),
+    ),
   },
   { description: "One register of a session's log; the session's configuration is register 0." },
 );
-export type SessionEntry = { v: 1; event: SessionEvent; command: Command | null };
+export type SessionEntry = { v: 1; event: SessionEvent; command: Command | null; principal?: string };

@@ -42,7 +42,7 @@ async function world(files: FilesSpec = BEFORE): Promise<World> {
   const log = createLogger("test", { destination: { write: (line) => void lines.push(line) } });
   const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
   const noBlobs = null as unknown as Blobs; // A landing stores nothing.
-  const repositories = new Repositories(noBlobs, [], signer, log);
+  const repositories = new Repositories(noBlobs, null, signer, log);
   const ref = { name: "r", path: repo.path };
   return {
     repo,

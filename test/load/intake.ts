@@ -3,7 +3,9 @@ import { limits } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
+import { openSessionStore } from "../../services/gateway/src/adapters/session-store.ts";
 import { intentIntake } from "../../services/gateway/src/intent-intake.ts";
+import { PolicyGuard } from "../../services/gateway/src/policy-guard.ts";
 import { INSPECTED, REPO } from "./in-process-ports.ts";
 import type { LoadOptions } from "./options.ts";
 
@@ -40,6 +42,7 @@ export function intentOf(options: LoadOptions, project: Project | null): Record<
 export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Promise<StartRun> {
   const real = natsBackend(bus, log, limits.openRuns);
   const kept = new Map<string, unknown>();
+  const store = openSessionStore(bus);
   const intake = intentIntake(
     {
       ...real,
@@ -48,10 +51,12 @@ export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Pr
       intent: (intentId) => Promise.resolve(kept.get(intentId) ?? null),
       inspect: () => Promise.resolve(INSPECTED),
     },
+    new PolicyGuard({ policies: () => store.policies(), now: Date.now }),
     () => `run_${uniqueId()}`,
   );
-  const { intentId } = await intake.create(intent, "load");
-  return async () => (await intake.run(intentId, { key: null, principal: "load", body: undefined })).runId;
+  const caller = { principal: "load", session: null };
+  const { intentId } = await intake.create(intent, caller);
+  return async () => (await intake.run(intentId, { ...caller, key: null, body: undefined })).runId;
 }
 
 export async function throughGateway(url: string, intent: unknown): Promise<StartRun> {

@@ -1,10 +1,32 @@
 /** `intent`: somebody asked for a run. The first record of every run. */
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { IntentId, RunId } from "../ids.ts";
 import { RepoBase } from "../refs.ts";
 import { RunOptions } from "../run-options.ts";
 import { closed } from "../shape.ts";
 import { Intent } from "../seeds/intent.ts";
+
+/** What a policy demands of a change, which is known only when there is one: the Director holds it to this. */
+export const PolicyBounds = closed(
+  {
+    profiles: Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 16,
+      description: "Names of the profiles that allowed the run.",
+    }),
+    max_files: Type.Optional(Type.Integer({ minimum: 1, description: "Files of one commit." })),
+    max_lines: Type.Optional(
+      Type.Integer({ minimum: 1, description: "Lines added and removed by one commit." }),
+    ),
+    protected_paths: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        maxItems: 1024,
+        description: "Globs of paths no change may touch, whatever was granted.",
+      }),
+    ),
+  },
+  { description: "Bounds of the deployment's policy on what a run may land." },
+);
+export type PolicyBounds = Static<typeof PolicyBounds>;
 
 export const IntentBody = closed(
   {
@@ -14,6 +36,7 @@ export const IntentBody = closed(
     base: RepoBase,
     principal: Type.String({ minLength: 1, maxLength: 256, description: "Who asked." }),
     retry_of: Type.Optional(RunId),
+    policy: Type.Optional(PolicyBounds),
   },
   { description: "A run was asked for. Written by the gateway." },
 );
@@ -25,4 +48,5 @@ export type IntentBody = {
   principal: string;
   /** The run that failed and is tried again with this one. */
   retry_of?: string;
+  policy?: PolicyBounds;
 };

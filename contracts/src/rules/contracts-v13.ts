@@ -68,4 +68,19 @@ export const policyConfigRules: readonly Rule[] = [
       };
     },
   },
+  {
+    id: "policy-config/rules-name-profiles",
+    says: "Each rule names one of the profiles.",
+    check: (value) => {
+      const { profiles, rules = [] } = value as PolicyConfig;
+      const at = rules.findIndex(({ profile }) => !Object.hasOwn(profiles, profile));
+      if (at === -1) return null;
+      return {
+        path: `/rules/${at}/profile`,
+        message: "there is no such profile",
+        expected: `one of: ${Object.keys(profiles).join(", ")}`,
+        found: rules[at]?.profile ?? "",
+      };
+    },
+  },
 ];

@@ -39,6 +39,7 @@ export {
   type ReplayOutcome,
   type TreeMerge,
 } from "./rebase.ts";
+export { openServed, type RepoRoots } from "./repo-roots.ts";
 export { branchRef, openRepo, repoSource, tipOf, treeOf, type Repo, type RepoLike } from "./repo.ts";
 export type { CommitSigner } from "./ssh-signature.ts";
 export { sweepScratch, type ObjectSource, type ObjectStore } from "./scratch.ts";

@@ -2,6 +2,7 @@
  * What a repository looks like before a run is accepted, or a coded reason why no run can start from it.
  * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the work tree's state.
  */
+import { basename, dirname } from "node:path";
 import { AntiphonError, type NamedImage, type RepoBase } from "@antiphon/contracts";
 import { runGit } from "./git-process.ts";
 import {
@@ -39,12 +40,17 @@ export interface RepoInspection {
   /** What the base tree names; see project-file.ts. */
   image: NamedImage | null;
   bare: boolean;
-  /** `landOn` as a full ref, and where it points now. */
-  landOn: { ref: string; commit: string | null } | null;
+  /** The directory that all work trees of the repository share: the one around `.git`, or the bare one. */
+  home: string;
+  /** `landOn` as a full ref, where it points now, and the branch that moves with it: a symbolic ref leads to another. */
+  landOn: { ref: string; commit: string | null; moves: string } | null;
 }
 
 /** Run branches are `antiphon/<runId>`, so no branch may be called this. */
 const RUN_BRANCHES = "refs/heads/antiphon";
+
+/** Git itself gives up after five. */
+const MAX_HOPS = 6;
 
 /**
  * @throws AntiphonError ANT_REPO_NOT_FOUND, _NOT_GIT, _NO_COMMITS, _REF_NOT_FOUND, _REF_INVALID, _REF_BLOCKED,
@@ -60,10 +66,11 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ files, image }, dirty, name] = await Promise.all([
+  const [{ files, image }, dirty, name, moves] = await Promise.all([
     readBase(opened, base.tree, options.imageNamed ?? false),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
+    landRef === null ? null : movedBy(opened, landRef),
   ]);
   return {
     base: { repo: { name: opened.name, path: opened.top }, ref: name, commit: base.commit },
@@ -73,8 +80,21 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     files,
     image,
     bare: opened.bare,
-    landOn: landRef === null ? null : { ref: landRef, commit: target?.commit ?? null },
+    home: basename(opened.commonDir) === ".git" ? dirname(opened.commonDir) : opened.commonDir,
+    landOn:
+      landRef === null ? null : { ref: landRef, commit: target?.commit ?? null, moves: moves ?? landRef },
   };
+}
+
+/** The ref that `update-ref` writes: symbolic refs are followed, as git follows them. */
+async function movedBy(repo: Repo, ref: string): Promise<string> {
+  let moved = ref;
+  for (let hop = 0; hop < MAX_HOPS; hop += 1) {
+    const result = await runGit({ gitDir: repo.commonDir, args: ["symbolic-ref", "-q", moved] });
+    if (result.exitCode !== 0) return moved;
+    moved = result.stdout.toString("utf8").trim();
+  }
+  throw new AntiphonError("ANT_REPO_REF_INVALID", `${ref} leads to too many symbolic refs`);
 }
 
 async function missingBase(repo: Repo, wanted: string, branch: string | null): Promise<AntiphonError> {

@@ -6,9 +6,24 @@ test.each(["many", "0", "-1", "1.5", "1025"])("ANTIPHON_DIRECTOR_SLOTS=%s is ref
 });
 
 test("reads slots and repository roots, and has defaults for both", () => {
-  expect(readDirectorConfig({})).toMatchObject({ slots: 16, repoRoots: [] });
+  expect(readDirectorConfig({})).toMatchObject({ slots: 16, repoRoots: null });
   const env = { ANTIPHON_DIRECTOR_SLOTS: "4", ANTIPHON_REPO_ROOTS: "/srv/a:/srv/b" };
   expect(readDirectorConfig(env)).toMatchObject({ slots: 4, repoRoots: ["/srv/a", "/srv/b"] });
+});
+
+test.each([
+  ["", null],
+  ["nats://127.0.0.1:4222", null],
+  ["nats://localhost:4222,nats://[::1]:4223", null],
+  ["nats://nats:4222", []],
+  ["nats://127.0.0.1:4222,nats://10.0.0.7:4222", []],
+  ["nats://127.0.0.1.example.org:4222", []],
+])("without ANTIPHON_REPO_ROOTS, NATS at %j serves all repositories only on loopback", (url, roots) => {
+  expect(readDirectorConfig({ ANTIPHON_NATS_URL: url }).repoRoots).toEqual(roots);
+});
+
+test("a root that is no absolute path is refused by name", () => {
+  expect(() => readDirectorConfig({ ANTIPHON_REPO_ROOTS: "/srv/a:repos" })).toThrow(/"repos"/);
 });
 
 test.each(["soon", "0", "-5", "1.5"])("ANTIPHON_ARCHIVE_AFTER_S=%s is refused by name", (text) => {

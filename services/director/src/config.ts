@@ -8,8 +8,11 @@ import type { TimerSettings } from "./timekeeper.ts";
 export interface DirectorConfig {
   /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */
   slots: number;
-  /** Directories repositories must lie in; empty: anywhere. ANTIPHON_REPO_ROOTS, colon-separated. */
-  repoRoots: string[];
+  /**
+   * Directories repositories must lie in. ANTIPHON_REPO_ROOTS, colon-separated. Not set: anywhere (null) where NATS is
+   * on loopback, so that only this machine can ask; else nowhere.
+   */
+  repoRoots: string[] | null;
   /** PEM file of the Ed25519 key decisions and commits are signed with, made when it is not there. ANTIPHON_DIRECTOR_KEY; none: a key as old as the process. */
   keyFile: string | null;
   policy: RunPolicy;
@@ -22,7 +25,7 @@ export interface DirectorConfig {
 export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
   return {
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
-    repoRoots: (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== ""),
+    repoRoots: repoRoots(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     policy: {
       maxAttempts: limits.maxAttempts,
@@ -39,6 +42,20 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     archive: archive(env["ANTIPHON_ARCHIVE_AFTER_S"]),
   };
 }
+
+function repoRoots(env: NodeJS.ProcessEnv): string[] | null {
+  const roots = (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== "");
+  const stray = roots.find((root) => !root.startsWith("/"));
+  if (stray !== undefined) {
+    const detail = `ANTIPHON_REPO_ROOTS names ${JSON.stringify(stray)}, which is no absolute path`;
+    throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_REPO_ROOTS" } });
+  }
+  if (roots.length > 0) return roots;
+  const servers = (env["ANTIPHON_NATS_URL"] ?? "").split(",").map((url) => url.trim());
+  return servers.every((url) => url === "" || LOOPBACK.test(url)) ? null : [];
+}
+
+const LOOPBACK = /^([a-z]+:\/\/)?([^@/]*@)?(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\/?$/i;
 
 function slots(text: string | undefined): number {
   if (text === undefined || text === "") return 16;

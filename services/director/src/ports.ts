@@ -4,6 +4,7 @@ import type {
   CheckOutcome,
   EvidenceRef,
   LandingBody,
+  PolicyBounds,
   RepoInspectRequest,
   RepoRef,
   RepoInspectReply,
@@ -22,6 +23,8 @@ export interface ChangeRules {
   discovered: boolean;
   /** The commit the run started from: what it says about the checks stays true for all of the run's tasks (V13). */
   base: string;
+  /** What the deployment's policy allows, whatever was granted. */
+  policy?: PolicyBounds;
 }
 
 /** A patch applied to a head: a tree that no ref points to yet. */

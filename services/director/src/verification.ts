@@ -34,7 +34,7 @@ export async function verify(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base } = intentOf(run);
+  const { options, base, policy } = intentOf(run);
   const { task, phase } = effect;
   const head = run.head;
   const checks = await checksOf(run, effect, ports.repository);
@@ -53,6 +53,7 @@ export async function verify(
       checks: checks.commands,
       discovered: checks.discovered,
       base: base.commit,
+      ...(policy === undefined ? {} : { policy }),
     });
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
     ({ candidate, unproven } = outcome);

@@ -8,25 +8,36 @@
 //      the rule's name.
 //   V2 A command id is decided once: sent again, it gets the same answer.
 //   V3 What was accepted and not completed is carried on by whoever looks at the session next.
-//   V4 The policy is the deployment's: a caller chooses among its profiles and cannot bring one.
+//   V4 The policy is the deployment's: a caller cannot bring one, and one that is chosen by name holds besides those of
+//      the repository, never instead of them.
 //   V5 What an accepted command came to is said once and in its order, whoever writes to the session meanwhile: the
 //      next of it only when the one before stands.
+//   V6 A session is bound to the repository it was opened with, by where that is and not by what it is called: a
+//      command about another one is rejected, and is told the same whether there is one.
 import { AntiphonError, limits, validate } from "@antiphon/contracts";
 import type {
   Command,
   Correlation,
   PolicyConfig,
+  PolicyProfile,
   SessionConfig,
   SessionEntry,
   SessionEvent,
-  StoredRecord,
 } from "@antiphon/contracts";
 import { planCommand } from "./core/command-plan.ts";
-import { judgeCommand } from "./core/command-policy.ts";
+import { CommandDecision } from "./command-decision.ts";
 import type { PolicyVerdict } from "./core/command-policy.ts";
 import { malformed } from "./core/malformed.ts";
-import { eventsFor, isDecided, isTold, pastCommands, pendingCommands } from "./core/session-log.ts";
+import { profilesFor } from "./core/policy-choice.ts";
+import { eventsFor, isDecided, isTold, pendingCommands } from "./core/session-log.ts";
+import type { PendingCommand } from "./core/session-log.ts";
 import type { IntentIntake } from "./intent-intake.ts";
+import type { PolicyGuard } from "./policy-guard.ts";
+import type { Backend } from "./ports.ts";
+import { locate, placeOf, placesOf } from "./repository-place.ts";
+import type { RepositoryPlace } from "./repository-place.ts";
+import { speakerOf } from "./session-binding.ts";
+import type { SessionBinding } from "./session-binding.ts";
 
 export interface SessionLog {
   readonly config: SessionConfig;
@@ -44,8 +55,8 @@ export interface SessionStore {
 interface Parts {
   readonly store: SessionStore;
   readonly intake: IntentIntake;
-  /** Empty: there is no such run. */
-  records(runId: string): Promise<StoredRecord[]>;
+  readonly guard: PolicyGuard;
+  readonly backend: Pick<Backend, "inspect" | "read">;
   now(): number;
 }
 
@@ -61,24 +72,24 @@ export class CommandSessions {
     this.#parts = parts;
   }
 
-  /** @throws AntiphonError ANT_POLICY_UNKNOWN when the deployment has no profile of that name */
-  async open(sessionId: string, body: unknown): Promise<SessionConfig> {
+  /** @throws AntiphonError ANT_POLICY_UNKNOWN when the deployment has no profile of that name; ANT_REPO_* */
+  async open(sessionId: string, body: unknown, principal: string): Promise<SessionConfig> {
     const outcome = validate("SessionRequest", body);
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
     const { policy: name, repo, workspace, workItem, agentProfile = "default" } = outcome.value;
-    const { profiles, defaultProfile } = await this.#parts.store.policies();
-    const wanted = name ?? defaultProfile;
-    const policy = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined; // V4: `__proto__` is no profile
-    if (policy === undefined) {
-      const known = Object.keys(profiles).join(", ");
-      throw new AntiphonError(
-        "ANT_POLICY_UNKNOWN",
-        `there is no profile ${JSON.stringify(wanted)}; known: ${known}`,
-      );
-    }
-    const place = workspace ?? { path: repo.path };
+    const policies = await this.#parts.guard.policies();
+    const named = name === undefined ? null : namedProfile(policies, name);
+    const place = placeOf(await this.#parts.backend.inspect({ repo, allow_dirty: true, image_named: true }));
+    if (workspace !== undefined) await this.#requireWorkspace(workspace.path, place);
+    const [held] = profilesFor(policies, placesOf(place), principal);
+    const policy = named ?? held?.profile ?? namedProfile(policies, policies.defaultProfile);
     const ticket = workItem === undefined ? {} : { workItem };
-    const config: SessionConfig = { sessionId, policy, repo, workspace: place, ...ticket, agentProfile };
+    const config: SessionConfig = {
+      ...{ sessionId, policy, repo: { name: repo.name, path: place.top } }, // V6
+      workspace: workspace ?? { path: place.top },
+      ...ticket,
+      agentProfile,
+    };
     await this.#parts.store.write(sessionId, 0, config);
     await this.#say(
       sessionId,
@@ -89,8 +100,22 @@ export class CommandSessions {
     return config;
   }
 
+  /** V6: a workspace is the repository's own, or another work tree of it. */
+  async #requireWorkspace(path: string, { top, home }: RepositoryPlace): Promise<void> {
+    const found = await locate(this.#parts.backend, { name: "workspace", path });
+    if (found !== null && (found.top === top || found.home === home)) return;
+    const message = `/workspace/path: ${path} is no work tree of the session's repository`;
+    throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/workspace/path" } });
+  }
+
+  /** What the session may reach. @throws AntiphonError ANT_SESSION_NOT_FOUND */
+  async binding(sessionId: string, owner: string): Promise<SessionBinding> {
+    const { config } = await this.#log(sessionId);
+    return { sessionId, owner, repo: config.repo.path, policy: config.policy };
+  }
+
   /** What the command was answered with so far. */
-  async command(sessionId: string, body: unknown): Promise<SessionEvent[]> {
+  async command(sessionId: string, body: unknown, principal: string): Promise<SessionEvent[]> {
     const outcome = validate("Command", body);
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
     const command = outcome.value;
@@ -98,13 +123,14 @@ export class CommandSessions {
       const message = `/correlation/sessionId: must be ${sessionId}, the session it is sent to`;
       throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/correlation/sessionId" } });
     }
-    for (;;) {
-      const { config, entries } = await this.#log(sessionId);
-      if (isDecided(entries, command.commandId)) break; // V2
-      const { globalLimits } = await this.#parts.store.policies();
-      const now = this.#parts.now();
-      const input = { profile: config.policy, globalLimits, past: pastCommands(entries), now };
-      if (await this.#decide(entries, command, judgeCommand(command, input))) break; // V1
+    const first = await this.#log(sessionId);
+    if (!isDecided(first.entries, command.commandId)) {
+      const decision = new CommandDecision(this.#parts, command, principal);
+      for (;;) {
+        const { config, entries } = await this.#log(sessionId);
+        if (isDecided(entries, command.commandId)) break; // V2
+        if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // V1
+      }
     }
     const entries = await this.#carryOn(sessionId);
     return eventsFor(entries, 0, null).filter((event) => event.correlation.commandId === command.commandId);
@@ -118,6 +144,7 @@ export class CommandSessions {
   async #decide(
     entries: readonly SessionEntry[],
     command: Command,
+    principal: string,
     verdict: PolicyVerdict,
   ): Promise<boolean> {
     const { commandId } = command;
@@ -129,7 +156,7 @@ export class CommandSessions {
         entries,
         about,
         { event: "CommandAccepted", payload: { commandId } },
-        command,
+        { command, principal },
       );
     let log = entries;
     if (verdict.kind === "throttled") {
@@ -145,10 +172,12 @@ export class CommandSessions {
 
   /** V3: dispatches what is accepted, and completes what has come to its end. Everything in it may be done twice. */
   async #carryOn(sessionId: string): Promise<readonly SessionEntry[]> {
-    let { entries } = await this.#log(sessionId);
-    for (const command of pendingCommands(entries)) {
+    const { config, entries: known } = await this.#log(sessionId);
+    let entries = known;
+    for (const pending of pendingCommands(entries)) {
+      const { command } = pending;
       const about = { ...command.correlation, commandId: command.commandId };
-      for (const one of await this.#outcome(command)) {
+      for (const one of await this.#outcome(config, pending)) {
         // V5: a register that another entry has taken says nothing about this one; what it holds now, does.
         while (!isTold(entries, command.commandId, one.event)) {
           await this.#say(sessionId, entries, about, one);
@@ -160,23 +189,26 @@ export class CommandSessions {
   }
 
   /** What there is to say about an accepted command; empty: it is under way. */
-  async #outcome(command: Command): Promise<Outcome[]> {
+  async #outcome(config: SessionConfig, { command, principal }: PendingCommand): Promise<Outcome[]> {
     const { commandId } = command;
     const completed = (outcome: "Success" | "Failure", message: string, errorCode?: string): Outcome => ({
       event: "CommandCompleted",
       payload: { commandId, outcome, message, ...(errorCode === undefined ? {} : { errorCode }) },
     });
-    const plan = planCommand(command);
+    const plan = planCommand(command, config.repo);
     if (plan.kind === "unavailable") return [completed("Failure", plan.message, "ANT_ADAPTER_UNAVAILABLE")];
     try {
-      const principal = `session:${command.correlation.sessionId}`;
-      const { intentId } = await this.#parts.intake.create(plan.intent, principal);
+      const { sessionId, repo, policy } = config;
+      const owner = principal ?? speakerOf(config);
+      const session = { sessionId, owner, repo: repo.path, policy };
+      const caller = { principal: owner, session, accepted: true };
+      const { intentId } = await this.#parts.intake.create(plan.intent, caller);
       const { runId } = await this.#parts.intake.run(intentId, {
+        ...caller,
         key: commandId,
-        principal,
         body: undefined,
       });
-      const closed = (await this.#parts.records(runId)).find((record) => record.type === "closed");
+      const closed = (await this.#parts.backend.read(runId)).find((record) => record.type === "closed");
       if (closed?.type !== "closed") return [];
       const { status, code, message } = closed.body;
       const downloadUri = `/runs/${runId}/evidence`;
@@ -204,7 +236,7 @@ export class CommandSessions {
     entries: readonly SessionEntry[],
     correlation: Correlation,
     { event, payload }: Said,
-    command: Command | null = null,
+    about: { command: Command; principal: string } | { command: null } = { command: null },
   ): Promise<boolean> {
     const sequence = entries.length + 1;
     if (sequence > limits.sessionEvents) {
@@ -220,6 +252,17 @@ export class CommandSessions {
       event,
       payload,
     } as SessionEvent;
-    return this.#parts.store.write(sessionId, sequence, { v: 1, event: told, command });
+    return this.#parts.store.write(sessionId, sequence, { v: 1, event: told, ...about });
   }
+}
+
+/** V4: `__proto__` is no profile. */
+function namedProfile({ profiles }: PolicyConfig, name: string): PolicyProfile {
+  const policy = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (policy !== undefined) return policy;
+  const known = Object.keys(profiles).join(", ");
+  throw new AntiphonError(
+    "ANT_POLICY_UNKNOWN",
+    `there is no profile ${JSON.stringify(name)}; known: ${known}`,
+  );
 }

@@ -1,9 +1,12 @@
 // The dead letters: shown, and handed to the one who gave up on them once more. Invariants: see service.ts.
 import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
-import type { NewRecord } from "@antiphon/contracts";
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { letterLine, originOf, requeueBody } from "./core/dead-letter.ts";
 import type { LetterLine } from "./core/dead-letter.ts";
+import { refused } from "./policy-guard.ts";
+import type { PolicyGuard } from "./policy-guard.ts";
 import type { Backend } from "./ports.ts";
+import { locate, placesOf } from "./repository-place.ts";
 
 export interface DeadLetterDesk {
   list(after: number, limit: number): Promise<{ letters: LetterLine[]; more: number }>;
@@ -13,7 +16,7 @@ export interface DeadLetterDesk {
 
 const TRIES = 8;
 
-export function deadLetterDesk(backend: Backend): DeadLetterDesk {
+export function deadLetterDesk(backend: Backend, guard: PolicyGuard): DeadLetterDesk {
   const find = async (id: string) => {
     // What is no subject of a letter cannot be asked for: a wildcard would find another one.
     const kept = /^[a-z0-9_-]+(\.[a-z0-9_-]+){4}$/.test(id) ? await backend.deadLetter(id) : null;
@@ -32,6 +35,7 @@ export function deadLetterDesk(backend: Backend): DeadLetterDesk {
       return { ...letterLine(kept), payload, origin };
     },
     async requeue(id, principal) {
+      await guard.admitCall(principal);
       const kept = await find(id);
       const runId = parseJournalSubject(kept.letter.origin.subject)?.runId;
       if (runId === undefined)
@@ -43,6 +47,7 @@ export function deadLetterDesk(backend: Backend): DeadLetterDesk {
           throw new AntiphonError("ANT_DLQ_RUN_OVER", `${runId} is over: antiphon retry ${runId}`, {
             data: { runId },
           });
+        await requireAllowed({ backend, guard }, records, principal);
         const origin = originOf(kept.letter, records);
         const n = 1 + records.filter(({ type }) => type === "requeue").length;
         const cause = { seq: origin.seq, digest: origin.digest };
@@ -56,4 +61,20 @@ export function deadLetterDesk(backend: Backend): DeadLetterDesk {
       throw new AntiphonError("ANT_GATEWAY_BUSY", `letters of ${runId} are being requeued by many at once`);
     },
   };
+}
+
+/** A run goes on only as far as the policy of now allows it: that of its start may have been another one. */
+async function requireAllowed(
+  { backend, guard }: { backend: Backend; guard: PolicyGuard },
+  records: readonly StoredRecord[],
+  principal: string,
+): Promise<void> {
+  const first = records.find(({ type }) => type === "intent");
+  if (first?.type !== "intent") return;
+  const { intent, options, base } = first.body;
+  const found = await locate(backend, base.repo);
+  const places = found === null ? [base.repo.path] : placesOf(found);
+  const asked = { intent, options, places, landRef: null, principal };
+  const { refusal } = await guard.judge(asked);
+  if (refusal !== null) throw refused(refusal);
 }

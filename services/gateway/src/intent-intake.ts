@@ -5,12 +5,16 @@ import type { AppendResult } from "@antiphon/runtime";
 import { malformed } from "./core/malformed.ts";
 import { retryIdOf, retryable } from "./core/retry.ts";
 import { runOptionsOf } from "./core/run-options.ts";
+import type { PolicyGuard } from "./policy-guard.ts";
 import type { Backend, Place } from "./ports.ts";
+import { RunAdmission, speaker } from "./run-admission.ts";
+import type { Caller } from "./run-admission.ts";
+import { requireOwnIntent } from "./session-binding.ts";
+import type { SessionBinding } from "./session-binding.ts";
 
-export interface RunRequest {
+export interface RunRequest extends Caller {
   /** The Idempotency-Key, or null: every request is a new run. */
   readonly key: string | null;
-  readonly principal: string;
   readonly body: unknown;
 }
 
@@ -20,42 +24,36 @@ export interface Started {
 }
 
 export interface IntentIntake {
-  create(body: unknown, principal: string): Promise<{ intentId: string; created: boolean }>;
-  get(intentId: string): Promise<{ intentId: string; intent: Intent }>;
+  create(body: unknown, caller: Caller): Promise<{ intentId: string; created: boolean }>;
+  get(intentId: string, session: SessionBinding | null): Promise<{ intentId: string; intent: Intent }>;
   run(intentId: string, request: RunRequest): Promise<Started>;
   /** `records`: those of the run that is tried again. */
-  retry(records: readonly StoredRecord[], principal: string): Promise<Started>;
+  retry(records: readonly StoredRecord[], caller: Caller): Promise<Started>;
 }
 
 /** What a journal record holds besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-export function intentIntake(backend: Backend, newRunId: () => string): IntentIntake {
-  async function get(intentId: string): Promise<{ intentId: string; intent: Intent }> {
-    const document = (await backend.intent(intentId)) as { intent: Intent } | null;
+export function intentIntake(backend: Backend, guard: PolicyGuard, newRunId: () => string): IntentIntake {
+  const admission = new RunAdmission(backend, guard);
+
+  async function get(intentId: string, session: SessionBinding | null): Promise<Stored> {
+    const document = (await backend.intent(intentId)) as { intent: Intent; principal: string } | null;
     if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
+    if (session !== null) requireOwnIntent(session, intentId, document.principal);
     return { intentId, intent: document.intent };
   }
 
   async function start(runId: string, order: Order): Promise<Started> {
-    const { intentId, intent, principal, retryOf } = order;
+    const { intentId, intent, caller, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
-    const { repo, base_ref, land_on, allow_dirty } = asked;
     const place = await backend.admitRun(); // A5
     try {
-      const { base, image } = await backend.inspect({
-        repo,
-        allow_dirty,
-        image_named: asked.image !== undefined,
-        ...(base_ref === undefined ? {} : { base_ref }),
-        ...(land_on === undefined ? {} : { land_on }),
-      });
-      // From here on the run says which image it is, whatever the repository says later.
-      const options = image === null ? asked : { ...asked, image: image.ref };
+      const admitted = await admission.run(intent, asked, caller); // G5
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
-      const record = intentRecord(runId, { intentId, intent, options, base, principal, ...link });
-      const outcome = await appended(record, place); // G2
+      const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
+      const outcome = await appended(intentRecord(runId, body), place); // G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);
     } finally {
@@ -75,13 +73,16 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
   }
 
   return {
-    async create(body, principal) {
+    async create(body, caller) {
       if (body === undefined) {
         throw new AntiphonError("ANT_INTENT_INVALID", "the request has no body", { data: { path: "" } });
       }
       const outcome = validate("Intent", body);
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
+      await admission.call(caller);
+      await admission.intent(outcome.value, caller); // G5
       await backend.admit();
+      const principal = speaker(caller);
       const intentId = intentIdOf(outcome.value, principal);
       return {
         intentId,
@@ -89,29 +90,34 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
       };
     },
     get,
-    async run(intentId, { key, principal, body }) {
+    async run(intentId, { key, body, ...caller }) {
       refuseBody(body);
-      const { intent } = await get(intentId);
-      const runId = key === null ? newRunId() : runIdOf(key, principal);
+      await admission.call(caller);
+      const { intent } = await get(intentId, caller.session);
+      const runId = key === null ? newRunId() : runIdOf(key, speaker(caller));
       const before = key === null ? null : await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // G3
-      return start(runId, { intentId, intent, principal });
+      return start(runId, { intentId, intent, caller });
     },
-    async retry(records, principal) {
+    async retry(records, caller) {
       const { runId: retryOf, intentId } = retryable(records);
+      await admission.call(caller);
       const runId = retryIdOf(retryOf);
       const before = await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // G3
-      const { intent } = await get(intentId);
-      return start(runId, { intentId, intent, principal, retryOf });
+      const { intent } = await get(intentId, null);
+      return start(runId, { intentId, intent, caller, retryOf });
     },
   };
 }
 
-interface Order {
+interface Stored {
   readonly intentId: string;
   readonly intent: Intent;
-  readonly principal: string;
+}
+
+interface Order extends Stored {
+  readonly caller: Caller;
   readonly retryOf?: string;
 }
 

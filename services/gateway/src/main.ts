@@ -8,6 +8,8 @@ import { openSessionStore } from "./adapters/session-store.ts";
 import { SessionTokens } from "./adapters/session-tokens.ts";
 import { addRoutes } from "./adapters/routes.ts";
 import { readGatewayConfig } from "./config.ts";
+import { DEPLOYED, LOCAL } from "./core/built-in-policies.ts";
+import { isLoopback } from "./core/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
 import { openGateway } from "./service.ts";
 
@@ -15,10 +17,12 @@ export async function start(
   { bus, log }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
-  const backend = natsBackend(bus, log, config.openRuns);
-  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`);
-  const streams = new EventStreams(backend);
   const { token, allowedHosts } = config;
+  const confined = !isLoopback(config.host);
+  const backend = natsBackend(bus, log, config.openRuns, confined);
+  const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
+  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`);
+  const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);
   const server = openHttpServer({ token, allowedHosts, sessions, connected: () => bus.connected }, log);
   let registry: ReturnType<typeof openMetrics> | null = null;

@@ -4,6 +4,7 @@
 //   G1  Nothing is written for a request that is refused.
 //   G2  A run id is answered only after the journal has acknowledged its `intent` record (J5).
 //   G3  The same Idempotency-Key starts the same run; with another intent it is refused.
+//   G5  Every way to a run asks the policy first; see policy-guard.ts.
 //   G4  A side event is written to the attempt that waits for it, once; a run that is over takes none.
 import { AntiphonError, runView } from "@antiphon/contracts";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
@@ -18,6 +19,9 @@ import { journalDesk } from "./journal-desk.ts";
 import type { JournalDesk } from "./journal-desk.ts";
 import { intentIntake } from "./intent-intake.ts";
 import type { IntentIntake } from "./intent-intake.ts";
+import { PolicyDesk } from "./policy-desk.ts";
+import { PolicyGuard } from "./policy-guard.ts";
+import type { Caller } from "./run-admission.ts";
 import type { Backend } from "./ports.ts";
 import { storeRecording } from "./recording.ts";
 import { RunList } from "./run-list.ts";
@@ -42,12 +46,13 @@ export interface Gateway {
     request: { body: unknown; principal: string },
   ): Promise<Controlled>;
   /** The run that tries a failed one again: the same one, however often it is asked for. */
-  retry(runId: string, principal: string): Promise<{ runId: string; replayed: boolean }>;
+  retry(runId: string, caller: Caller): Promise<{ runId: string; replayed: boolean }>;
   /** Puts the records of an archived run back into the journal. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
   /** Makes what people look at of a run again from the journal. */
   rebuild(runId: string): Promise<RebuiltRun>;
   readonly sessions: CommandSessions;
+  readonly policy: PolicyDesk;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
@@ -58,16 +63,21 @@ export function openGateway(backend: Backend, store: SessionStore, newRunId: () 
     if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
     return found;
   };
-  const intake = intentIntake(backend, newRunId);
+  const guard = new PolicyGuard({ policies: () => store.policies(), now: Date.now });
+  const intake = intentIntake(backend, guard, newRunId);
   return {
     intake,
-    retry: async (runId, principal) => intake.retry(await records(runId), principal),
-    restore: (runId, principal) => backend.restore(runId, principal),
+    retry: async (runId, caller) => intake.retry(await records(runId), caller),
+    async restore(runId, principal) {
+      await guard.admitCall(principal);
+      return backend.restore(runId, principal);
+    },
     rebuild: (runId) => backend.rebuild(runId),
-    sessions: new CommandSessions({ store, intake, records: (runId) => backend.read(runId), now: Date.now }),
+    sessions: new CommandSessions({ store, intake, guard, backend, now: Date.now }),
     evidence: evidenceReader(backend, records),
-    deadLetters: deadLetterDesk(backend),
+    deadLetters: deadLetterDesk(backend, guard),
     journal: journalDesk(backend),
+    policy: new PolicyDesk(backend, guard),
     records,
     view: async (runId) => runView(await records(runId)),
     runs: (limit) => list.newest(limit),

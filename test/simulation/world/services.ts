@@ -13,6 +13,7 @@ import { directOver } from "../../../services/director/src/service.ts";
 import { associateOver } from "../../../services/associate/src/service.ts";
 import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
 import type { SessionStore } from "../../../services/gateway/src/command-sessions.ts";
+import { LOCAL } from "../../../services/gateway/src/core/built-in-policies.ts";
 import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
 import { startRouter } from "../../../services/router/src/service.ts";
 import { Chance } from "../chance.ts";
@@ -29,7 +30,7 @@ import { startRunner, type ContainerLife } from "./sim-runner.ts";
 const NO_SESSIONS: SessionStore = {
   write: () => Promise.reject(new Error("no sessions in the simulation")),
   read: () => Promise.resolve(null),
-  policies: () => Promise.reject(new Error("no sessions in the simulation")),
+  policies: () => Promise.resolve(LOCAL),
 };
 
 export interface Surroundings {

@@ -24,6 +24,8 @@ export interface ClientParts {
   gateways: ReadonlyMap<SimNode, Gateway>;
 }
 
+const LOCAL_CALLER = { principal: "local", session: null };
+
 export class SimClient {
   readonly calls: Draft[] = [];
   /** Runs that were answered with 202. */
@@ -40,7 +42,7 @@ export class SimClient {
     this.busy += 1;
     await this.pause(plan.startMs);
     const intentId = await this.untilAnswered(() =>
-      this.http((gateway) => gateway.intake.create(plan.intent, "local").then((made) => made.intentId)),
+      this.http((gateway) => gateway.intake.create(plan.intent, LOCAL_CALLER).then((made) => made.intentId)),
     );
     const runId = await this.start(intentId, plan);
     if (runId !== null) {
@@ -56,7 +58,7 @@ export class SimClient {
     for (let round = 0; round < (plan.key === null ? 1 : 200); round += 1) {
       const call = this.note({ kind: "start", key: plan.key, intentId, runId: null });
       const answer = await this.http((gateway) =>
-        gateway.intake.run(intentId, { key: plan.key, principal: "local", body: {} }),
+        gateway.intake.run(intentId, { ...LOCAL_CALLER, key: plan.key, body: {} }),
       );
       this.close(call, answer, 202);
       call.runId = answer?.body?.runId ?? null;

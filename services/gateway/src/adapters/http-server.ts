@@ -21,6 +21,8 @@ declare module "fastify" {
     principal: string;
     /** Id of the session whose token was sent; null: none was. */
     sessionId: string | null;
+    /** That session has a repository, and reaches nothing else. */
+    bound: boolean;
   }
 }
 
@@ -49,6 +51,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   });
   server.decorateRequest("principal", "");
   server.decorateRequest("sessionId", null);
+  server.decorateRequest("bound", false);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     done(null, parseJson(String(body)));

@@ -26,6 +26,7 @@ import {
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import { within } from "./deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
@@ -37,7 +38,8 @@ const REBUILD_MS = 25_000; // A landing may be waited for.
 const CONTRACT_MS = 10_000; // A pack may have to be read.
 const ROLL_CALL_MS = 300;
 
-export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend {
+/** `confined`: a repository is looked at only where the deployment says where repositories may lie. */
+export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
@@ -84,7 +86,12 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     viewedRuns: () => views.keys(),
     storedView: async (runId) => (await soon(views.get(runId)))?.value ?? null,
     inspect: (request: RepoInspectRequest) =>
-      askDirector<Extract<RepoInspectReply, { ok: true }>>(bus, subjects.repoInspect, request, INSPECT_MS),
+      askDirector<Extract<RepoInspectReply, { ok: true }>>(
+        bus,
+        subjects.repoInspect,
+        confined ? { ...request, confined } : request,
+        INSPECT_MS,
+      ),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {
@@ -112,21 +119,6 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number): Backend
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
     rollCall: (expect) => rollCall(bus, expect),
   };
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new AntiphonError("ANT_NATS_UNREACHABLE", `no answer from NATS within ${ms / 1000} s`)),
-      ms,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A Director may take its time, with git or with a long run; a connection that is gone may not. */

@@ -13,6 +13,7 @@ import type { EvidenceAddress } from "../evidence-reader.ts";
 import type { Gateway } from "../service.ts";
 import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
+import { callerOf, keepInScope } from "./session-scope.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 
 type Params<K extends string> = { Params: Record<K, string> };
@@ -27,7 +28,9 @@ export interface RouteParts {
 }
 
 export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
+  keepInScope(server, parts.gateway);
   addSessions(server, parts);
+  addPolicy(server, parts.gateway);
   addIntents(server, parts.gateway);
   addRuns(server, parts);
   addJournal(server, parts.gateway);
@@ -41,12 +44,13 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
 function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
   server.post(SESSIONS_PATH, async ({ principal, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
-    const config = body === undefined ? {} : { config: await gateway.sessions.open(sessionId, body) };
-    const issued = await sessions.issue({ sessionId, principal });
+    const bound = body !== undefined;
+    const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
+    const issued = await sessions.issue({ sessionId, principal, bound });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
   });
   server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
-    const events = await gateway.sessions.command(ownSession(request), request.body);
+    const events = await gateway.sessions.command(ownSession(request), request.body, request.principal);
     return reply.code(202).send({ events });
   });
   server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } }>(
@@ -63,31 +67,27 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
 function ownSession(request: { params: { id: string }; sessionId: string | null }): string {
   const sessionId = request.params.id;
   if (!/^ses_[a-z0-9]{1,32}$/.test(sessionId) || (request.sessionId ?? sessionId) !== sessionId)
-    throw new AntiphonError(
-      "ANT_SESSION_NOT_FOUND",
-      `${JSON.stringify(sessionId.slice(0, 80))} is not this session`,
-    );
+    throw new AntiphonError("ANT_SESSION_NOT_FOUND", `there is no session ${sessionId.slice(0, 80)}`);
   return sessionId;
 }
 
 function addIntents(server: FastifyInstance, gateway: Gateway): void {
   server.post("/intents", async (request, reply) => {
-    const { intentId, created } = await gateway.intake.create(request.body, request.principal);
+    const { intentId, created } = await gateway.intake.create(request.body, callerOf(request));
     return reply
       .code(created ? 201 : 200)
       .header("location", `/intents/${intentId}`)
       .send({ intentId });
   });
   server.get<Params<"id">>("/intents/:id", async (request) =>
-    gateway.intake.get(id(request.params.id, "it")),
+    gateway.intake.get(id(request.params.id, "it"), request.binding),
   );
   server.post<Params<"id">>("/intents/:id/run", async (request, reply) => {
     const key = idempotencyKey(request.headers["idempotency-key"]);
-    const { principal, body } = request;
     const { runId, replayed } = await gateway.intake.run(id(request.params.id, "it"), {
+      ...callerOf(request),
       key,
-      principal,
-      body,
+      body: request.body,
     });
     if (replayed) void reply.header("idempotency-replayed", "true");
     return reply
@@ -98,6 +98,14 @@ function addIntents(server: FastifyInstance, gateway: Gateway): void {
   server.post("/recordings", async (request, reply) =>
     reply.code(201).send(await gateway.record(request.body)),
   );
+}
+
+/** Who asks about a policy is told what would hold for him. */
+function addPolicy(server: FastifyInstance, gateway: Gateway): void {
+  server.get<{ Querystring: { repo?: string } }>("/policy", ({ query, principal }) =>
+    gateway.policy.explain(query.repo ?? "", principal),
+  );
+  server.post("/policy/check", ({ body, principal }) => gateway.policy.check(body, principal));
 }
 
 function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {
@@ -126,7 +134,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   );
   server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
     const retryOf = id(request.params.id, "run");
-    const { runId, replayed } = await gateway.retry(retryOf, request.principal);
+    const { runId, replayed } = await gateway.retry(retryOf, callerOf(request));
     if (replayed) void reply.header("idempotency-replayed", "true");
     return reply
       .code(202)

@@ -15,28 +15,15 @@ import type { PolicyConfig, SessionConfig } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import type { SessionLog, SessionStore } from "../command-sessions.ts";
+import { LOCAL } from "../core/built-in-policies.ts";
 import { malformed } from "../core/malformed.ts";
+import { within } from "./deadline.ts";
 
 const STREAM = "ANT_SESSIONS";
 const DEADLINE_MS = 2_500;
 
-/** What holds where an operator has put no policies: nothing reaches a main branch, and nothing goes untested. */
-const DEFAULT_POLICIES: PolicyConfig = {
-  profiles: {
-    default: {
-      name: "default",
-      protectedBranches: ["main", "master"],
-      maxFilesPerCommit: limits.patchFiles,
-      requireTestsBeforePush: true,
-      requireApprovalForPush: true,
-      allowedWorkItemTransitions: [],
-    },
-  },
-  defaultProfile: "default",
-  globalLimits: { callsPerMinute: 600 },
-};
-
-export function openSessionStore(bus: Bus): SessionStore {
+/** `builtIn`: what holds where an operator has put no policies. */
+export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): SessionStore {
   const policies = openKv(bus, BUCKETS.policies);
 
   return {
@@ -63,15 +50,18 @@ export function openSessionStore(bus: Bus): SessionStore {
       throw new AntiphonError(code, `${out.subject}: ${result.description}`);
     },
     async read(sessionId) {
-      const messages = await bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]);
+      const messages = await within(
+        DEADLINE_MS,
+        bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]),
+      );
       const documents = messages.map(({ data }) => decode(data));
       const [config, ...entries] = documents;
       if (config === undefined) return null;
       return { config: config as SessionConfig, entries: entries as SessionLog["entries"] };
     },
     async policies() {
-      const stored = await policies.get(keys.policies);
-      if (stored === null) return DEFAULT_POLICIES;
+      const stored = await within(DEADLINE_MS, policies.get(keys.policies));
+      if (stored === null) return builtIn;
       const outcome = validate("PolicyConfig", stored.value);
       if (!outcome.ok)
         throw malformed("ANT_POLICY_INVALID", outcome.errors, `${BUCKETS.policies}/${keys.policies}`);

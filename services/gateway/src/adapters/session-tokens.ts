@@ -19,6 +19,8 @@ export interface Session {
   readonly sessionId: string;
   /** Whom the session speaks for. */
   readonly principal: string;
+  /** It was opened with a repository, and reaches nothing else. */
+  readonly bound: boolean;
 }
 
 export class SessionTokens {
@@ -33,10 +35,10 @@ export class SessionTokens {
     this.#now = now;
   }
 
-  async issue({ sessionId, principal }: Session): Promise<{ token: string; expiresAt: string }> {
+  async issue({ sessionId, principal, bound }: Session): Promise<{ token: string; expiresAt: string }> {
     const issuedAt = Math.floor(this.#now() / 1000);
     const expiresAt = issuedAt + limits.sessionTokenS; // N1
-    const token = await new SignJWT({ sid: sessionId })
+    const token = await new SignJWT({ sid: sessionId, bound })
       .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
       .setSubject(principal)
       .setAudience(AUDIENCE)
@@ -51,8 +53,9 @@ export class SessionTokens {
     const expected = { audience: AUDIENCE, algorithms: [ALGORITHM], currentDate: new Date(this.#now()) };
     try {
       const { payload } = await jwtVerify(token, this.#secret, expected); // N1
-      if (typeof payload.sid === "string" && typeof payload.sub === "string")
-        return { sessionId: payload.sid, principal: payload.sub };
+      const { sid, sub, bound } = payload;
+      if (typeof sid === "string" && typeof sub === "string" && typeof bound === "boolean")
+        return { sessionId: sid, principal: sub, bound };
     } catch (error) {
       if (error instanceof errors.JWTExpired)
         throw new AntiphonError("ANT_SESSION_EXPIRED", `the session token ended at its time`, {

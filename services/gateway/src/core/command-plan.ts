@@ -1,6 +1,6 @@
 // What a command becomes here: a run, or an honest "there is no adapter for that". Pure.
 import { durationMs } from "@antiphon/contracts";
-import type { ArtifactKind, Command } from "@antiphon/contracts";
+import type { ArtifactKind, Command, RepoRef } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/unified-diff";
 
 export type CommandPlan =
@@ -8,15 +8,16 @@ export type CommandPlan =
   | { kind: "run"; intent: Record<string, unknown>; artifact: ArtifactKind }
   | { kind: "unavailable"; message: string };
 
-export function planCommand(command: Command): CommandPlan {
+/** `repo`: the session's own, which the command was judged to be about. */
+export function planCommand(command: Command, repo: RepoRef): CommandPlan {
   switch (command.command) {
     case "ApplyPatch": {
-      const { repo, patchContent } = command.payload;
+      const { patchContent } = command.payload;
       const patch = { files: splitDiff(patchContent) };
       return run("Apply the patch of a session", "Diff", { repo, agent: { kind: "scripted", patch } });
     }
     case "RunTests": {
-      const { repo, filter, timeout } = command.payload;
+      const { filter, timeout } = command.payload;
       if (filter !== undefined)
         return unavailable("a test filter", "the repository's own checks are run as a whole");
       const budget = timeout === undefined ? {} : { time_budget_s: Math.ceil(durationMs(timeout) / 1000) };

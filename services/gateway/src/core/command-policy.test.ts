@@ -21,10 +21,9 @@ const command = (name: CommandName, payload: unknown, agent?: string): Command =
     payload,
   }) as Command;
 
-const past = (name: CommandName, agoMs: number, agent: string | null = null): PastCommand => ({
+const past = (name: CommandName, agoMs: number): PastCommand => ({
   command: name,
   at: NOW - agoMs,
-  agent,
   outcome: "Success",
 });
 
@@ -35,7 +34,7 @@ function rule(
   globalLimits: RateLimits = {},
 ): string {
   const verdict = judgeCommand(one, {
-    profile: { ...PROFILE, ...profile },
+    profiles: [{ ...PROFILE, ...profile }],
     globalLimits,
     past: history,
     now: NOW,
@@ -103,7 +102,7 @@ describe("PO2 limits", () => {
     expect(rule(tests, { limits }, [past("RunTests", 60_000), past("RunTests", 10_000)])).toBe("allowed");
     expect(rule(tests, { limits: { burst: 1 } }, [past("RunTests", 999)])).toBe("throttled limits.burst");
     const verdict = judgeCommand(tests, {
-      profile: { ...PROFILE, limits },
+      profiles: [{ ...PROFILE, limits }],
       globalLimits: {},
       past: two,
       now: NOW,
@@ -111,11 +110,10 @@ describe("PO2 limits", () => {
     expect(verdict).toMatchObject({ retryAt: NOW + 10_000 });
   });
 
-  it("count each agent for itself", () => {
+  it("count the session, whatever agent a caller names", () => {
     const limits = { callsPerMinute: 1 };
-    const ours = command("RunTests", { repo: REPO }, "ours");
-    expect(rule(ours, { limits }, [past("RunTests", 5, "theirs")])).toBe("allowed");
-    expect(rule(ours, { limits }, [past("RunTests", 5, "ours")])).toBe("throttled limits.callsPerMinute");
+    const renamed = command("RunTests", { repo: REPO }, "somebody else");
+    expect(rule(renamed, { limits }, [past("RunTests", 5)])).toBe("throttled limits.callsPerMinute");
   });
 
   it("cap single commands, and hold globally where the profile is silent", () => {

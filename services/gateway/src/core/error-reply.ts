@@ -18,8 +18,12 @@ export function errorReply(thrown: unknown): ErrorReply {
   return {
     status: error.httpStatus < 400 ? 500 : error.httpStatus,
     body: { error: { code: error.code, message, remedy: error.remedy, ...error.data } },
-    retryAfterS: RETRY_STATUSES.has(error.httpStatus) ? RETRY_AFTER_S : null,
+    retryAfterS: RETRY_STATUSES.has(error.httpStatus) ? retryAfterS(error) : null,
   };
+}
+
+function retryAfterS({ data }: AntiphonError): number {
+  return typeof data.retryAfterS === "number" ? data.retryAfterS : RETRY_AFTER_S;
 }
 
 /** Fastify's own refusals, by its codes. */

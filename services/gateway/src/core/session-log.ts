@@ -22,12 +22,17 @@ export function isDecided(entries: readonly SessionEntry[], commandId: string): 
   );
 }
 
+export interface PendingCommand {
+  readonly command: Command;
+  /** Who sent it; null: an entry from before that was kept. */
+  readonly principal: string | null;
+}
+
 /** Accepted commands without an end. */
-export function pendingCommands(entries: readonly SessionEntry[]): Command[] {
-  return entries
-    .map(({ command }) => command)
-    .filter((command): command is Command => command !== null)
-    .filter(({ commandId }) => completionOf(entries, commandId) === null);
+export function pendingCommands(entries: readonly SessionEntry[]): PendingCommand[] {
+  return entries.flatMap(({ command, principal = null }) =>
+    command === null || completionOf(entries, command.commandId) !== null ? [] : [{ command, principal }],
+  );
 }
 
 /** Whether an event of that name need not be said of a command any more: somebody has, or the command has its end. */
@@ -48,7 +53,6 @@ export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
           {
             command: command.command,
             at: Date.parse(event.at),
-            agent: command.correlation.issuerAgentId ?? null,
             outcome: completionOf(entries, command.commandId)?.payload.outcome ?? null,
           },
         ],

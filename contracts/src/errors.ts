@@ -28,6 +28,7 @@ const TABLE = {
   ANT_BLOB_TOO_LARGE: ["terminal", 413, 1, "An object is larger than its bound.", "Produce less, or raise the bound in the limits."],
   ANT_BUILD_FAILED: ["terminal", 500, 2, "The bundle could not be made from the sources.", "Correct the source that the message names."],
   ANT_CLAIM_LOST: ["terminal", 409, 1, "Another Associate holds this attempt, or a newer epoch exists.", "Nothing to do: the work goes on elsewhere."],
+  ANT_COMMAND_STALLED: ["retry", 500, 1, "The command ended before its work was done: nothing it waited for could still happen.", "Run it again; what it started may go on, `antiphon runs` shows it. If it happens again, report it with the command line."],
   ANT_CONFIG_INVALID: ["terminal", 500, 2, "A setting has a value that cannot be used.", "Correct the environment variable or option the details name."],
   ANT_CONTRACT_INVALID: ["terminal", 400, 2, "A message does not have the shape of its contract.", "See the path in the details; `antiphon explain <schema>` shows the fields."],
   ANT_CONTRACT_LIMIT: ["terminal", 413, 2, "A message is deeper, larger or has more keys than any contract allows.", "Send large content as an object in a bucket and refer to it."],

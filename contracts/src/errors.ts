@@ -89,6 +89,7 @@ const TABLE = {
   ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove a stale .lock file; the details name it. It is tried again."],
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the branch as it is; nothing was changed."],
   ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `npm run setup`, or name one with NATS_SERVER_BIN."],
+  ANT_NATS_DURABILITY_UNKNOWN: ["retry", 503, 4, "No answer came to the question whether the NATS server writes to disk before it acknowledges.", "A busy server answers late: start the service again. If it goes on, let the account ask (import `$SYS.REQ.SERVER.PING.JSZ`, as in runtime/README.md), or set ANTIPHON_NATS_MONITOR to the monitoring endpoint of this server."],
   ANT_NATS_NO_SPACE: ["retry", 503, 4, "JetStream has no room left.", "Free disk space or raise the stream's bound; accepted runs go on by themselves."],
   ANT_NATS_PARTITIONS: ["terminal", 500, 4, "A service is set to another number of journal partitions than the journal has.", "Set ANTIPHON_JOURNAL_PARTITIONS to the number on the server, or unset it; the number is fixed when the journal is made."],
   ANT_NATS_REJECTED: ["terminal", 500, 1, "JetStream refused a message for a reason that trying again does not change.", "Read the server's reason; compare the stream's settings with `antiphon doctor`."],

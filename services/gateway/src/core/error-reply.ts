@@ -44,6 +44,14 @@ export function nameOf(thrown: unknown): AntiphonError {
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown });
     default:
-      return AntiphonError.from(thrown);
+      return isRefusal(thrown)
+        ? new AntiphonError("ANT_GATEWAY_REQUEST", detail, { cause: thrown })
+        : AntiphonError.from(thrown);
   }
+}
+
+/** Fastify blames the request: one of its codes, with a 4xx. */
+function isRefusal(thrown: unknown): boolean {
+  const { code, statusCode = 500 } = (thrown ?? {}) as { code?: unknown; statusCode?: number };
+  return typeof code === "string" && code.startsWith("FST_ERR_") && statusCode >= 400 && statusCode < 500;
 }

@@ -120,6 +120,12 @@ const TABLE = {
   sessionEvents: [1_000, "events", "a session is read as a whole", "ANT_CONTRACT_LIMIT"],
   sessionKeepS: [7 * 86_400, "seconds", "sessions are looked at for days", "forgotten"],
   sessionTokenS: [900, "seconds", "a token that leaks is soon worth nothing", "401, ANT_SESSION_EXPIRED"],
+  tokenMinChars: [
+    16,
+    "characters",
+    "the deployment's token must not be guessed",
+    "ANT_GATEWAY_TOKEN_WEAK, no start",
+  ],
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
   claimHeartbeatMs: [2000, "milliseconds", "how often a holder says that it lives", "n/a"],

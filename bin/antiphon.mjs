@@ -8,12 +8,27 @@ import * as nodeModule from "node:module";
 
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
 
-function fail(code, message, remedy) {
+function tell(code, message, remedy) {
   if (process.argv.includes("--json"))
     process.stdout.write(`${JSON.stringify({ error: { code, message, remedy } })}\n`);
   process.stderr.write(`error ${code}: ${message}\nremedy: ${remedy}\n`);
+}
+
+function fail(code, message, remedy) {
+  tell(code, message, remedy);
   process.exit(2);
 }
+
+// Node ends with 13, and says nothing, when nothing is left that could settle what is awaited here.
+process.on("exit", (code) => {
+  if (code !== 13 && process.exitCode !== 13) return;
+  tell(
+    "ANT_COMMAND_STALLED",
+    "the command ended before its work was done: nothing it waited for could still happen",
+    "run it again; what it started may go on, `antiphon runs` shows it. If it happens again, report it with the command line",
+  );
+  process.exit(1);
+});
 
 async function bundleDir() {
   if (!existsSync(join(root, "scripts/build.mjs"))) return prebuilt();

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { authorization } from "./config.ts";
 import type { CliConfig } from "./config.ts";
 import { greeting, isFree } from "./dev/loopback-port.ts";
+import { http } from "./http-exchange.ts";
 import { findNatsServer } from "./nats-binary.ts";
 import { providerStates } from "./sandbox-providers.ts";
 import { runtimeFindings } from "./runtime-findings.ts";
@@ -143,12 +144,10 @@ function disk(root: string): Finding {
 
 async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   const headers = authorization(config.token);
-  const answer = await fetch(`${config.gatewayUrl}/services`, {
-    headers,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch(() => null);
-  if (answer?.ok === true) {
-    const { services } = (await answer.json()) as { services: { name: string }[] };
+  const asked = { method: "GET", headers, timeoutMs: TIMEOUT_MS };
+  const answer = await http.exchange(`${config.gatewayUrl}/services`, asked).catch(() => null);
+  const services = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
+  if (services !== null) {
     const names = services.map(({ name }) => name).sort();
     const missing = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"].filter(
       (role) => !names.includes(role),
@@ -164,13 +163,23 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
     return [
       problem(
         "gateway",
-        `${config.gatewayUrl} answers ${answer.status}`,
+        `${config.gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", and is no gateway" : ""}`,
         "check ANTIPHON_GATEWAY_URL and ANTIPHON_TOKEN; see the gateway's log",
       ),
     ];
   }
   const gateway = off("gateway", `nobody answers at ${config.gatewayUrl}`, "antiphon dev starts everything");
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
+}
+
+/** null: whoever answers there is no gateway. */
+function servicesIn(text: string): { name: string }[] | null {
+  try {
+    const { services } = JSON.parse(text) as { services?: { name: string }[] };
+    return Array.isArray(services) ? services : null;
+  } catch {
+    return null; // A page of another program.
+  }
 }
 
 async function port(number: number, what: string, flag: string): Promise<Finding> {

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliConfig } from "./config.ts";
+import { http } from "./http-exchange.ts";
 
 /** Those that can be chosen. */
 export const PROVIDERS = ["docker", "bubblewrap", "e2b", "microsandbox"] as const;
@@ -64,9 +65,10 @@ async function e2b(config: CliConfig): Promise<ProviderState> {
   });
   if (apiKey === null) return state("no key: E2B_API_KEY is not set", url);
   try {
-    const { status } = await fetch(`${url}/v2/sandboxes?limit=1`, {
+    const { status } = await http.exchange(`${url}/v2/sandboxes?limit=1`, {
+      method: "GET",
       headers: { "x-api-key": apiKey },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      timeoutMs: TIMEOUT_MS,
     });
     if (status === 200) return state(null, `${url} takes the key`);
     return state(status === 401 ? `${url} refuses the key` : `${url} answers ${status}`, url);

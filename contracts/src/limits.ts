@@ -139,6 +139,12 @@ const TABLE = {
     "whose calls one gateway counts at a time, by principal and profile",
     "the one that called longest ago is forgotten",
   ],
+  tokenMinChars: [
+    16,
+    "characters",
+    "the deployment's token must not be guessed",
+    "ANT_GATEWAY_TOKEN_WEAK, no start",
+  ],
   sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   sseClientsPerPrincipal: [
     192,

@@ -1,94 +1,66 @@
 import type { NatsConnection } from "@nats-io/nats-core";
 import { AntiphonError } from "@antiphon/contracts";
+import { backoffMs } from "./backoff.ts";
+import { askSyncMode } from "./sync-mode.ts";
 
 /**
  * Is a PubAck a promise? Only if the server fsyncs before it answers (`sync_interval: always`).
  *
- * A client learns it in one of two ways, tried in this order:
- *   1. over NATS, if the server imports `$SYS.REQ.SERVER.PING.JSZ` into our account (`antiphon dev` does);
- *   2. from the monitoring endpoint `/jsz?config=true`, given as a URL (compose and Kubernetes do that); it must
- *      name the server we are connected to.
+ *   K1  Only an answer that says so makes a server unsafe. Silence is asked again, each time with more patience, and is
+ *       an error of its own when the time for it is over: a busy machine answers late, not wrongly.
  */
-interface JszAnswer {
-  serverId: string;
-  syncAlways: boolean;
+export interface DurabilityQuestion {
+  monitorUrl?: string;
+  /** ANTIPHON_UNSAFE_DURABILITY: not asked at all. */
+  unsafe?: boolean;
+  /** Patience with the first question; doubles with each. Default 2,000. */
+  firstAnswerMs?: number;
+  /** From the first question to giving up. Default 30,000. */
+  withinMs?: number;
 }
+
+const betweenQuestions = { baseMs: 100, capMs: 2_000 };
 
 export async function requireDurability(
   nc: NatsConnection,
-  options: { monitorUrl?: string; unsafe?: boolean },
+  { monitorUrl, unsafe = false, firstAnswerMs = 2_000, withinMs = 30_000 }: DurabilityQuestion,
 ): Promise<"confirmed" | "waived"> {
   if (nc.info?.jetstream !== true) {
     throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server runs without JetStream", {
       data: { server: nc.getServer() },
     });
   }
-  if (options.unsafe === true) return "waived";
-  const answers = await ask(nc, options.monitorUrl);
-  const own = nc.info?.server_id;
-  const mine = answers.filter((answer) => answer.serverId === own);
-  if (mine.length === 0) {
-    throw new AntiphonError(
-      "ANT_NATS_UNSAFE_DURABILITY",
-      "the server did not say whether it fsyncs before it acknowledges",
-      { data: { server: nc.getServer() } },
-    );
-  }
-  // In a cluster a stream may live on any server, so all of them have to be safe.
-  if (!answers.every((answer) => answer.syncAlways)) {
-    throw new AntiphonError(
-      "ANT_NATS_UNSAFE_DURABILITY",
-      "the server acknowledges before it fsyncs (sync_interval is not 'always')",
-      { data: { server: nc.getServer() } },
-    );
-  }
-  return "confirmed";
-}
-
-async function ask(nc: NatsConnection, monitorUrl: string | undefined): Promise<JszAnswer[]> {
-  const overNats = await askOverNats(nc);
-  if (overNats.length > 0 || monitorUrl === undefined) return overNats;
-  const urls = monitorUrl.split(",").filter((url) => url.length > 0);
-  const answers = await Promise.all(urls.map((url) => askMonitor(url)));
-  return answers.filter((answer) => answer !== null);
-}
-
-async function askOverNats(nc: NatsConnection): Promise<JszAnswer[]> {
-  const subject = "$SYS.REQ.SERVER.PING.JSZ";
-  const clustered = nc.info?.cluster !== undefined;
-  try {
-    if (!clustered) {
-      const message = await nc.request(subject, '{"config":true}', { timeout: 2000 });
-      return parse(message.string());
+  if (unsafe) return "waived";
+  const until = performance.now() + withinMs;
+  for (let asked = 0; ; asked += 1) {
+    const left = Math.max(1, Math.round(until - performance.now()));
+    const heard = await askSyncMode(nc, monitorUrl, Math.min(left, firstAnswerMs * 2 ** asked));
+    if (heard.kind === "told") {
+      const own = heard.servers.some(({ serverId }) => serverId === nc.info?.server_id);
+      if (!own) throw unknown(nc, "the monitoring endpoint is not that of the server we are connected to");
+      // In a cluster a stream may live on any server, so all of them have to be safe.
+      if (heard.servers.every(({ syncAlways }) => syncAlways)) return "confirmed";
+      throw new AntiphonError(
+        "ANT_NATS_UNSAFE_DURABILITY",
+        "the server acknowledges before it fsyncs (sync_interval is not 'always')",
+        { data: { server: nc.getServer() } },
+      );
     }
-    const answers: JszAnswer[] = [];
-    const replies = await nc.requestMany(subject, '{"config":true}', { strategy: "stall", maxWait: 2000 });
-    for await (const message of replies) answers.push(...parse(message.string()));
-    return answers;
-  } catch {
-    // No import, no permission or no answer: the monitoring endpoint is the other way.
-    return [];
+    if (heard.kind === "mute") throw unknown(nc, `${heard.why}, and no monitoring endpoint is set`);
+    const delay = backoffMs(asked, betweenQuestions, Math.random());
+    if (performance.now() + delay >= until) throw unknown(nc, `asked ${asked + 1} times: ${heard.why}`); // K1
+    await pause(delay);
   }
 }
 
-async function askMonitor(url: string): Promise<JszAnswer | null> {
-  try {
-    const answer = await fetch(new URL("/jsz?config=true", url), { signal: AbortSignal.timeout(2000) });
-    return parse(await answer.text())[0] ?? null;
-  } catch {
-    return null; // unreachable monitor: reported as "did not say"
-  }
+function unknown(nc: NatsConnection, why: string): AntiphonError {
+  return new AntiphonError(
+    "ANT_NATS_DURABILITY_UNKNOWN",
+    `the server did not say whether it fsyncs before it acknowledges: ${why}`,
+    { data: { server: nc.getServer() } },
+  );
 }
 
-function parse(text: string): JszAnswer[] {
-  const body = JSON.parse(text) as JszBody & { data?: JszBody };
-  const jsz = body.data ?? body;
-  // A server without JetStream stores nothing and has no say.
-  if (jsz.server_id === undefined || jsz.config === undefined) return [];
-  return [{ serverId: jsz.server_id, syncAlways: jsz.config.sync_always === true }];
-}
-
-interface JszBody {
-  server_id?: string;
-  config?: { sync_always?: boolean };
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -24,6 +24,7 @@ export type { LostRecord } from "./lost-record.ts";
 export { allDone } from "./all-done.ts";
 export { createLogger } from "./logger.ts";
 export type { Logger } from "./logger.ts";
+export { levelOf } from "./record-line.ts";
 export { openMetrics, type Measure } from "./metrics.ts";
 export type { Outcome } from "./outcome.ts";
 export { provision } from "./provision.ts";

@@ -14,6 +14,7 @@ import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
 import type { Outgoing } from "./publisher.ts";
+import { logRecord } from "./record-line.ts";
 import { messageOf, type RecordMessage } from "./record-message.ts";
 import { RunHistory } from "./run-history.ts";
 import { notHandedOut } from "./run-messages.ts";
@@ -181,7 +182,9 @@ class JetStreamJournal implements Journal {
       this.bus.records.remember(digest);
       const signature = out.signature === null ? {} : { signature: out.signature };
       const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
-      return { kind: "appended", record: { ...stored, ...signature } as StoredRecord };
+      const record = { ...stored, ...signature } as StoredRecord;
+      if (this.log !== null) logRecord(this.log, record);
+      return { kind: "appended", record };
     }
     if (result.kind === "unknown") throw notKnown(subject, result.reason);
     if (result.refusal !== "expectation") throw rejected(subject, result);

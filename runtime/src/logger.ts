@@ -1,5 +1,7 @@
+import { AntiphonError } from "@antiphon/contracts";
 import { pino } from "pino";
 import type { Logger as PinoLogger } from "pino";
+import { standardErrorLines } from "./log-lines.ts";
 
 export type Logger = PinoLogger;
 
@@ -54,8 +56,17 @@ export function createLogger(name: string, options: LoggerOptions = {}): Logger 
         bindings: (fields) => redacted(fields) as Record<string, unknown>,
         log: (fields) => redacted(fields) as Record<string, unknown>,
       },
-      serializers: { err: (error: Error) => redacted(pino.stdSerializers.err(error)) },
+      serializers: { err: (error: Error) => redacted(shownError(error)) },
     },
-    options.destination ?? pino.destination({ dest: 2, sync: true }),
+    options.destination ?? standardErrorLines(),
   );
+}
+
+/** A failure with a name is told by it and by what caused it; where it was thrown helps only with a bug. */
+function shownError(error: Error): object {
+  if (!(error instanceof AntiphonError) || error.code === "ANT_INTERNAL")
+    return pino.stdSerializers.err(error);
+  const { code, detail: message, data, cause } = error;
+  const because = cause instanceof Error ? { cause: cause.message } : {};
+  return { code, message, ...(Object.keys(data).length > 0 ? { data } : {}), ...because };
 }

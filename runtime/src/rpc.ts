@@ -3,6 +3,7 @@ import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } 
 import { backoffMs } from "./backoff.ts";
 import type { Bus } from "./bus.ts";
 import type { Logger } from "./logger.ts";
+import { levelOf } from "./record-line.ts";
 import { objectIn, subscribe } from "./subscription.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
@@ -76,8 +77,8 @@ function serve(
         .catch((thrown: unknown) => {
           const failure = AntiphonError.from(thrown);
           endpoint.served(performance.now() - startedAt, failure.detail);
-          options.log?.warn({ subject, code: failure.code, err: thrown }, "request failed");
           const { code, detail, remedy } = failure;
+          options.log?.[levelOf(failure)]({ subject, code, err: thrown }, "request failed");
           if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // Q1
         })
         .finally(() => running.delete(work));

@@ -6,6 +6,7 @@ import type { RuntimeConfig } from "./config.ts";
 import { readRuntimeConfig } from "./config.ts";
 import { nodeId } from "./ids.ts";
 import type { Logger } from "./logger.ts";
+import { standardErrorLines } from "./log-lines.ts";
 import { createLogger } from "./logger.ts";
 import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
 import { provision } from "./provision.ts";
@@ -198,6 +199,7 @@ function die(service: string, thrown: unknown): never {
   const error = AntiphonError.from(thrown);
   const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
   const stack = error.code === "ANT_INTERNAL" && thrown instanceof Error ? { stack: thrown.stack } : {};
+  standardErrorLines().flush(); // What led to it comes first.
   process.stderr.write(`${JSON.stringify({ ...line, ...stack })}\n`);
   process.exit(error.exitCode === 0 ? 1 : error.exitCode);
 }

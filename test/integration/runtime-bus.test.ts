@@ -60,11 +60,11 @@ describe("connecting", () => {
 
   it("B1 a server that does not tell over NATS: asked over its monitoring endpoint, or refused", async () => {
     const silent = await startNats({ tellsDurability: false });
-    await expect(silent.connect()).rejects.toMatchObject({ code: "ANT_NATS_UNSAFE_DURABILITY" });
+    await expect(silent.connect()).rejects.toMatchObject({ code: "ANT_NATS_DURABILITY_UNKNOWN" });
     expect((await silent.connect({ monitorUrl: silent.monitorUrl })).durability).toBe("confirmed");
     const other = await startNats();
     await expect(silent.connect({ monitorUrl: other.monitorUrl })).rejects.toMatchObject({
-      code: "ANT_NATS_UNSAFE_DURABILITY",
+      code: "ANT_NATS_DURABILITY_UNKNOWN",
     });
     await other.close();
     await silent.close();

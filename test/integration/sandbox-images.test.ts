@@ -161,3 +161,11 @@ describe("the allowlist", () => {
     };
   }
 });
+
+it("what can be no name of an image is said to be none, and is no fault of the engine", async () => {
+  for (const name of ["Upper/Case", "a:b:c", "name:"])
+    await expect(test.provider.image(name)).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_INVALID",
+      httpStatus: 422,
+    });
+});

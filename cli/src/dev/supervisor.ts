@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
 import type { CliConfig } from "../config.ts";
+import { http } from "../http-exchange.ts";
 import { SupervisedChild } from "./child.ts";
 import type { ChildSpec } from "./child.ts";
 import { EmbeddedNats } from "./embedded-nats.ts";
@@ -36,6 +37,7 @@ export interface DevOptions {
 const RUNNER_ONLY = { E2B_API_KEY: "" };
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
+const ROLL_CALL_MS = 10_000;
 /** MiB. A service that worked keeps its young space for ever; this costs no time here and saves 10-20 MB each. */
 const SMALL_YOUNG_SPACE = "--max-semi-space-size=4";
 /** How long an obstacle that a service names may last before it ends the start. */
@@ -182,11 +184,11 @@ export class Supervisor {
     const wanted = this.#children.length - 1;
     return this.#until(began, "services", async () => {
       if (this.#gatewayUrl === null) return null;
-      const answer = await fetch(`${this.#gatewayUrl}/services?expect=${wanted}`, {
-        headers: authorization(this.#config.token),
-      }).catch(() => null);
-      if (answer === null || !answer.ok) return null;
-      const { services } = (await answer.json()) as { services: unknown[] };
+      const asked = { method: "GET", headers: authorization(this.#config.token), timeoutMs: ROLL_CALL_MS };
+      const url = `${this.#gatewayUrl}/services?expect=${wanted}`;
+      const answer = await http.exchange(url, asked).catch(() => null);
+      if (answer?.status !== 200) return null;
+      const { services } = JSON.parse(answer.body.toString()) as { services: unknown[] };
       return services.length >= wanted ? this.#gatewayUrl : null;
     });
   }

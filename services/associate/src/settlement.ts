@@ -194,11 +194,6 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
         { ...at, code: "ANT_CLAIM_LOST", seq: done.existing.seq },
         "somebody else settled this attempt",
       ); // A2
-    } else {
-      log.info(
-        { ...at, ...(body.kind === "reported" ? { status: body.result.status } : {}) },
-        "attempt recorded",
-      );
     }
     return { kind: "done" };
   } catch (thrown) {

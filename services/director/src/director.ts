@@ -24,6 +24,7 @@
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { levelOf } from "@antiphon/runtime";
 import { watchForCancel } from "./cancel-watch.ts";
 import { effectKey, outstanding, type Effect } from "./core/outstanding.ts";
 import type { Performer } from "./performer.ts";
@@ -199,8 +200,7 @@ export class Director {
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
-      const level = result.kind === "appended" ? "debug" : "info"; // What was appended the journal tells.
-      this.#parts.log[level](at, `${record.type} ${result.kind}`);
+      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`); // Else the journal tells.
       if (record.type === "closed") this.#parts.times.drop(context.runId);
       else this.#parts.times.note(context.runId);
       // Said before, by us or by somebody else: then there may be more that we do not know of.
@@ -225,7 +225,9 @@ export class Director {
       if (signal.aborted) throw error; // V6: we stop; what that broke off is no reason to refuse anything.
       const refusal = this.#parts.performer.refusal(run, effect, cause, error);
       if (refusal === null) throw error;
-      this.#parts.log.warn({ err: error, run: run.runId, effect: effect.kind }, "refused for good");
+      const { code } = AntiphonError.from(error);
+      const at = { err: error, code, run: run.runId, effect: effect.kind };
+      this.#parts.log[levelOf({ code })](at, "refused for good");
       return refusal;
     } finally {
       watch?.release();

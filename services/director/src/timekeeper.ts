@@ -122,7 +122,8 @@ export class Timekeeper {
     if (record === null) return "done";
     const result = await this.#parts.journal.append(record); // D14
     const { runId, taskId: task, epoch } = record;
-    this.#parts.log.info({ run: runId, task, epoch, timer: address.kind }, `${record.type} ${result.kind}`);
+    if (result.kind !== "appended")
+      this.#parts.log.info({ run: runId, task, epoch, timer: address.kind }, `${record.type} ${result.kind}`);
     if (step.kind === "overspent") this.#parts.hintCancel(runId);
     return "done";
   }

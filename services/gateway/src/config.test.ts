@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readGatewayConfig } from "./config.ts";
 
+const SECRET = "sixteen-chars-ok";
+
 describe("the gateway's settings", () => {
   it("listen on loopback without anything set", () => {
     expect(readGatewayConfig({})).toEqual({
@@ -25,9 +27,17 @@ describe("the gateway's settings", () => {
       expect(() => readGatewayConfig({ ANTIPHON_LISTEN: listen })).toThrow(
         expect.objectContaining({ code: "ANT_GATEWAY_UNSAFE_BIND" }),
       );
-      expect(readGatewayConfig({ ANTIPHON_LISTEN: listen, ANTIPHON_TOKEN: "t" }).token).toBe("t");
+      expect(readGatewayConfig({ ANTIPHON_LISTEN: listen, ANTIPHON_TOKEN: SECRET }).token).toBe(SECRET);
     },
   );
+
+  it("refuse a token that can be guessed, wherever it listens", () => {
+    for (const token of ["t", "fifteen-chars-x"])
+      expect(() => readGatewayConfig({ ANTIPHON_TOKEN: token })).toThrow(
+        expect.objectContaining({ code: "ANT_GATEWAY_TOKEN_WEAK" }),
+      );
+    expect(readGatewayConfig({ ANTIPHON_TOKEN: "" }).token).toBeNull();
+  });
 
   it.each(["3001", "localhost", "127.0.0.1:99999", ""])("treat %j as what it is", (listen) => {
     if (listen === "") expect(readGatewayConfig({ ANTIPHON_LISTEN: listen }).port).toBe(3001);

@@ -27,13 +27,21 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     );
   }
   const host = (parts[1] ?? "").replace(/^\[|\]$/g, "");
-  const token = env.ANTIPHON_TOKEN || null;
+  const token = tokenOf(env.ANTIPHON_TOKEN);
   if (token === null && !isLoopback(host)) {
     throw new AntiphonError("ANT_GATEWAY_UNSAFE_BIND", `will not listen on ${host} without a token`);
   }
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
   const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
   return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+}
+
+/** Session tokens are derived from it, so one that can be guessed gives away everything. */
+function tokenOf(text: string | undefined): string | null {
+  if (text === undefined || text === "") return null;
+  if (text.length >= limits.tokenMinChars) return text;
+  const message = `ANTIPHON_TOKEN has ${text.length} characters; at least ${limits.tokenMinChars} are needed`;
+  throw new AntiphonError("ANT_GATEWAY_TOKEN_WEAK", message);
 }
 
 function openRunsOf(text: string | undefined): number {

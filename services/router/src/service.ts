@@ -36,12 +36,9 @@ async function handle({ record, signal }: Delivery, journal: Journal, log: Logge
     { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
     { signal, after: seq },
   );
-  const { workflow, confidence, reason, tasks } = body;
   if (done.kind === "conflict") {
     // A Router of another version was here first. Its word stands; the run goes on with it.
     log.warn({ run: runId, code: "ANT_JOURNAL_CONFLICT" }, "already routed in another way");
-  } else if (done.kind === "appended") {
-    log.info({ run: runId, workflow, confidence, reason, tasks: tasks.length }, "routed");
   }
   return { kind: "done" };
 }

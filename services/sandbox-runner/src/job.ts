@@ -255,6 +255,7 @@ function keep(progress: Progress, step: Promise<SandboxStepOutcome>): void {
 const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_SANDBOX_REFUSED",
   "ANT_SANDBOX_PATH",
+  "ANT_SANDBOX_IMAGE_INVALID",
   "ANT_SANDBOX_IMAGE_MISSING",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",

@@ -13,7 +13,7 @@ export function traceLog(timeline: Timeline, kept: boolean): Logger {
     };
   const levels = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
   const log = Object.fromEntries(levels.map((level) => [level, kept ? line(level) : nothing]));
-  return { ...log, child: () => log } as unknown as Logger;
+  return { ...log, child: () => log, isLevelEnabled: () => kept } as unknown as Logger;
 }
 
 function shortened(_: string, value: unknown): unknown {

@@ -13,7 +13,10 @@ import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { judgeCaller } from "../core/caller-guard.ts";
 import type { GuardPolicy } from "../core/caller-guard.ts";
-import { errorReply } from "../core/error-reply.ts";
+import { errorReply, nameOf } from "../core/error-reply.ts";
+import { answerUnreadable, learnMethods } from "./http-edge.ts";
+import { logRefusal } from "./request-log.ts";
+import type { MethodTable } from "../core/method-table.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 
 declare module "fastify" {
@@ -47,8 +50,10 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     // The version may be said or left out: there is one.
     rewriteUrl: ({ url = "/" }) => (url.startsWith("/v1/") ? url.slice(3) : url),
     // A URL that cannot be decoded never reaches the error handler below.
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
     frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
   });
+  const methods = learnMethods(server);
   server.decorateRequest("principal", "");
   server.decorateRequest("sessionId", null);
   server.decorateRequest("bound", false);
@@ -61,19 +66,24 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     await admit(request, policy); // H1
     const path = routeOf(request);
     requireSession(request, policy);
+    requireRoute(request, reply, methods);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
   });
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // H2
-  server.setNotFoundHandler((request, reply) => {
-    const error = new AntiphonError(
-      "ANT_GATEWAY_ROUTE",
-      `there is no ${request.method} ${request.url.split("?")[0] ?? ""}`,
-    );
-    sendError(error, request, reply, log);
-  });
   return server;
+}
+
+/** No route answers: the path is unknown, or it takes other methods. */
+function requireRoute(request: FastifyRequest, reply: FastifyReply, methods: MethodTable): void {
+  if (routeOf(request) !== "") return;
+  const { method, url } = request;
+  const [path = ""] = url.split("?");
+  const allowed = methods.of(path);
+  if (allowed.length === 0) throw new AntiphonError("ANT_GATEWAY_ROUTE", `there is no ${method} ${path}`);
+  void reply.header("allow", allowed.join(", "));
+  throw new AntiphonError("ANT_GATEWAY_METHOD", `${path} takes ${allowed.join(", ")}, not ${method}`);
 }
 
 /** H5. As it was declared; empty: no route answers, so no exception holds. */
@@ -112,11 +122,7 @@ function requireSession(request: FastifyRequest, { token }: GuardPolicy): void {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { status, body, retryAfterS } = errorReply(error);
-  if (status >= 500)
-    log.warn(
-      { err: error, method: request.method, url: request.url, code: body.error.code },
-      "request failed",
-    );
+  logRefusal(log, request, { error: nameOf(error), status, thrown: error });
   if (retryAfterS !== null) void reply.header("retry-after", String(retryAfterS));
   if (status === 401) void reply.header("www-authenticate", "Bearer");
   void reply.code(status).send(body);

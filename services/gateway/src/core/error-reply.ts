@@ -48,16 +48,15 @@ export function nameOf(thrown: unknown): AntiphonError {
       return new AntiphonError("ANT_GATEWAY_ROUTE", detail, { cause: thrown });
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown });
-    default: {
-      // A refusal nobody listed here is still the caller's: 500 would be told as a fault of ours, and tried again.
-      const isRefusal = typeof code === "string" && code.startsWith("FST_") && isClientError(statusCode);
-      return isRefusal
-        ? new AntiphonError("ANT_GATEWAY_BODY", detail, { cause: thrown })
+    default:
+      return isRefusal(thrown)
+        ? new AntiphonError("ANT_GATEWAY_REQUEST", detail, { cause: thrown })
         : AntiphonError.from(thrown);
-    }
   }
 }
 
-function isClientError(status: unknown): boolean {
-  return typeof status === "number" && status >= 400 && status < 500;
+/** Fastify blames the request: one of its codes, with a 4xx. */
+function isRefusal(thrown: unknown): boolean {
+  const { code, statusCode = 500 } = (thrown ?? {}) as { code?: unknown; statusCode?: number };
+  return typeof code === "string" && code.startsWith("FST_ERR_") && statusCode >= 400 && statusCode < 500;
 }

@@ -58,7 +58,9 @@ export function dockerEngine(socketPath?: string): Engine {
         };
       } catch (error) {
         if (statusOf(error) === 404) return null;
-        throw error;
+        if (statusOf(error) !== 400) throw error;
+        const message = `${JSON.stringify(reference)} is no name of an image`;
+        throw new AntiphonError("ANT_SANDBOX_IMAGE_INVALID", message, { cause: error });
       }
     },
     create: async (body, name) => {

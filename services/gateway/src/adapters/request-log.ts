@@ -1,0 +1,31 @@
+// One line for each request that was not done. Denied access is an audit line: who, from where, which route, why. A
+// caller's mistake is an event like any other; what went wrong here is a warning. No line holds a token or a query.
+import type { AntiphonError } from "@antiphon/contracts";
+import type { Logger } from "@antiphon/runtime";
+import type { FastifyRequest } from "fastify";
+
+const DENIED: ReadonlySet<number> = new Set([401, 403]);
+
+export function logRefusal(
+  log: Logger,
+  request: FastifyRequest,
+  { error, status, thrown }: { error: AntiphonError; status: number; thrown: unknown },
+): void {
+  const path = request.routeOptions.url ?? request.url.split("?")[0] ?? "";
+  const at = {
+    route: `${request.method} ${path}`,
+    code: error.code,
+    status,
+    by: request.principal || "unknown",
+  };
+  if (status >= 500) log.warn({ ...at, err: thrown }, "request failed");
+  else if (DENIED.has(status))
+    log.warn({ ...at, from: request.ip, ...forwarded(request), why: error.detail }, "access denied");
+  else log.info({ ...at, why: error.detail }, "request refused");
+}
+
+/** What a proxy says of the caller; anybody can say it. */
+function forwarded({ headers }: FastifyRequest): { forwardedFor?: string } {
+  const said = headers["x-forwarded-for"];
+  return typeof said === "string" ? { forwardedFor: said.slice(0, 200) } : {};
+}

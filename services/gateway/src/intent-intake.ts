@@ -2,6 +2,7 @@
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
 import type { AppendResult } from "@antiphon/runtime";
+import { checkApprovers } from "./core/approvers.ts";
 import { malformed } from "./core/malformed.ts";
 import { retryIdOf, retryable } from "./core/retry.ts";
 import { runOptionsOf } from "./core/run-options.ts";
@@ -30,7 +31,12 @@ export interface IntentIntake {
 /** What a journal record holds besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-export function intentIntake(backend: Backend, newRunId: () => string): IntentIntake {
+/** `people`: who has a token of his own. */
+export function intentIntake(
+  backend: Backend,
+  newRunId: () => string,
+  people: readonly string[] = [],
+): IntentIntake {
   async function get(intentId: string): Promise<{ intentId: string; intent: Intent }> {
     const document = (await backend.intent(intentId)) as { intent: Intent } | null;
     if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
@@ -41,6 +47,7 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
     const { intentId, intent, principal, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
+    checkApprovers(asked, principal, people);
     const { repo, base_ref, land_on, allow_dirty } = asked;
     const place = await backend.admitRun(); // A5
     try {

@@ -16,11 +16,15 @@ export async function start(
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
   const backend = natsBackend(bus, log, config.openRuns);
-  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`);
+  const { token, people, allowedHosts } = config;
+  const names = people.map(({ name }) => name);
+  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`, names);
   const streams = new EventStreams(backend);
-  const { token, allowedHosts } = config;
   const sessions = new SessionTokens(token);
-  const server = openHttpServer({ token, allowedHosts, sessions, connected: () => bus.connected }, log);
+  const server = openHttpServer(
+    { token, people, allowedHosts, sessions, connected: () => bus.connected },
+    log,
+  );
   let registry: ReturnType<typeof openMetrics> | null = null;
   const metrics = async (): Promise<{ type: string; text: string }> => {
     registry ??= openMetrics("gateway", bus);

@@ -51,14 +51,20 @@ export interface Gateway {
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
-export function openGateway(backend: Backend, store: SessionStore, newRunId: () => string): Gateway {
+/** `people`: who has a token of his own; nobody else can be told apart. */
+export function openGateway(
+  backend: Backend,
+  store: SessionStore,
+  newRunId: () => string,
+  people: readonly string[] = [],
+): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
     const found = await backend.read(runId);
     if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
     return found;
   };
-  const intake = intentIntake(backend, newRunId);
+  const intake = intentIntake(backend, newRunId, people);
   return {
     intake,
     retry: async (runId, principal) => intake.retry(await records(runId), principal),

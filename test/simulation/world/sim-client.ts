@@ -9,7 +9,8 @@ import { WALL_START_MS } from "../ambient.ts";
 import type { Chance } from "../chance.ts";
 import type { SimNode } from "../node.ts";
 import type { Timeline } from "../timeline.ts";
-import type { RunPlan } from "./run-plan.ts";
+import type { RunStep } from "@antiphon/contracts";
+import { PEOPLE, type RunPlan } from "./run-plan.ts";
 
 /** No answer within this time: nobody knows what happened. */
 const PATIENCE_MS = 20_000;
@@ -22,6 +23,10 @@ export interface ClientParts {
   timeline: Timeline;
   chance: Chance;
   gateways: ReadonlyMap<SimNode, Gateway>;
+}
+
+function requesterOf({ approvals }: RunPlan): string {
+  return approvals === 0 ? "local" : PEOPLE[0];
 }
 
 export class SimClient {
@@ -46,7 +51,7 @@ export class SimClient {
     if (runId !== null) {
       this.accepted.add(runId);
       if (plan.cancelAfterMs !== null) await this.cancel(runId, plan.cancelAfterMs);
-      if (plan.asks) await this.answer(runId);
+      if (plan.asks || plan.approvals > 0) await this.answer(runId);
     }
     this.busy -= 1;
   }
@@ -56,7 +61,7 @@ export class SimClient {
     for (let round = 0; round < (plan.key === null ? 1 : 200); round += 1) {
       const call = this.note({ kind: "start", key: plan.key, intentId, runId: null });
       const answer = await this.http((gateway) =>
-        gateway.intake.run(intentId, { key: plan.key, principal: "local", body: {} }),
+        gateway.intake.run(intentId, { key: plan.key, principal: requesterOf(plan), body: {} }),
       );
       this.close(call, answer, 202);
       call.runId = answer?.body?.runId ?? null;
@@ -90,9 +95,22 @@ export class SimClient {
       const waiting = seen?.body?.steps.find((step) => step.phase === "waiting_input");
       if (waiting === undefined) continue;
       const call = this.note({ kind: "answer", key: null, intentId: null, runId });
-      const words = { event: "answer", answers: ["the blue one"], task: waiting.id };
-      this.close(call, await this.http((gateway) => gateway.say(runId, words, "local")), 202);
+      const { words, by } = this.wordsFor(waiting);
+      this.close(call, await this.http((gateway) => gateway.say(runId, words, by)), 202);
     }
+  }
+
+  /** An answer to a question; about a change mostly an approval, sometimes by who may not, or about what is no more. */
+  private wordsFor({ id, approval }: RunStep): { words: object; by: string } {
+    if (approval === undefined)
+      return { words: { event: "answer", answers: ["the blue one"], task: id }, by: "local" };
+    const { chance } = this.parts;
+    const choice = chance.pick(["approve", "approve", "approve", "approve", "changes", "reject"]);
+    const verdict = chance.hit(0.5) ? { verdict: approval.verdict } : {};
+    return {
+      words: { event: "approval", choice, reason: "so", task: id, ...verdict },
+      by: chance.pick(PEOPLE),
+    };
   }
 
   private async untilAnswered<T>(ask: () => Promise<Answer<T>>): Promise<T> {

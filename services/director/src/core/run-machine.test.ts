@@ -131,6 +131,19 @@ describe("a run of one task", () => {
     expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
   });
 
+  test("fails as soon as one of its questions is turned down, although another one is still open", () => {
+    const asking = () => {
+      const log = attempt(attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1), T2);
+      return log.reported(T1, 1, "needs_input").reported(T2, 1, "needs_input");
+    };
+    const no = { event: "approval", choice: "reject", answers: [], by: "ann" };
+    expect(owed(asking().add("input", T1, 1, no))).toEqual(["close"]);
+    const late = asking().add("due", T1, 1, { kind: "question" });
+    expect(owed(late)).toEqual(["close"]);
+    late.add("input", T2, 1, { event: "answer", answers: ["the left one"], by: "local" });
+    expect(owed(late)).toEqual(["close"]);
+  });
+
   test("ends as poison after more lost attempts than the policy allows, without using up attempts", () => {
     const log = new RecordLog().opened([planned(T1)]);
     attempt(log, T1, 1).lapsed(T1, 1);

@@ -90,6 +90,7 @@ export const runMachine = setup({
       on: { input: fold, approval: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
+        { guard: "failed", target: "failing" },
         { guard: "progressing", target: "working" },
       ],
     },

@@ -6,7 +6,17 @@ export interface Argv {
   readonly program: string[] | null;
 }
 
-const RUN_VERBS = new Set(["get", "cancel", "pause", "resume", "answer", "events"]);
+const RUN_VERBS = new Set([
+  "get",
+  "cancel",
+  "pause",
+  "resume",
+  "answer",
+  "approve",
+  "reject",
+  "changes",
+  "events",
+]);
 const RUN_ID = /^run_[a-z0-9]+$/;
 
 /**

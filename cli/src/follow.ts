@@ -20,6 +20,9 @@ export interface FollowOptions {
 
 export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: RunSummary };
 
+/** Records after which a run may wait for people. */
+const MAY_WAIT: ReadonlySet<string> = new Set(["result", "verdict"]);
+
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
@@ -43,7 +46,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
         records.push(event.record);
         progress = null;
         show(context, options, event.record, records[0]);
-        if (event.record.type === "result" && (await waits(context, runId, records))) {
+        if (MAY_WAIT.has(event.record.type) && (await waits(context, runId, records))) {
           return { kind: "waiting", summary: summarize(runId, records, decisions.words) };
         }
       } else if (event.kind === "output") {

@@ -26,6 +26,8 @@ const INTENT = record(
   "intent",
   {
     intentId: "it_1",
+    principal: "ann",
+    options: {},
     intent: { goal: "Fix it" },
     base: { repo: { name: "app", path: "/app" }, ref: "refs/heads/main", commit: COMMIT },
   },
@@ -162,6 +164,31 @@ describe("the summary of a run", () => {
     expect(exitCodeOf(summary.status)).toBe(3);
     expect(summaryRows(summary)).toContainEqual(["question", "Which colour?"]);
     expect(summaryRows(summary)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("shows what is to be decided, who has spoken, and how to decide it", () => {
+    const intent = {
+      ...INTENT,
+      body: { ...INTENT.body, options: { approvals: { needed: 2 } } },
+    } as RunRecord;
+    const result = { ...(ASK.body as { result: object }).result, status: "ok", questions: [] };
+    const ok = record("result", { ...(ASK.body as object), result });
+    const verdict = record("verdict", { ...(PASS.body as object), commit: COMMIT });
+    const about = { task: "T-001", attempt: 1, verdict: verdict.digest };
+    const yes = record("approval", { ...about, choice: "approve", by: "ben", reason: "fine" }, null, 1);
+    const rows = summaryRows(summarize("run_1", [intent, ROUTED, DISPATCH, ok, verdict, yes]));
+    const texts = rows.map(([, text]) => text);
+    expect(texts).toContain(`commit aaaaaaaaaa waits for approval, 1 of 2; verdict ${verdict.digest}`);
+    expect(texts).toContain(`approve by ben at ${yes.at}: fine`);
+    expect(rows).toContainEqual(["approve", `antiphon approve run_1 --verdict ${verdict.digest}`]);
+    expect(texts.join()).not.toContain("antiphon answer");
+    expect(narrate(yes)).toEqual([{ mark: "good", task: "T-001", text: "approved by ben: fine" }]);
+  });
+
+  it("tells a rejection and a wish for changes as what they are", () => {
+    const say = (choice: string) =>
+      narrate(record("input", { event: "approval", choice, by: "ben", answers: [], reason: "no" }))[0]?.text;
+    expect([say("reject"), say("changes")]).toEqual(["rejected by ben: no", "ben asks for changes: no"]);
   });
 
   it("maps the end of a run to an exit code", () => {

@@ -12,7 +12,7 @@ export interface Line {
 }
 
 export function narrate(record: RunRecord): Line[] {
-  const task = record.taskId;
+  const task = record.type === "approval" ? record.body.task : record.taskId;
   const say = (mark: Line["mark"], text: string): Line[] => [{ mark, task, text }];
   switch (record.type) {
     case "intent":
@@ -40,10 +40,9 @@ export function narrate(record: RunRecord): Line[] {
         `cancel asked for by ${record.body.by}${record.body.reason === "" ? "" : `: ${record.body.reason}`}`,
       );
     case "input":
-      return say(
-        "step",
-        `answered by ${record.body.by}: ${record.body.choice ?? record.body.answers.join("; ")}`,
-      );
+      return record.body.event === "approval" ? decided(record.body, say) : answered(record.body, say);
+    case "approval":
+      return decided(record.body, say);
     case "control":
       return control(record.body, say);
     case "requeue":
@@ -80,6 +79,29 @@ function dispatched(epoch: number, because: string | undefined): string {
   return because === undefined
     ? `attempt ${epoch}`
     : `attempt ${epoch}, with feedback: ${firstLine(because)}`;
+}
+
+type Input = Extract<RunRecord, { type: "input" }>["body"];
+
+function answered({ by, choice, answers }: Input, say: Say): Line[] {
+  return say("step", `answered by ${by}: ${choice ?? answers.join("; ")}`);
+}
+
+/** Somebody's choice, with the reason or the answers that came with it. */
+function decided({ by, choice, reason = "", ...more }: Decided, say: Say): Line[] {
+  const words = reason === "" ? (more.answers ?? []).join("; ") : reason;
+  const why = words === "" ? "" : `: ${firstLine(words)}`;
+  if (choice === "approve") return say("good", `approved by ${by}${why}`);
+  if (choice === "reject") return say("bad", `rejected by ${by}${why}`);
+  if (choice === "changes") return say("wait", `${by} asks for changes${why}`);
+  return say("step", `answered by ${by}: ${choice ?? words}`);
+}
+
+interface Decided {
+  readonly by: string;
+  readonly choice?: string;
+  readonly reason?: string;
+  readonly answers?: readonly string[];
 }
 
 function control({ kind, by, reason }: Extract<RunRecord, { type: "control" }>["body"], say: Say): Line[] {
@@ -151,6 +173,7 @@ function doing(record: RunRecord): string {
       return "waiting for the Router";
     case "routed":
     case "input":
+    case "approval":
     case "landing":
       return "waiting for the Director";
     case "dispatch":

@@ -4,6 +4,7 @@ import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCompletion } from "./verbs/completion.ts";
+import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
 import { addDev } from "./verbs/dev.ts";
 import { addDlq } from "./verbs/dlq.ts";
@@ -27,6 +28,9 @@ const VERBS = [
   addGet,
   addEvents,
   addAnswer,
+  addApprove,
+  addReject,
+  addChanges,
   addCancel,
   addPause,
   addResume,

@@ -27,6 +27,8 @@ export interface RunFlags {
   readonly allowHost?: string[];
   readonly modelTokens?: string;
   readonly modelUsd?: string;
+  /** True: the option without a number. */
+  readonly requireApproval?: string | true;
 }
 
 /** What the named files hold, already parsed. */
@@ -62,6 +64,7 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       allow_dirty: flags.allowDirty,
       egress: egressOf(flags),
       model_budget: budgetOf(flags),
+      approvals: approvalsOf(flags),
     }),
   };
 }
@@ -80,6 +83,11 @@ function budgetOf({ modelTokens, modelUsd }: RunFlags): object | undefined {
     tokens: wholeNumber("--model-tokens", modelTokens),
     usd_micro: modelUsd === undefined ? undefined : Math.round(Number(modelUsd) * 1_000_000),
   });
+}
+
+function approvalsOf({ requireApproval }: RunFlags): object | undefined {
+  if (requireApproval === undefined) return undefined;
+  return { needed: requireApproval === true ? 1 : wholeNumber("--require-approval", requireApproval) };
 }
 
 /** The agent that was named, or the one that the other options imply. */

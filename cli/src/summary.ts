@@ -1,6 +1,6 @@
 // The end of a run: what `--json` prints, and what a person reads. Pure.
 import { isPaused, runView } from "@antiphon/contracts/run-view";
-import type { RunStep, RunViewModel } from "@antiphon/contracts";
+import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
 import type { RunRecord } from "./gateway-client.ts";
 import { branch, firstLine, short } from "./narrate.ts";
 
@@ -16,6 +16,8 @@ export interface TaskSummary {
   readonly commit: string | null;
   readonly questions: readonly string[];
   readonly evidence: string | null;
+  /** What people decide about its change; null where nobody has to. */
+  readonly approval: StepApproval | null;
 }
 
 export interface RunSummary {
@@ -79,11 +81,25 @@ export function summarize(
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
   const { id, title, status, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const approval = step.approval ?? null;
   const bundles = view.artifacts.filter(
     (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
   );
   const evidence = bundles.at(-1)?.name ?? null;
-  return { task: id, title, status, verdict, epoch, attempts, code, message, commit, questions, evidence };
+  return {
+    task: id,
+    title,
+    status,
+    verdict,
+    epoch,
+    attempts,
+    code,
+    message,
+    commit,
+    questions,
+    evidence,
+    approval,
+  };
 }
 
 const STATUS_WORDS: Record<RunViewModel["status"], string> = {
@@ -108,7 +124,7 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
 /** Label and text, in the order in which they are printed. */
 export function summaryRows(summary: RunSummary): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
-  for (const task of summary.tasks) rows.push([task.task, taskText(task)]);
+  for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
   if (summary.commit !== null && summary.branch !== null)
     rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
   const target = summary.landedOn === null ? null : branch(summary.landedOn);
@@ -123,8 +139,43 @@ export function summaryRows(summary: RunSummary): [string, string][] {
   if (summary.paused) rows.push(["paused", `let it go on with: antiphon resume ${summary.runId}`]);
   if (summary.status === "waiting_input") {
     for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);
-    rows.push(["answer", `antiphon answer ${summary.runId} "<your answer>"`]);
+    rows.push(...howToAnswer(summary));
   }
+  return rows;
+}
+
+/** What is decided about a task's change, and who said what. */
+function approvalRows({ approval }: TaskSummary): [string, string][] {
+  if (approval === null) return [];
+  const { commit, needed, words, verdict } = approval;
+  const given = words.filter(({ choice }) => choice === "approve").length;
+  const state = approval.state === "pending" ? "waits for approval" : STATE_WORDS[approval.state];
+  const rows: [string, string][] = [
+    ["", `commit ${short(commit)} ${state}, ${given} of ${needed}; verdict ${verdict}`],
+  ];
+  for (const { choice, by, at, reason } of words)
+    rows.push(["", `${choice} by ${by} at ${at}${reason === undefined ? "" : `: ${firstLine(reason)}`}`]);
+  return rows;
+}
+
+const STATE_WORDS: Record<Exclude<StepApproval["state"], "pending">, string> = {
+  approved: "is approved",
+  rejected: "is rejected",
+  changes: "was sent back for changes",
+};
+
+function howToAnswer({ runId, tasks }: RunSummary): [string, string][] {
+  const pending = tasks.filter(({ approval }) => approval?.state === "pending");
+  const isAsked = tasks.some(
+    ({ questions, approval }) => questions.length > 0 && approval?.state !== "pending",
+  );
+  const rows: [string, string][] = isAsked ? [["answer", `antiphon answer ${runId} "<your answer>"`]] : [];
+  const [first] = pending;
+  if (first?.approval == null) return rows;
+  const { verdict } = first.approval;
+  rows.push(["approve", `antiphon approve ${runId} --verdict ${verdict}`]);
+  rows.push(["or", `antiphon reject ${runId} --reason "<why>"`]);
+  rows.push(["or", `antiphon changes ${runId} --reason "<what to change>"`]);
   return rows;
 }
 

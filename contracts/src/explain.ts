@@ -66,7 +66,13 @@ const TOUCHES: { readonly [N in SchemaName]?: Record<string, unknown> } = {
   PolicyConfig: { profiles: { default: sampleOf(registry.PolicyProfile.schema) }, defaultProfile: "default" },
 };
 const RUN_LEVEL = ["journal.intent", "journal.routed", "journal.closed", "journal.cancel", "journal.input"];
-const COUNTED = ["journal.control", "journal.requeue", "journal.archived", "journal.restored"];
+const COUNTED = [
+  "journal.approval",
+  "journal.control",
+  "journal.requeue",
+  "journal.archived",
+  "journal.restored",
+];
 
 /** A small valid document. */
 export function exampleOf(name: SchemaName): unknown {

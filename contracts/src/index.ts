@@ -12,6 +12,7 @@ export { globAlternatives, globFault } from "./glob.ts";
 export * from "./headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./ids.ts";
 export { intake } from "./intake.ts";
+export * from "./journal/approval.ts";
 export * from "./journal/archived.ts";
 export * from "./journal/check-outcome.ts";
 export * from "./journal/claim.ts";

@@ -83,6 +83,17 @@ export const ModelBudget = closed(
 );
 export type ModelBudget = Static<typeof ModelBudget>;
 
+export const Approvals = closed(
+  {
+    needed: Type.Integer({ minimum: 1, maximum: 16, description: "Different people who have to approve." }),
+  },
+  {
+    description:
+      "People decide before a verified change lands. Who asked for the run does not count, where people are known apart.",
+  },
+);
+export type Approvals = Static<typeof Approvals>;
+
 export const RunOptions = closed(
   {
     repo: RepoRef,
@@ -170,6 +181,7 @@ export const RunOptions = closed(
     ),
     egress: Type.Optional(EgressProfile),
     model_budget: Type.Optional(ModelBudget),
+    approvals: Type.Optional(Approvals),
   },
   { description: "How a run is to be carried out." },
 );

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { golden } from "../conformance/proof.ts";
-import type { JournalBodies, JournalRecord, JournalType } from "./journal/record.ts";
-import { isPaused, runView } from "./run-view.ts";
+import { digestOf, encode } from "./codec.ts";
+import type { JournalBodies, JournalType } from "./journal/record.ts";
+import { isPaused, runView, type ViewedRecord } from "./run-view.ts";
 import { validate } from "./validate.ts";
 import type { RunStep } from "./seeds/run-view-model.ts";
 
 const RUN = "run_a1";
+const AT = "2026-01-02T03:04:05.000Z";
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
 /** A record whose body is the type's golden one with `body` on top. */
@@ -14,12 +16,13 @@ function record<T extends JournalType>(
   body: object,
   taskId: string | null = null,
   epoch = 0,
-): JournalRecord {
+): ViewedRecord {
   const { body: full } = golden(`journal.${type}.v1`) as { body: JournalBodies[T] };
-  return { v: 1, type, runId: RUN, taskId, epoch, cause: null, body: { ...full, ...body } } as JournalRecord;
+  const said = { v: 1, type, runId: RUN, taskId, epoch, cause: null, body: { ...full, ...body } };
+  return { ...said, digest: digestOf(encode(said)), at: new Date(AT) } as ViewedRecord;
 }
 
-const routed = (deps: Record<string, string[]>): JournalRecord => {
+const routed = (deps: Record<string, string[]>): ViewedRecord => {
   const task = golden("DirectorTask.v0");
   const tasks = Object.entries(deps).map(([id, before]) => ({
     task: { ...task, task_id: id },
@@ -54,7 +57,7 @@ const landing = record(
   1,
 );
 
-const step = (records: readonly JournalRecord[], at = 0): RunStep => {
+const step = (records: readonly ViewedRecord[], at = 0): RunStep => {
   const found = runView(records).steps[at];
   if (found === undefined) throw new Error("no such step");
   return found;
@@ -110,7 +113,7 @@ describe("the view of a run", () => {
       message: "no engine",
     };
     const out = [...start, record("result", { ...abandoned, outage: true }, "T-001", 1)];
-    const step = (records: JournalRecord[]) => runView(records).steps[0];
+    const step = (records: ViewedRecord[]) => runView(records).steps[0];
     expect(step(out)).toMatchObject({ phase: "resting", code: "ANT_DOCKER_UNREACHABLE" });
     const again = [
       ...out,
@@ -208,5 +211,112 @@ describe("the view of a run", () => {
     const { artifacts } = runView([...start, withPatch, pass]);
     expect(artifacts.map(({ kind }) => kind)).toEqual(["Plan", "Log", "Diff", "TestResults"]);
     for (const artifact of artifacts) expect(validate("RunArtifact", artifact)).toMatchObject({ ok: true });
+  });
+});
+
+describe("W4 what people say", () => {
+  const asks = (task: string) =>
+    record("result", reported({ status: "needs_input", questions: ["Which?"] }), task, 1);
+  const both = [
+    record("intent", {}),
+    routed({ "T-001": [], "T-002": [] }),
+    ...["T-001", "T-002"].flatMap((task) => [record("dispatch", {}, task, 1), asks(task)]),
+  ];
+
+  test("an answer to one of two tasks leaves the other one waiting, and the run with it", () => {
+    const answer = (task: string) =>
+      record("input", { event: "answer", choice: undefined, answers: ["a"] }, task, 1);
+    const one = runView([...both, answer("T-001")]);
+    expect([one.status, one.steps.map(({ phase }) => phase)]).toEqual([
+      "waiting_input",
+      ["ready", "waiting_input"],
+    ]);
+    expect(one.steps[1]?.questions).toEqual(["Which?"]);
+    expect(runView([...both, answer("T-001"), answer("T-002")]).status).toBe("running");
+  });
+
+  test("a reject of what a task asks for says who, when and why", () => {
+    const no = record(
+      "input",
+      { event: "approval", choice: "reject", answers: [], by: "ann", reason: "no" },
+      "T-001",
+      1,
+    );
+    expect(step([...both, no])).toMatchObject({
+      status: "failed",
+      phase: "finished",
+      code: "ANT_TASK_REJECTED",
+      message: `rejected by ann at ${AT}: no`,
+    });
+  });
+});
+
+describe("a change that people have to approve", () => {
+  const intent = (needed: number) => {
+    const { body } = golden("journal.intent.v1") as { body: JournalBodies["intent"] };
+    return record("intent", { principal: "ann", options: { ...body.options, approvals: { needed } } });
+  };
+  const pending = (needed: number) => [intent(needed), ...start.slice(1), ok, pass];
+  const word = (n: number, choice: string, by: string, reason?: string) =>
+    record(
+      "approval",
+      { task: "T-001", attempt: 1, verdict: pass.digest, choice, by, reason: reason ?? "fine" },
+      null,
+      n,
+    );
+
+  test("waits, and shows which verdict and which commit are to be decided", () => {
+    const view = runView(pending(2));
+    expect(view.status).toBe("waiting_input");
+    expect(view.steps[0]).toMatchObject({
+      status: "proposed",
+      phase: "waiting_input",
+      verdict: "PASS",
+      questions: ["May commit 0123456789 land?"],
+      approval: { state: "pending", verdict: pass.digest, commit: COMMIT, needed: 2, words: [] },
+    });
+    expect(view.steps[0]?.commit).toBeNull();
+  });
+
+  test("waits until enough different people have approved, and shows who did and when", () => {
+    const records = [...pending(2), word(1, "approve", "ben"), word(2, "approve", "ben")];
+    expect(step([...records, word(3, "approve", "ann")])).toMatchObject({ phase: "waiting_input" });
+    const all = [...records, word(3, "approve", "cleo", "good")];
+    expect(runView(all).status).toBe("running");
+    expect(step(all)).toMatchObject({
+      phase: "landing",
+      questions: [],
+      approval: {
+        state: "approved",
+        words: [
+          { choice: "approve", by: "ben", at: AT },
+          { choice: "approve", by: "cleo", at: AT, reason: "good" },
+        ],
+      },
+    });
+  });
+
+  test("shows a reject with its reason, and another attempt when changes were asked for", () => {
+    expect(step([...pending(1), word(1, "reject", "ben", "no")])).toMatchObject({
+      status: "failed",
+      code: "ANT_TASK_REJECTED",
+      message: `rejected by ben at ${AT}: no`,
+      approval: { state: "rejected" },
+    });
+    const changes = [...pending(1), word(1, "changes", "ben", "shorter")];
+    expect(step(changes)).toMatchObject({
+      status: "open",
+      phase: "ready",
+      code: "ANT_TASK_CHANGES_ASKED",
+      approval: { state: "changes" },
+    });
+    expect(step([...changes, record("dispatch", {}, "T-001", 2)]).approval).toBeUndefined();
+  });
+
+  test("every prefix of it is valid", () => {
+    const records = [...pending(1), word(1, "approve", "ben"), landing, record("closed", {})];
+    for (let n = 1; n <= records.length; n++)
+      for (const one of runView(records.slice(0, n)).steps)
+        expect(validate("RunStep", one)).toMatchObject({ ok: true });
   });
 });

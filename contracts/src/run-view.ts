@@ -7,11 +7,18 @@
  *  W1 The view is a function of the records alone: no clock, no lookup.
  *  W2 After `closed` nothing changes the view (J6).
  *  W3 A record of an epoch below the task's current one changes nothing but the artifacts (J4).
+ *  W4 Somebody's word changes the step it is about, and no other one that waits.
  */
 import { BUCKETS } from "./topology.ts";
-import type { JournalRecord } from "./journal/record.ts";
+import type { Choice } from "./journal/approval.ts";
+import type { JournalRecord, JournalType } from "./journal/record.ts";
 import type { BlobRef } from "./refs.ts";
+import { afterWord, openApproval, type Asked } from "./step-approval.ts";
 import type { RunArtifact, RunStep, RunViewModel } from "./seeds/run-view-model.ts";
+
+/** A record as it is read back; over HTTP its time is a text. */
+export type ViewedRecord = JournalRecord & { readonly digest: string; readonly at: Date | string };
+type Viewed<T extends JournalType> = Extract<ViewedRecord, { type: T }>;
 
 type View = {
   runId: string;
@@ -23,9 +30,10 @@ type View = {
   out: Set<string>;
   /** How often attempts of a task were lost: from the second time on it rests before the next. */
   lost: Map<string, number>;
+  asked: Asked;
 };
 
-export function runView(records: readonly JournalRecord[]): RunViewModel {
+export function runView(records: readonly ViewedRecord[]): RunViewModel {
   const view: View = {
     runId: records[0]?.runId ?? "",
     status: "queued",
@@ -34,6 +42,7 @@ export function runView(records: readonly JournalRecord[]): RunViewModel {
     paused: false,
     out: new Set(),
     lost: new Map(),
+    asked: { requester: "", needed: 0 },
   };
   for (const record of records) {
     if (isOver(view)) break; // W2
@@ -52,9 +61,14 @@ export function runView(records: readonly JournalRecord[]): RunViewModel {
 const isOver = ({ status }: View): boolean =>
   status === "succeeded" || status === "failed" || status === "canceled";
 
-function apply(view: View, record: JournalRecord): void {
+function apply(view: View, record: ViewedRecord): void {
   switch (record.type) {
     case "intent":
+      view.asked = {
+        requester: record.body.principal,
+        needed: record.body.options.approvals?.needed ?? 0,
+      };
+      return;
     case "cancel":
     case "requeue":
     case "archived":
@@ -68,7 +82,9 @@ function apply(view: View, record: JournalRecord): void {
     case "routed":
       return routed(view, record);
     case "input":
-      return resume(view);
+      return answered(view, record);
+    case "approval":
+      return approved(view, record);
     case "closed":
       view.status = record.body.status;
       view.paused = false;
@@ -94,7 +110,7 @@ export function isPaused(records: readonly JournalRecord[]): boolean {
   return last?.type === "control" && last.body.kind === "pause";
 }
 
-function routed(view: View, record: Extract<JournalRecord, { type: "routed" }>): void {
+function routed(view: View, record: Viewed<"routed">): void {
   view.status = "running";
   for (const { task, deps } of record.body.tasks) {
     view.steps.set(task.task_id, {
@@ -117,11 +133,51 @@ function routed(view: View, record: Extract<JournalRecord, { type: "routed" }>):
   view.artifacts.push(inBucket("Plan", view.runId, null, 0, "Router contract", `${view.runId}.router`));
 }
 
-function resume(view: View): void {
-  view.status = "running";
-  for (const step of view.steps.values()) {
-    if (step.phase === "waiting_input") Object.assign(step, { phase: "ready", questions: [] });
+/** W4 */
+function answered(view: View, { taskId, body, at }: Viewed<"input">): void {
+  const step = taskId === null ? undefined : view.steps.get(taskId);
+  if (step?.phase !== "waiting_input" || step.approval?.state === "pending") return;
+  Object.assign(step, { phase: "ready", questions: [] });
+  if (body.event === "approval" && (body.choice === "reject" || body.choice === "changes"))
+    turnedDown(step, { ...body, choice: body.choice, at: timeOf(at) });
+  goesOn(view);
+}
+
+/** W4 */
+function approved(view: View, { body, at }: Viewed<"approval">): void {
+  const step = view.steps.get(body.task);
+  if (step?.phase !== "waiting_input" || step.approval === undefined || step.epoch !== body.attempt) return;
+  const before = step.approval;
+  step.approval = afterWord(before, body, timeOf(at), view.asked);
+  const { state, commit } = step.approval;
+  if (state === "pending") return;
+  if (state === "approved") Object.assign(step, { phase: "landing", commit, questions: [] });
+  else {
+    Object.assign(step, { phase: "ready", questions: [] });
+    turnedDown(step, { ...body, at: timeOf(at) });
   }
+  goesOn(view);
+}
+
+type TurnedDown = { choice: Choice; by: string; at: string; reason?: string };
+
+function turnedDown(step: RunStep, { choice, by, at, reason = "" }: TurnedDown): void {
+  const why = reason.trim() === "" ? "no reason given" : reason;
+  if (choice === "reject") {
+    const message = `rejected by ${by} at ${at}: ${why}`;
+    Object.assign(step, { status: "failed", phase: "finished", code: "ANT_TASK_REJECTED", message });
+  } else {
+    const message = `${by} asked for changes at ${at}: ${why}`;
+    Object.assign(step, { status: "open", code: "ANT_TASK_CHANGES_ASKED", message });
+  }
+}
+
+const timeOf = (at: Date | string): string => (typeof at === "string" ? at : at.toISOString());
+
+/** A run waits as long as one of its steps does. */
+function goesOn(view: View): void {
+  const waits = [...view.steps.values()].some(({ phase }) => phase === "waiting_input");
+  view.status = waits ? "waiting_input" : "running";
 }
 
 /** When the run is over, nothing is under way any more. */
@@ -130,10 +186,7 @@ function settle(step: RunStep): void {
   step.phase = "finished";
 }
 
-type AttemptRecord = Extract<
-  JournalRecord,
-  { type: "dispatch" | "claim" | "result" | "verdict" | "landing" }
->;
+type AttemptRecord = Viewed<"dispatch" | "claim" | "result" | "verdict" | "landing">;
 
 function attempt(view: View, record: AttemptRecord): void {
   const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
@@ -150,6 +203,7 @@ function attempt(view: View, record: AttemptRecord): void {
         verdict: null,
         associate: null,
       });
+      delete step.approval;
       return;
     case "claim":
       Object.assign(step, { phase: "claimed", associate: record.body.associate });
@@ -158,13 +212,13 @@ function attempt(view: View, record: AttemptRecord): void {
       view.out.delete(step.id);
       return resulted(view, record, step);
     case "verdict":
-      return judged(record, step);
+      return judged(view, record, step);
     case "landing":
       return landed(view, record, step);
   }
 }
 
-function due(view: View, record: Extract<JournalRecord, { type: "due" }>): void {
+function due(view: View, record: Viewed<"due">): void {
   const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
   if (step?.phase === "resting" && record.body.kind === "rest") step.phase = "ready";
 }
@@ -175,7 +229,7 @@ function lostPhase(view: View, { id }: RunStep): RunStep["phase"] {
   return times < 2 ? "ready" : "resting";
 }
 
-function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>, step: RunStep): void {
+function resulted(view: View, record: Viewed<"result">, step: RunStep): void {
   const { body } = record;
   if (body.kind === "lapsed") {
     Object.assign(step, {
@@ -200,17 +254,22 @@ function resulted(view: View, record: Extract<JournalRecord, { type: "result" }>
   } else Object.assign(step, { phase: "ready", code: body.code });
 }
 
-function judged(record: Extract<JournalRecord, { type: "verdict" }>, step: RunStep): void {
+function judged(view: View, record: Viewed<"verdict">, step: RunStep): void {
   const { verdict, code, message, commit } = record.body;
   Object.assign(step, { verdict, code, message });
-  if (verdict === "PASS" && commit !== null) {
+  if (verdict === "PASS" && commit !== null && view.asked.needed > 0) {
+    step.approval = openApproval(record.digest, commit, view.asked);
+    step.phase = "waiting_input";
+    step.questions = [`May commit ${commit.slice(0, 10)} land?`];
+    view.status = "waiting_input";
+  } else if (verdict === "PASS" && commit !== null) {
     Object.assign(step, { phase: "landing", commit });
   } else if (verdict === "PASS") {
     Object.assign(step, { status: "done", phase: "finished" }); // Nothing changed, so nothing lands.
   } else Object.assign(step, { status: "open", phase: "ready" });
 }
 
-function landed(view: View, record: Extract<JournalRecord, { type: "landing" }>, step: RunStep): void {
+function landed(view: View, record: Viewed<"landing">, step: RunStep): void {
   const { body } = record;
   if (body.kind === "refused") {
     Object.assign(step, {

@@ -69,7 +69,18 @@ export type BucketSpec = {
 export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
   router: ["intent", "requeue"],
   // A Director goes on after its own records by itself; `intent` and `claim` it hears, to know what they led to.
-  director: ["intent", "routed", "claim", "result", "cancel", "input", "control", "requeue", "due"],
+  director: [
+    "intent",
+    "routed",
+    "claim",
+    "result",
+    "cancel",
+    "input",
+    "approval",
+    "control",
+    "requeue",
+    "due",
+  ],
   associate: ["dispatch", "requeue"],
 };
 

@@ -13,6 +13,7 @@ const WORDS: { readonly [T in JournalType]: string } = {
   claim: "claimed",
   result: "result",
   verdict: "verdict",
+  approval: "decided by a person",
   landing: "landed",
   closed: "closed",
   cancel: "cancel asked for",

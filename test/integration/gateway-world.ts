@@ -65,6 +65,7 @@ export async function openWorld(
           host: "127.0.0.1",
           port: 0,
           token: null,
+          people: [],
           allowedHosts: [],
           openRuns: 10_000,
           ...over,

@@ -7,7 +7,7 @@ import { pathMatcher } from "../../runtime/src/git/glob.ts";
 import { machineFault } from "../../runtime/src/git/git-process.ts";
 import { patchText } from "../../runtime/src/git/patch-document.ts";
 import { checkPatch } from "../../runtime/src/git/patch-policy.ts";
-import { protectedPaths } from "../../runtime/src/git/protected-paths.ts";
+import { protectionOf } from "../../runtime/src/git/protection/protection.ts";
 import { readTar } from "../../runtime/src/git/tar.ts";
 import { parseRaw } from "../../runtime/src/git/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
@@ -24,6 +24,14 @@ const manifest =
   (text: string): unknown =>
     discoverCheck([name, "test_a.py", "a_test.go"], () => frame(text));
 
+const protect = (paths: string[], checks: string[]) =>
+  protectionOf({
+    listing: { paths, links: new Map() },
+    read: () => Promise.resolve(new Map()),
+    checks,
+    discovered: true,
+  });
+
 const JSON_SHAPES = [
   ...nested([
     ["[", "]"],
@@ -32,7 +40,11 @@ const JSON_SHAPES = [
     ['{"scripts":', "}"],
   ]),
   ...repeated(["\n", " ", "#", "- ", "&a ", "*a,", "a: ", "//", "/*", '"', "\\", ",", "'"]),
-  numbered("keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+  numbered(
+    "keys",
+    (i) => `"k${i}":1,`,
+    (body) => `{${body}"z":1}`,
+  ),
   numbered("lines", (i) => `k${i}: 1\n`),
 ];
 
@@ -60,7 +72,12 @@ export const gitParsers: readonly Parser[] = [
     shapes: JSON_SHAPES,
     run: manifest("package.json"),
   },
-  { name: "antiphon.yaml, for its check", reads: ["runtime/src/git/checks.ts"], shapes: JSON_SHAPES, run: manifest("antiphon.yaml") },
+  {
+    name: "antiphon.yaml, for its check",
+    reads: ["runtime/src/git/checks.ts"],
+    shapes: JSON_SHAPES,
+    run: manifest("antiphon.yaml"),
+  },
   {
     name: "a Makefile",
     reads: ["runtime/src/git/checks.ts"],
@@ -77,10 +94,19 @@ export const gitParsers: readonly Parser[] = [
       await manifest("test_x.py")(text);
     },
   },
-  { name: "devcontainer.json", reads: ["runtime/src/git/devcontainer.ts"], shapes: JSON_SHAPES, run: readDevcontainer },
+  {
+    name: "devcontainer.json",
+    reads: ["runtime/src/git/devcontainer.ts"],
+    shapes: JSON_SHAPES,
+    run: readDevcontainer,
+  },
   {
     name: "a listing, for its check and its protected paths",
-    reads: ["runtime/src/git/checks.ts", "runtime/src/git/protected-paths.ts"],
+    reads: [
+      "runtime/src/git/checks.ts",
+      "runtime/src/git/protection/protection.ts",
+      "runtime/src/git/protection/side.ts",
+    ],
     shapes: [
       ...repeated(TEST_NAMES),
       ...repeated(TEST_NAMES, (body) => `${body}/x`),
@@ -88,14 +114,18 @@ export const gitParsers: readonly Parser[] = [
     ],
     run: async (text) => {
       await discoverCheck(text.split("\n"), () => "");
-      return protectedPaths(text.split("\n"), ["npm test", "pytest"]);
+      return protect(text.split("\n"), ["npm test", "pytest"]);
     },
   },
   {
     name: "checks, for the paths they name",
-    reads: ["runtime/src/git/protected-paths.ts"],
+    reads: [
+      "runtime/src/git/reach/shell-text.ts",
+      "runtime/src/git/reach/shell-place.ts",
+      "runtime/src/git/reach/words.ts",
+    ],
     shapes: repeated(["./", "npm ", "a", "=", " ", "python", "\n"]),
-    run: (checks) => protectedPaths(["a"], [checks]),
+    run: (checks) => protect(["a"], [checks]),
   },
   {
     name: "a patch, parsed and judged",
@@ -107,14 +137,35 @@ export const gitParsers: readonly Parser[] = [
       "runtime/src/git/path-rules.ts",
     ],
     shapes: [
-      ...repeated(["@@ -1 +1 @@\n-a\n+b\n", "@@ -1,999 +1 @@\n", "-a\n", "+b\n", " c\n", "\\ No newline at end of file\n"], (body) => HEADER + body),
+      ...repeated(
+        [
+          "@@ -1 +1 @@\n-a\n+b\n",
+          "@@ -1,999 +1 @@\n",
+          "-a\n",
+          "+b\n",
+          " c\n",
+          "\\ No newline at end of file\n",
+        ],
+        (body) => HEADER + body,
+      ),
       ...repeated(NAME_PIECES, (body) => `diff --git "a/${body}" "b/${body}"\n`),
       ...repeated(NAME_PIECES, (body) => `diff --git a/${body} b/${body}\n`),
       ...repeated(NAME_PIECES, (body) => `diff --git a/x b/x\nrename from ${body}\n`),
-      ...repeated(["old mode 100644\n", "index 0000..0000\n", " ", "rename from x\n"], (body) => `diff --git a/x b/x\n${body}`),
-      numbered("files", (i) => `diff --git a/d${i}/x b/d${i}/x\n--- a/d${i}/x\n+++ b/d${i}/x\n@@ -1 +1 @@\n-a\n+b\n`),
+      ...repeated(
+        ["old mode 100644\n", "index 0000..0000\n", " ", "rename from x\n"],
+        (body) => `diff --git a/x b/x\n${body}`,
+      ),
+      numbered(
+        "files",
+        (i) => `diff --git a/d${i}/x b/d${i}/x\n--- a/d${i}/x\n+++ b/d${i}/x\n@@ -1 +1 @@\n-a\n+b\n`,
+      ),
     ],
-    run: (text) => checkPatch(text, { scope: ["**/x", "src/**"], protected: ["**/test/**"], maxFiles: 10_000 }),
+    run: (text) =>
+      checkPatch(text, {
+        scope: ["**/x", "src/**"],
+        guards: [{ rule: "protected.test", glob: "**/test/**", why: "a test" }],
+        maxFiles: 10_000,
+      }),
   },
   {
     name: "a binary patch",
@@ -128,7 +179,16 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "the diff of a patch document",
     reads: ["runtime/src/git/patch-document.ts"],
-    shapes: repeated(["\n", "\r\n", "@@ \n", "-- \n", "--- a/x\n", "+++ b/x\n", "diff --git a/x b/x\n", "\t"]),
+    shapes: repeated([
+      "\n",
+      "\r\n",
+      "@@ \n",
+      "-- \n",
+      "--- a/x\n",
+      "+++ b/x\n",
+      "diff --git a/x b/x\n",
+      "\t",
+    ]),
     run: (diff) => patchText({ files: [{ path: "x", diff }] }),
   },
   {

@@ -6,6 +6,7 @@ import { usage } from "../failure.ts";
 interface AnswerOptions {
   readonly approve?: boolean;
   readonly reject?: boolean;
+  readonly reason?: string;
   readonly task?: string;
   readonly json?: boolean;
 }
@@ -17,7 +18,8 @@ export const addAnswer: AddVerb = (program, context) => {
     .argument("<runId>", "the run", runId)
     .argument("[answers...]", "one answer per question, in their order")
     .option("--approve", "say yes to what it asks approval for")
-    .option("--reject", "say no")
+    .option("--reject", "say no: the task ends and nothing of it lands")
+    .option("--reason <text>", "why, with --approve or --reject")
     .option("--task <taskId>", "the task that asks, when several do")
     .option("--json", "one JSON object on stdout")
     .addHelpText(
@@ -39,15 +41,19 @@ export const addAnswer: AddVerb = (program, context) => {
     });
 };
 
-function eventOf(answers: string[], { approve, reject }: AnswerOptions): Record<string, unknown> {
+function eventOf(answers: string[], { approve, reject, reason }: AnswerOptions): Record<string, unknown> {
   if (approve === true && reject === true) throw usage("--approve and --reject exclude each other");
   if (approve === true || reject === true) {
+    if (reject === true && answers.length > 0)
+      throw usage("--reject takes no answers", 'say why with --reason "<text>"');
     return {
       event: "approval",
       choice: approve === true ? "approve" : "reject",
       ...(answers.length > 0 ? { answers } : {}),
+      ...(reason === undefined ? {} : { reason }),
     };
   }
+  if (reason !== undefined) throw usage("--reason goes with --approve or --reject");
   if (answers.length === 0)
     throw usage("there is no answer", 'give one: antiphon answer <runId> "<text>", or --approve');
   return { event: "answer", answers };

@@ -19,7 +19,7 @@ export const addRun: AddVerb = (program, context) => {
     .summary("do an intent on a git repository: verified, landed, with evidence")
     .description(
       "Does an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason why not.\n" +
-        '"run get|cancel|answer|events <runId>" are other spellings of the verbs get, cancel, answer and events.',
+        '"run get|cancel|answer|approve|reject|changes|events <runId>" are other spellings of these verbs.',
     )
     .argument("<intent...>", "what should be true afterwards, in words")
     .requiredOption("--repo <path>", "the git repository to work on")
@@ -45,6 +45,7 @@ export const addRun: AddVerb = (program, context) => {
     .option("--allow-host <host>", "a host the sandbox may reach (repeatable)", collect)
     .option("--model-tokens <n>", "tokens the run's model calls may take in all (default: no model calls)")
     .option("--model-usd <amount>", "dollars the run's model calls may cost in all")
+    .option("--require-approval [n]", "nothing lands before n different people approved it (default 1)")
     .option("--image <ref>", "sandbox image, from the allowlist; `default` is the standard one")
     .option("--follow", "show the live output of the sandboxes as well")
     .option("--detach", "print the run id and return at once")

@@ -3,6 +3,7 @@
  * Director writes is a function of what it read. `cause` names the record that led to this one (J9).
  */
 import { Type, type Static, type TSchema } from "typebox";
+import { ApprovalBody } from "./approval.ts";
 import { ArchivedBody, RestoredBody } from "./archived.ts";
 import { ClaimBody } from "./claim.ts";
 import { ClosedBody } from "./closed.ts";
@@ -27,6 +28,7 @@ export const JOURNAL_TYPES = [
   "landing",
   "cancel",
   "input",
+  "approval",
   "control",
   "requeue",
   "due",
@@ -68,6 +70,7 @@ export type JournalBodies = {
   landing: LandingBody;
   cancel: CancelBody;
   input: InputBody;
+  approval: ApprovalBody;
   control: ControlBody;
   requeue: RequeueBody;
   due: DueBody;
@@ -86,6 +89,7 @@ export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
   landing: LandingBody,
   cancel: CancelBody,
   input: InputBody,
+  approval: ApprovalBody,
   control: ControlBody,
   requeue: RequeueBody,
   due: DueBody,
@@ -109,7 +113,7 @@ export const JournalEnvelope = closed(
     taskId: nullable(TaskId, { description: "null on run-level records." }),
     epoch: Epoch,
     cause: nullable(Cause, {
-      description: "null on `intent`, `cancel`, `input` and `control`, which come from outside.",
+      description: "null on `intent`, `cancel`, `input`, `approval` and `control`, which come from outside.",
     }),
     body: Type.Unknown({ description: "By type: IntentBody, RoutedBody, ..." }),
   },

@@ -19,12 +19,15 @@ export type CancelBody = Static<typeof CancelBody>;
 export const InputBody = closed(
   {
     event: Type.String({ minLength: 1, maxLength: 64, description: "`approval`, `answer`." }),
-    choice: Type.Optional(Type.String({ maxLength: 256, description: "`approve`, `reject`." })),
+    choice: Type.Optional(
+      Type.String({ maxLength: 256, description: "`approve`, `reject`, `changes`; of an `approval` only." }),
+    ),
     answers: Type.Array(Type.String({ maxLength: 8192 }), {
       maxItems: 64,
       description: "In the order of the questions.",
     }),
     by: Type.String({ minLength: 1, maxLength: 256 }),
+    reason: Type.Optional(Type.String({ maxLength: 2048 })),
   },
   { description: "The user answered a waiting run. Written by the gateway." },
 );

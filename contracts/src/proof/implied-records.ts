@@ -67,7 +67,17 @@ function byRecord(record: StoredRecord, run: KnownRun): Implied[] {
     case "verdict":
       return [...start, ...beforeVerdict(record, run).map((one) => asks(...one))];
     case "landing":
-      return [...start, asks("verdict", taskId, epoch)];
+      return [
+        ...start,
+        asks("verdict", taskId, epoch),
+        ...beforeLanding(record, run).map((one) => asks(...one)),
+      ];
+    case "approval":
+      return [
+        ...start,
+        asks("verdict", record.body.task, record.body.attempt),
+        ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : []),
+      ];
     case "dispatch":
       return [...start, ...beforeDispatch(record, run).map((one) => asks(...one))];
     case "control":
@@ -87,6 +97,16 @@ function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): P
   // A Director that could not even hand the task out says so without an attempt.
   const handedOut = body.verdict === "PASS" || run.get("dispatch", taskId, epoch) !== undefined;
   return handedOut ? [["result", taskId, epoch]] : [];
+}
+
+/** Each approval takes the next number of its run, so what landed tells how many there were at least. */
+function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Place[] {
+  const needed = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
+  if (taskId === null || body.kind !== "landed" || needed === 0) return [];
+  const landed = run
+    .all("landing")
+    .filter((one) => one.taskId !== null && one.body.kind === "landed" && one.seq <= seq);
+  return Array.from({ length: needed * landed.length }, (_, i) => ["approval", null, i + 1] as const);
 }
 
 function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun): Place[] {

@@ -122,7 +122,7 @@ export const runOptionsRules: readonly Rule[] = [
 
 /** Records about the run as a whole, those of which there are many, and records about an attempt. `cancel` and `input` may be either. */
 const RUN_LEVEL = ["intent", "routed", "closed"];
-const COUNTED = ["control", "requeue", "archived", "restored"];
+const COUNTED = ["approval", "control", "requeue", "archived", "restored"];
 const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing", "due"];
 
 export const journalRules: readonly Rule[] = [

@@ -1,5 +1,7 @@
 /** RunViewModel v0 (seed 002, RFC 000): a run as people look at it. A projection of the journal. */
 import { Type, type Static } from "typebox";
+import { CommitId, Digest } from "../ids.ts";
+import { Choice } from "../journal/approval.ts";
 import { anyObject, closed, oneOf } from "../shape.ts";
 
 export const RunStatus = oneOf(["queued", "running", "waiting_input", "succeeded", "failed", "canceled"], {
@@ -17,6 +19,28 @@ export const RunViewModel = closed(
   },
   { description: "A run as people look at it (seed 002)." },
 );
+
+export const StepApproval = closed(
+  {
+    state: oneOf(["pending", "approved", "rejected", "changes"], {
+      description: "pending: people are waited for. changes: another attempt was asked for.",
+    }),
+    verdict: Type.Unsafe<string>({ ...Digest, description: "What an approval of it has to name." }),
+    commit: CommitId,
+    needed: Type.Integer({ minimum: 1, description: "Different people who have to approve." }),
+    words: Type.Array(
+      closed({
+        choice: Choice,
+        by: Type.String(),
+        at: Type.String({ description: "When, by the journal's clock; ISO 8601." }),
+        reason: Type.Optional(Type.String()),
+      }),
+      { description: "What counted, oldest first." },
+    ),
+  },
+  { description: "What people decide about a verified change before it lands." },
+);
+export type StepApproval = Static<typeof StepApproval>;
 
 export const RunStep = closed(
   {
@@ -53,6 +77,7 @@ export const RunStep = closed(
     commit: Type.Union([Type.String(), Type.Null()]),
     questions: Type.Array(Type.String()),
     associate: Type.Union([Type.String(), Type.Null()]),
+    approval: Type.Optional(StepApproval),
   },
   { description: "One task of a run, as an element of RunViewModel.steps." },
 );

@@ -15,4 +15,10 @@ describe("the subject of an acknowledgement", () => {
     expect(parseAckSubject("$JS.ACK.dom.acc.S.c.2.17.5.1700000000000000000.3.tok")).toEqual(short);
     expect(parseAckSubject("_INBOX.x")).toBeNull();
   });
+
+  it("has the millisecond that a read of the same message tells, to the last one", () => {
+    const atMs = (ns: string) => parseAckSubject(`$JS.ACK.S.c.1.1.1.${ns}.0`)?.atMs;
+    for (let ms = 1767225606000; ms < 1767225607000; ms += 1) expect(atMs(`${ms}000000`)).toBe(ms);
+    expect(atMs("1767225606153999999")).toBe(1767225606153);
+  });
 });

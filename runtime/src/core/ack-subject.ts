@@ -22,7 +22,8 @@ export function parseAckSubject(subject: string): DeliveryInfo | null {
     consumer,
     deliveries: Number(delivered),
     seq: Number(seq),
-    atMs: Math.floor(Number(nanos) / 1_000_000),
+    // By its digits: as a number it loses its last ones, and with them a millisecond now and then.
+    atMs: Number((nanos ?? "").slice(0, -6)),
     pending: Number(pending),
   };
 }

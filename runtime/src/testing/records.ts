@@ -26,13 +26,17 @@ function record(type: string, runId: string, taskId: string | null, epoch: numbe
   return { type, runId, taskId, epoch, cause: null, body } as NewRecord;
 }
 
-export function intentRecord(runId: string, goal = "do it"): NewRecord {
+export function intentRecord(
+  runId: string,
+  goal = "do it",
+  { options = {}, principal = "local" }: { options?: Partial<RunOptions>; principal?: string } = {},
+): NewRecord {
   return record("intent", runId, null, 0, {
     intentId: "it_0",
     intent: { goal, inputs: {}, constraints: {} },
-    options: runOptions(),
+    options: runOptions(options),
     base: { repo, ref: "refs/heads/main", commit },
-    principal: "local",
+    principal,
   });
 }
 

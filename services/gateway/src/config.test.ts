@@ -9,6 +9,7 @@ describe("the gateway's settings", () => {
       host: "127.0.0.1",
       port: 3001,
       token: null,
+      people: [],
       allowedHosts: [],
       openRuns: 10_000,
     });
@@ -19,6 +20,30 @@ describe("the gateway's settings", () => {
     expect(() => readGatewayConfig({ ANTIPHON_OPEN_RUNS: "many" })).toThrow(
       expect.objectContaining({ code: "ANT_CONFIG_INVALID" }),
     );
+  });
+
+  it("know people by tokens of their own", () => {
+    const people = (tokens: string, token = "s3cret") =>
+      readGatewayConfig({ ANTIPHON_TOKEN: token, ANTIPHON_TOKENS: tokens }).people;
+    expect(people("")).toEqual([]);
+    expect(people("ann:a1, ben:b:1")).toEqual([
+      { name: "ann", token: "a1" },
+      { name: "ben", token: "b:1" },
+    ]);
+  });
+
+  it.each([
+    ["a name that is no name", "Ann:a1", "s3cret"],
+    ["a name that stands for everybody", "token:a1", "s3cret"],
+    ["no token", "ann:", "s3cret"],
+    ["a name twice", "ann:a1,ann:a2", "s3cret"],
+    ["a token twice", "ann:a1,ben:a1", "s3cret"],
+    ["the deployment's token", "ann:s3cret", "s3cret"],
+    ["people without a token of the deployment", "ann:a1", ""],
+  ])("refuse %s, and repeat no secret", (_what, tokens, token) => {
+    const refused = (): unknown => readGatewayConfig({ ANTIPHON_TOKEN: token, ANTIPHON_TOKENS: tokens });
+    expect(refused).toThrow(expect.objectContaining({ code: "ANT_CONFIG_INVALID" }));
+    expect(refused).not.toThrow(/a1|s3cret/);
   });
 
   it.each(["0.0.0.0:3001", "192.168.1.7:80", "[::]:3001", "gateway:3001"])(

@@ -1,6 +1,7 @@
 // The only place in the gateway that reads the environment.
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError, isSharedPrincipal, limits } from "@antiphon/contracts";
 import { isLoopback } from "./core/caller-guard.ts";
+import type { Person } from "./core/caller-guard.ts";
 
 export interface GatewayConfig {
   /** ANTIPHON_LISTEN: host:port. Default 127.0.0.1:3001; port 0 takes a free one. */
@@ -8,6 +9,8 @@ export interface GatewayConfig {
   readonly port: number;
   /** ANTIPHON_TOKEN: the bearer token callers must send. Needed to listen beyond loopback. */
   readonly token: string | null;
+  /** ANTIPHON_TOKENS: people with a token of their own, as `name:token`, comma separated. Needs ANTIPHON_TOKEN. */
+  readonly people: readonly Person[];
   /** ANTIPHON_GATEWAY_HOSTS: names besides loopback under which it may be called, comma separated. */
   readonly allowedHosts: readonly string[];
   /** ANTIPHON_OPEN_RUNS: runs that may be open at the same time; above it 429. Default limits.openRuns. */
@@ -33,7 +36,33 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   }
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
   const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
-  return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+  const people = peopleOf(env.ANTIPHON_TOKENS ?? "", token);
+  return { host, port, token, people, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+/** A message never repeats an entry: half of it is a secret. */
+function peopleOf(text: string, shared: string | null): Person[] {
+  if (text.trim() === "") return [];
+  const refuse = (detail: string): never => {
+    throw new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_TOKENS: ${detail}`, {
+      data: { variable: "ANTIPHON_TOKENS" },
+    });
+  };
+  if (shared === null) return refuse("people have tokens of their own only beside ANTIPHON_TOKEN");
+  const people = text.split(",").map((entry, i) => {
+    const [name = "", ...rest] = entry.trim().split(":");
+    const token = rest.join(":");
+    if (!NAME.test(name) || isSharedPrincipal(name) || token === "")
+      return refuse(`entry ${i + 1} is not <name>:<token>, or has a name that is taken`);
+    return { name, token };
+  });
+  const tokens = new Set([shared, ...people.map(({ token }) => token)]);
+  if (new Set(people.map(({ name }) => name)).size < people.length) return refuse("a name is there twice");
+  if (tokens.size <= people.length)
+    return refuse("two of them, or one of them and ANTIPHON_TOKEN, are the same");
+  return people;
 }
 
 /** Session tokens are derived from it, so one that can be guessed gives away everything. */

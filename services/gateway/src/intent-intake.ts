@@ -2,6 +2,7 @@
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
 import type { AppendResult } from "@antiphon/runtime";
+import { checkApprovers } from "./core/approvers.ts";
 import { malformed } from "./core/malformed.ts";
 import { retryIdOf, retryable } from "./core/retry.ts";
 import { runOptionsOf } from "./core/run-options.ts";
@@ -34,7 +35,13 @@ export interface IntentIntake {
 /** What a journal record holds besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-export function intentIntake(backend: Backend, guard: PolicyGuard, newRunId: () => string): IntentIntake {
+/** `people`: who has a token of his own. */
+export function intentIntake(
+  backend: Backend,
+  guard: PolicyGuard,
+  newRunId: () => string,
+  people: readonly string[] = [],
+): IntentIntake {
   const admission = new RunAdmission(backend, guard);
 
   async function get(intentId: string, session: SessionBinding | null): Promise<Stored> {
@@ -48,6 +55,7 @@ export function intentIntake(backend: Backend, guard: PolicyGuard, newRunId: () 
     const { intentId, intent, caller, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
+    checkApprovers(asked, speaker(caller), people);
     const place = await backend.admitRun(); // A5
     try {
       const admitted = await admission.run(intent, asked, caller); // G5

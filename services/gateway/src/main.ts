@@ -17,14 +17,18 @@ export async function start(
   { bus, log }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
-  const { token, allowedHosts } = config;
+  const { token, people, allowedHosts } = config;
+  const names = people.map(({ name }) => name);
   const confined = !isLoopback(config.host);
   const backend = natsBackend(bus, log, config.openRuns, confined);
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
-  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`);
+  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, names);
   const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);
-  const server = openHttpServer({ token, allowedHosts, sessions, connected: () => bus.connected }, log);
+  const server = openHttpServer(
+    { token, people, allowedHosts, sessions, connected: () => bus.connected },
+    log,
+  );
   let registry: ReturnType<typeof openMetrics> | null = null;
   const metrics = async (): Promise<{ type: string; text: string }> => {
     registry ??= openMetrics("gateway", bus);

@@ -56,7 +56,13 @@ export interface Gateway {
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
-export function openGateway(backend: Backend, store: SessionStore, newRunId: () => string): Gateway {
+/** `people`: who has a token of his own; nobody else can be told apart. */
+export function openGateway(
+  backend: Backend,
+  store: SessionStore,
+  newRunId: () => string,
+  people: readonly string[] = [],
+): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
     const found = await backend.read(runId);
@@ -64,7 +70,7 @@ export function openGateway(backend: Backend, store: SessionStore, newRunId: () 
     return found;
   };
   const guard = new PolicyGuard({ policies: () => store.policies(), now: Date.now });
-  const intake = intentIntake(backend, guard, newRunId);
+  const intake = intentIntake(backend, guard, newRunId, people);
   return {
     intake,
     retry: async (runId, caller) => intake.retry(await records(runId), caller),

@@ -1,4 +1,5 @@
 /** I12: after a cancel nothing lands that had not been accepted before it. */
+import { acceptedAt } from "./approved.ts";
 import type { History } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 
@@ -10,14 +11,8 @@ export const I12: Invariant = {
     if (cancel === undefined) return lostCancel(run);
     const late = run.records.flatMap((record): Violation[] => {
       if (record.type !== "landing" || record.seq < cancel.seq || record.body.kind !== "landed") return [];
-      const accepted = run.records.find(
-        (other) =>
-          other.type === "verdict" &&
-          other.taskId === record.taskId &&
-          other.epoch === record.epoch &&
-          other.body.verdict === "PASS",
-      );
-      if (accepted !== undefined && accepted.seq < cancel.seq) return [];
+      const accepted = acceptedAt(run.records, record.taskId, record.epoch);
+      if (accepted !== null && accepted < cancel.seq) return [];
       const what = `${record.taskId ?? "the run"} landed after the cancel, and was not accepted before it`;
       return [
         violation("I12", run.runId, { rule: "landed-after-cancel", seqs: [cancel.seq, record.seq], what }),
@@ -36,7 +31,7 @@ function inGit(run: RunFacts, cancelSeq: number): Violation[] {
         record.type === "verdict" &&
         record.taskId === task &&
         record.body.verdict === "PASS" &&
-        record.seq < cancelSeq,
+        (acceptedAt(run.records, record.taskId, record.epoch) ?? cancelSeq) < cancelSeq,
     );
     if (accepted || commit.refs.length === 0) return [];
     const what = `${commit.id} of ${task} is on ${commit.refs.join(", ")}, not accepted before the cancel`;

@@ -1,5 +1,6 @@
 /** I3: a done task has landed exactly once, and nothing else ever lands. */
 import type { StoredRecord } from "@antiphon/contracts";
+import { acceptedAt } from "./approved.ts";
 import type { GitCommit, History } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 
@@ -16,6 +17,7 @@ export const I3: Invariant = {
     return [
       ...oncePerTask(run, ofTasks),
       ...verdictFirst(run, ofTasks),
+      ...approvedFirst(run, ofTasks),
       ...(history.witnessed.git ? [...inGitOnce(run, ofTasks), ...nothingElse(run, landed)] : []),
     ];
   },
@@ -45,6 +47,19 @@ function verdictFirst(run: RunFacts, landings: readonly Landed[]): Violation[] {
     if (passed) return [];
     const what = `${record.taskId} landed ${record.body.commit}, which no verdict passed`;
     return [at(run, "landed-unproven", [record.seq], what)];
+  });
+}
+
+/** Where people have to approve, they did, before it landed; what one of them turned down never lands. */
+function approvedFirst(run: RunFacts, landings: readonly Landed[]): Violation[] {
+  return landings.flatMap((record) => {
+    const hasPassed = run.records.some(
+      ({ type, taskId, epoch }) => type === "verdict" && taskId === record.taskId && epoch === record.epoch,
+    );
+    const accepted = acceptedAt(run.records, record.taskId, record.epoch);
+    if (!hasPassed || (accepted !== null && accepted < record.seq)) return [];
+    const what = `${record.taskId} landed ${record.body.commit}, which nobody let land`;
+    return [at(run, "landed-unapproved", [record.seq], what)];
   });
 }
 

@@ -4,7 +4,8 @@
  * never come too early, from nowhere, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
-import { next, UNBORN, wordOf, type Bounds, type TaskLife } from "./transition-table.ts";
+import { counts, needsApprovals } from "./approved.ts";
+import { next, UNBORN, wordOf, type Bounds, type TaskLife, type Word } from "./transition-table.ts";
 
 export interface Illegal {
   readonly rule: string;
@@ -21,6 +22,8 @@ const MAX_INTEGRATIONS = 3;
 const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue"]);
 /** Where the records of a run are; legal once it is over. */
 const STORAGE: ReadonlySet<StoredRecord["type"]> = new Set(STORAGE_TYPES);
+/** Phases in which somebody works on a task, or lands it. */
+const UNDER_WAY: ReadonlySet<string> = new Set(["dispatched", "claimed", "accepted"]);
 /** Words that do no harm when they come after the run was stopped. */
 const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "dispatch",
@@ -46,6 +49,11 @@ export class LegalRun {
   #integration: Integration = { phase: "none", epoch: 0, commit: null };
   readonly #heads = new Set<string>();
   readonly #passed = new Map<string, string>();
+  #requester = "";
+  #needed = 0;
+  #approvals = 0;
+  /** What may be decided: the verdict's digest, the head it was verified on, who approved it. */
+  readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string> }>();
 
   static of(records: readonly StoredRecord[]): LegalRun {
     const run = new LegalRun();
@@ -73,7 +81,11 @@ export class LegalRun {
         this.#heads.add(this.#base);
         this.#bounds = { ...this.#bounds, maxAttempts: record.body.options.max_attempts };
         if (record.body.options.land_on !== undefined) this.#integration.epoch = 1;
+        this.#requester = record.body.principal;
+        this.#needed = needsApprovals([record]);
         return;
+      case "approval":
+        return this.#approve(record);
       case "routed":
         return this.#routed(record);
       case "cancel":
@@ -99,7 +111,8 @@ export class LegalRun {
 
   #task(record: StoredRecord, id: string): void {
     const task = this.tasks.get(id);
-    const word = wordOf(record);
+    const told = wordOf(record);
+    const word = told === "pass" && this.#needed > 0 ? "pass to decide" : told;
     if (task === undefined || word === null) {
       this.#refuse(record, "unknown-task", `a ${record.type} of ${id}, which the run does not have`);
       return;
@@ -119,6 +132,38 @@ export class LegalRun {
     if (moved.phase === "failed" && this.#mode === "working") this.#mode = "failing";
   }
 
+  #approve(record: Extract<StoredRecord, { type: "approval" }>): void {
+    const { task: id, attempt, verdict, choice, by } = record.body;
+    this.#approvals += 1;
+    if (record.epoch !== this.#approvals)
+      this.#refuse(record, "approval-number", `approval ${record.epoch} where ${this.#approvals} was next`);
+    const task = this.tasks.get(id);
+    const awaited = this.#awaited.get(id);
+    if (this.#mode === "canceling" || this.#mode === "over" || this.#isSettled()) return;
+    const isAbout = awaited?.digest === verdict && task?.phase === "awaiting" && task.epoch === attempt;
+    const isNew = choice !== "approve" || (counts(by, this.#requester) && awaited?.by.has(by) === false);
+    if (!isAbout || !isNew) {
+      this.#refuse(record, "no-such-step", `${choice} of ${by} on ${id} at epoch ${attempt}`);
+      return;
+    }
+    if (choice === "approve") awaited.by.add(by);
+    const isLast = awaited.by.size >= this.#needed;
+    const word: Word = choice !== "approve" ? choice : isLast ? "last approval" : "approval";
+    const moved = next(task, word, this.#bounds);
+    if (moved === null) return;
+    if (moved.phase === "accepted") this.#oneAtATime(record, id, awaited.head);
+    this.tasks.set(id, moved);
+    if (moved.phase === "failed" && this.#mode === "working") this.#mode = "failing";
+  }
+
+  /** A failing run waits for attempts that are under way, and for nobody's word. */
+  #isSettled(): boolean {
+    const lives = [...this.tasks.values()];
+    const isHeldUp = lives.some(({ phase }) => phase === "awaiting");
+    const isUnderWay = lives.some(({ phase }) => UNDER_WAY.has(phase) || (phase === "proposed" && !isHeldUp));
+    return this.#mode === "failing" && !isUnderWay;
+  }
+
   /** The run was stopped before the word came: it counts no more, and does no harm. */
   #isTooLate({ type }: StoredRecord): boolean {
     if (this.#mode === "canceling" || this.#mode === "over") return MAY_BE_LATE.has(type);
@@ -135,16 +180,9 @@ export class LegalRun {
       if (!this.#heads.has(commit)) this.#refuse(record, "foreign-base", `${id} starts from ${commit}`);
     }
     if (record.type === "verdict" && record.body.verdict === "PASS" && record.body.commit !== null) {
-      const other = [...this.tasks].find(([name, life]) => name !== id && life.phase === "accepted");
-      if (other !== undefined) this.#refuse(record, "two-at-once", `${id} and ${other[0]} are both accepted`);
-      if (record.body.head !== this.#head) {
-        this.#refuse(
-          record,
-          "stale-head",
-          `${id} was verified on ${record.body.head}, the head is ${this.#head}`,
-        );
-      }
+      this.#oneAtATime(record, id, record.body.head);
       this.#passed.set(id, record.body.commit);
+      this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set() });
     }
     if (record.type === "landing" && record.body.kind === "landed") {
       const passed = this.#passed.get(id);
@@ -157,6 +195,13 @@ export class LegalRun {
     }
   }
 
+  #oneAtATime(record: StoredRecord, id: string, verifiedOn: string): void {
+    const other = [...this.tasks].find(([name, life]) => name !== id && life.phase === "accepted");
+    if (other !== undefined) this.#refuse(record, "two-at-once", `${id} and ${other[0]} are both accepted`);
+    if (verifiedOn !== this.#head)
+      this.#refuse(record, "stale-head", `${id} was verified on ${verifiedOn}, the head is ${this.#head}`);
+  }
+
   #integrate(record: Extract<StoredRecord, { type: "verdict" | "landing" }>): void {
     const now = this.#integration;
     const isWanted = now.epoch > 0 && [...this.tasks.values()].every(({ phase }) => phase === "done");
@@ -165,7 +210,8 @@ export class LegalRun {
       this.#refuse(record, "no-such-step", `a ${record.type} of the whole run at epoch ${record.epoch}`);
     } else if (record.type === "verdict") {
       if (this.#mode !== "working") return; // Canceled meanwhile.
-      const pass = record.body.verdict === "PASS";
+      const isApproved = this.#needed === 0 || record.body.commit === this.#head;
+      const pass = record.body.verdict === "PASS" && isApproved;
       this.#integration = { ...now, phase: pass ? "accepted" : "over", commit: record.body.commit };
       if (!pass) this.#mode = "failing";
     } else {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { check, INVARIANTS } from "./check.ts";
 import { violationsOf, type Counterexample } from "./counterexample.ts";
 import type { History } from "./history.ts";
+import { PLANTED_APPROVAL } from "./testing/planted-approval.ts";
 import { PLANTED_CLIENT } from "./testing/planted-client.ts";
 import { PLANTED_EVIDENCE } from "./testing/planted-evidence.ts";
 import { PLANTED_GIVEN_UP } from "./testing/planted-given-up.ts";
@@ -10,6 +11,7 @@ import { PLANTED_MACHINE } from "./testing/planted-machine.ts";
 import type { Plant } from "./testing/plant.ts";
 
 const PLANTS: readonly Plant[] = [
+  ...PLANTED_APPROVAL,
   ...PLANTED_CLIENT,
   ...PLANTED_GIVEN_UP,
   ...PLANTED_LANDING,

@@ -1,5 +1,9 @@
-/** Does a run rest on a person: on a question nobody has answered, on a pause nobody has lifted? It may wait for ever. */
+/**
+ * Does a run rest on a person: on a question nobody has answered, a change nobody has decided about, a pause nobody has
+ * lifted? It may wait for ever.
+ */
 import type { StoredRecord } from "@antiphon/contracts";
+import { decisionOn } from "./approved.ts";
 
 export function restsOnPeople(records: readonly StoredRecord[]): boolean {
   const asked = new Set<string>();
@@ -8,6 +12,8 @@ export function restsOnPeople(records: readonly StoredRecord[]): boolean {
     const key = `${record.taskId} ${record.epoch}`;
     if (record.type === "result" && record.body.kind === "reported") {
       if (record.body.result.status === "needs_input") asked.add(key);
+    } else if (record.type === "verdict" && record.taskId !== null && record.body.commit !== null) {
+      if (decisionOn(record, records).kind === "open") asked.add(key);
     } else if (record.type === "input") asked.delete(key);
     else if (record.type === "control") paused = record.body.kind === "pause";
     else if (record.type === "cancel") return false;

@@ -8,7 +8,16 @@
 import type { StoredRecord } from "@antiphon/contracts";
 
 export type Phase =
-  "open" | "resting" | "dispatched" | "claimed" | "proposed" | "accepted" | "asking" | "done" | "failed";
+  | "open"
+  | "resting"
+  | "dispatched"
+  | "claimed"
+  | "proposed"
+  | "awaiting"
+  | "accepted"
+  | "asking"
+  | "done"
+  | "failed";
 
 /** What a record says to the task, as far as the table cares. */
 export type Word =
@@ -21,12 +30,17 @@ export type Word =
   | "loss"
   | "outage"
   | "pass"
+  | "pass to decide"
   | "pass without change"
   | "rejection"
   | "final rejection"
   | "landed"
   | "landing refused"
   | "input"
+  | "approval"
+  | "last approval"
+  | "reject"
+  | "changes"
   | "rest over"
   | "no answer in time";
 
@@ -47,12 +61,14 @@ const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
   },
   proposed: {
     pass: "accepted",
+    "pass to decide": "awaiting",
     "pass without change": "done",
     rejection: "again",
     "final rejection": "failed",
   },
+  awaiting: { approval: "awaiting", "last approval": "accepted", reject: "failed", changes: "again" },
   accepted: { landed: "done", "landing refused": "failed" },
-  asking: { input: "again", "no answer in time": "failed" },
+  asking: { input: "again", reject: "failed", changes: "again", "no answer in time": "failed" },
   done: {},
   failed: {},
 };
@@ -69,8 +85,11 @@ export function wordOf(record: StoredRecord): Word | null {
   switch (record.type) {
     case "dispatch":
     case "claim":
-    case "input":
       return record.type;
+    case "input": {
+      const { event, choice } = record.body;
+      return event === "approval" && (choice === "reject" || choice === "changes") ? choice : "input";
+    }
     case "due":
       return record.body.kind === "rest" ? "rest over" : "no answer in time";
     case "result":

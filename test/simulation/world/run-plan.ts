@@ -11,13 +11,20 @@ export interface RunPlan {
   cancelAfterMs: number | null;
   /** An agent asks before it works, and the caller answers. */
   asks: boolean;
+  /** So many people have to approve a change before it lands; 0: nobody. */
+  approvals: number;
   /** The caller sends the same request once more after it was accepted. */
   asksTwice: boolean;
 }
 
+/** Who has a token of his own. Runs that people have to approve are asked for by the first. */
+export const PEOPLE = ["ann", "ben", "cleo"] as const;
+
 export function drawRuns(chance: Chance, count: number, withinMs: number): RunPlan[] {
   return Array.from({ length: count }, (_, index) => {
     const asks = chance.hit(0.12);
+    const people = chance.fork(1_000 + index); // Of its own, so that the other draws are as they were.
+    const approvals = people.hit(0.12) ? people.int(1, 2) : 0;
     const size = chance.pick([1, 1, 1, 2, 3]);
     const tasks = Array.from({ length: size }, (_unused, at) => ({
       id: at + 1,
@@ -33,11 +40,16 @@ export function drawRuns(chance: Chance, count: number, withinMs: number): RunPl
       ...(chance.hit(0.15) ? { land_on: "main" } : {}),
     };
     return {
-      intent: { goal: `make thing ${index}`, inputs, constraints: {} },
+      intent: {
+        goal: `make thing ${index}`,
+        inputs,
+        constraints: approvals === 0 ? {} : { approvals: { needed: approvals } },
+      },
       key: chance.hit(0.9) ? `key-${index}` : null,
       startMs: chance.between(0, withinMs),
       cancelAfterMs: chance.hit(0.15) ? chance.between(0, 8_000) : null,
       asks,
+      approvals,
       asksTwice: chance.hit(0.15),
     };
   });

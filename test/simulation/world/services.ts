@@ -21,6 +21,7 @@ import { SimNode } from "../node.ts";
 import { SimConnection } from "../server/connection.ts";
 import { Broker } from "../server/broker.ts";
 import { Timeline } from "../timeline.ts";
+import { PEOPLE } from "./run-plan.ts";
 import { attemptPorts } from "./attempt-ports.ts";
 import { SimBlobs, type Objects } from "./sim-blobs.ts";
 import { SimRepository, type SimGit } from "./sim-repository.ts";
@@ -83,7 +84,12 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       );
       return;
     case "gateway": {
-      const gateway = openGateway(natsBackend(bus, log, 10_000), NO_SESSIONS, () => `run_${uniqueId()}`);
+      const gateway = openGateway(
+        natsBackend(bus, log, 10_000),
+        NO_SESSIONS,
+        () => `run_${uniqueId()}`,
+        PEOPLE,
+      );
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));
       return;

@@ -9,7 +9,8 @@ import { WALL_START_MS } from "../ambient.ts";
 import type { Chance } from "../chance.ts";
 import type { SimNode } from "../node.ts";
 import type { Timeline } from "../timeline.ts";
-import type { RunPlan } from "./run-plan.ts";
+import type { RunStep } from "@antiphon/contracts";
+import { PEOPLE, type RunPlan } from "./run-plan.ts";
 
 /** No answer within this time: nobody knows what happened. */
 const PATIENCE_MS = 20_000;
@@ -24,7 +25,9 @@ export interface ClientParts {
   gateways: ReadonlyMap<SimNode, Gateway>;
 }
 
-const LOCAL_CALLER = { principal: "local", session: null };
+function callerOf({ approvals }: RunPlan) {
+  return { principal: approvals === 0 ? "local" : PEOPLE[0], session: null };
+}
 
 export class SimClient {
   readonly calls: Draft[] = [];
@@ -42,13 +45,15 @@ export class SimClient {
     this.busy += 1;
     await this.pause(plan.startMs);
     const intentId = await this.untilAnswered(() =>
-      this.http((gateway) => gateway.intake.create(plan.intent, LOCAL_CALLER).then((made) => made.intentId)),
+      this.http((gateway) =>
+        gateway.intake.create(plan.intent, callerOf(plan)).then((made) => made.intentId),
+      ),
     );
     const runId = await this.start(intentId, plan);
     if (runId !== null) {
       this.accepted.add(runId);
       if (plan.cancelAfterMs !== null) await this.cancel(runId, plan.cancelAfterMs);
-      if (plan.asks) await this.answer(runId);
+      if (plan.asks || plan.approvals > 0) await this.answer(runId);
     }
     this.busy -= 1;
   }
@@ -58,7 +63,7 @@ export class SimClient {
     for (let round = 0; round < (plan.key === null ? 1 : 200); round += 1) {
       const call = this.note({ kind: "start", key: plan.key, intentId, runId: null });
       const answer = await this.http((gateway) =>
-        gateway.intake.run(intentId, { ...LOCAL_CALLER, key: plan.key, body: {} }),
+        gateway.intake.run(intentId, { ...callerOf(plan), key: plan.key, body: {} }),
       );
       this.close(call, answer, 202);
       call.runId = answer?.body?.runId ?? null;
@@ -92,9 +97,22 @@ export class SimClient {
       const waiting = seen?.body?.steps.find((step) => step.phase === "waiting_input");
       if (waiting === undefined) continue;
       const call = this.note({ kind: "answer", key: null, intentId: null, runId });
-      const words = { event: "answer", answers: ["the blue one"], task: waiting.id };
-      this.close(call, await this.http((gateway) => gateway.say(runId, words, "local")), 202);
+      const { words, by } = this.wordsFor(waiting);
+      this.close(call, await this.http((gateway) => gateway.say(runId, words, by)), 202);
     }
+  }
+
+  /** An answer to a question; about a change mostly an approval, sometimes by who may not, or about what is no more. */
+  private wordsFor({ id, approval }: RunStep): { words: object; by: string } {
+    if (approval === undefined)
+      return { words: { event: "answer", answers: ["the blue one"], task: id }, by: "local" };
+    const { chance } = this.parts;
+    const choice = chance.pick(["approve", "approve", "approve", "approve", "changes", "reject"]);
+    const verdict = chance.hit(0.5) ? { verdict: approval.verdict } : {};
+    return {
+      words: { event: "approval", choice, reason: "so", task: id, ...verdict },
+      by: chance.pick(PEOPLE),
+    };
   }
 
   private async untilAnswered<T>(ask: () => Promise<Answer<T>>): Promise<T> {

@@ -93,7 +93,7 @@ function landings(tasks: readonly TaskState[]): Effect[] {
 }
 
 function verifications(tasks: readonly TaskState[]): Effect[] {
-  if (tasks.some((task) => task.phase.kind === "accepted")) return []; // D6
+  if (tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting")) return []; // D6
   const first = tasks
     .flatMap((task) => (task.phase.kind === "proposed" ? [{ task, phase: task.phase }] : []))
     .sort((a, b) => a.phase.seq - b.phase.seq)[0];

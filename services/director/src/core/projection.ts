@@ -29,6 +29,7 @@ function routerStatus(task: TaskState): RouterTask["status"] {
       return "COMPLETE";
     case "failed":
     case "asking":
+    case "awaiting":
       return "BLOCKED";
     case "open":
       return task.phase.epoch === 1 ? "PENDING" : "IN_PROGRESS";
@@ -68,6 +69,7 @@ function contractStatus(task: TaskState): TaskContract["status"] {
     case "failed":
       return task.phase.kind;
     case "proposed":
+    case "awaiting":
     case "accepted":
       return "proposed";
     default:

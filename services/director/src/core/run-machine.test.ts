@@ -76,6 +76,49 @@ describe("a run of one task", () => {
     expect(fold(log).context.tasks[0]?.answers).toEqual([{ question: "which one?", answer: "the left one" }]);
   });
 
+  const asked = (): RecordLog =>
+    attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "needs_input");
+
+  test("ends unlanded when a person rejects what it asks for; the ending says who, when and why", () => {
+    const log = asked();
+    log.add("input", T1, 1, {
+      event: "approval",
+      choice: "reject",
+      answers: [],
+      by: "ann",
+      reason: "too wide",
+    });
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({
+      status: "failed",
+      code: "ANT_TASK_REJECTED",
+      commit: null,
+      message: expect.stringMatching(/^T-001 rejected by ann at 2026-01-01T.*Z: too wide$/) as string,
+    });
+    expect(owed(log.dispatched(T1, 2))).toEqual(["close"]);
+  });
+
+  test("goes out again when a person asks for changes, with the reason as feedback, until its attempts are used up", () => {
+    const log = new RecordLog().opened([planned(T1)]);
+    for (const epoch of [1, 2, 3]) {
+      expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
+      attempt(log, T1, epoch).reported(T1, epoch, "needs_input");
+      const words = { event: "approval", choice: "changes", answers: [], by: "ann", reason: `no ${epoch}` };
+      log.add("input", T1, epoch, words);
+      const [task] = fold(log).context.tasks;
+      expect(task?.rejections).toBe(epoch);
+      expect(task?.feedback.at(-1)).toEqual({
+        epoch,
+        code: "ANT_TASK_CHANGES_ASKED",
+        message: `ann asks for changes: no ${epoch}`,
+        checks: [],
+      });
+      expect(task?.answers).toEqual([]);
+    }
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_TASK_CHANGES_ASKED" });
+  });
+
   test("takes an answer also while another task is at work", () => {
     const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1).reported(
       T1,
@@ -86,6 +129,19 @@ describe("a run of one task", () => {
     expect(fold(log).value).toBe("working");
     log.add("input", T1, 1, { event: "answer", answers: ["the left one"], by: "local" });
     expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
+  });
+
+  test("fails as soon as one of its questions is turned down, although another one is still open", () => {
+    const asking = () => {
+      const log = attempt(attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1), T2);
+      return log.reported(T1, 1, "needs_input").reported(T2, 1, "needs_input");
+    };
+    const no = { event: "approval", choice: "reject", answers: [], by: "ann" };
+    expect(owed(asking().add("input", T1, 1, no))).toEqual(["close"]);
+    const late = asking().add("due", T1, 1, { kind: "question" });
+    expect(owed(late)).toEqual(["close"]);
+    late.add("input", T2, 1, { event: "answer", answers: ["the left one"], by: "local" });
+    expect(owed(late)).toEqual(["close"]);
   });
 
   test("ends as poison after more lost attempts than the policy allows, without using up attempts", () => {

@@ -51,7 +51,7 @@ export const runMachine = setup({
     routed: ({ context }) => context.routed !== null,
     unplannable: ({ context }) => context.routed !== null && context.tasks.length === 0,
     failed: ({ context }) => failed(context),
-    idle: ({ context }) => !context.tasks.some(isActive),
+    idle: ({ context }) => !isUnderWay(context),
     nothingAccepted: ({ context }) =>
       context.integration.kind !== "accepted" &&
       !context.tasks.some((task) => task.phase.kind === "accepted"),
@@ -60,8 +60,8 @@ export const runMachine = setup({
       context.integration.kind !== "none" && context.tasks.some((task) => isCommitted(task.phase)),
     integrated: ({ context }) =>
       context.integration.kind === "landed" || context.integration.kind === "refused",
-    onlyAsking: ({ context }) => onlyAsking(context),
-    progressing: ({ context }) => !onlyAsking(context),
+    onlyWaiting: ({ context }) => onlyWaiting(context),
+    progressing: ({ context }) => !onlyWaiting(context),
   },
 }).createMachine({
   id: "run",
@@ -78,23 +78,24 @@ export const runMachine = setup({
       ],
     },
     working: {
-      on: { dispatch: fold, ...attempts, input: fold, due: fold, cancel: fold },
+      on: { dispatch: fold, ...attempts, input: fold, approval: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },
         { guard: "done", target: "landed" },
-        { guard: "onlyAsking", target: "waiting_input" },
+        { guard: "onlyWaiting", target: "waiting_input" },
       ],
     },
     waiting_input: {
-      on: { input: fold, due: fold, cancel: fold },
+      on: { input: fold, approval: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
+        { guard: "failed", target: "failing" },
         { guard: "progressing", target: "working" },
       ],
     },
     failing: {
-      on: { ...attempts, cancel: fold },
+      on: { ...attempts, approval: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "idle", target: "settled" },
@@ -162,9 +163,15 @@ export function replay(snapshot: RunSnapshot, records: readonly StoredRecord[]):
   return next;
 }
 
-function onlyAsking(run: RunContext): boolean {
+/** A proposal behind a change that awaits its approval is verified after that one landed (D6); a failing run waits for neither. */
+function isUnderWay({ tasks }: RunContext): boolean {
+  const isHeldUp = tasks.some(({ phase }) => phase.kind === "awaiting");
+  return tasks.some((task) => isActive(task) && !(isHeldUp && task.phase.kind === "proposed"));
+}
+
+function onlyWaiting(run: RunContext): boolean {
   return (
-    run.tasks.some((task) => task.phase.kind === "asking") &&
+    run.tasks.some(({ phase }) => phase.kind === "asking" || phase.kind === "awaiting") &&
     !run.tasks.some((task) => isActive(task) || task.phase.kind === "resting") &&
     !run.tasks.some((task) => isReady(task, run.tasks))
   );

@@ -1,7 +1,7 @@
 /**
  * What the Director knows of one run: a fold of the run's records, nothing else.
  *
- * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> accepted -> done, with the ways back
+ * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> [awaiting ->] accepted -> done, with the ways back
  * (lapsed, rejected or answered -> open at the next epoch) and the way out (failed). Resources and facts
  * live on the phase that owns them, so a phase can never carry a fact of another one.
  *
@@ -32,6 +32,17 @@ export type TaskPhase =
   | { kind: "dispatched"; epoch: number; base: string; at: Date }
   | { kind: "claimed"; epoch: number; base: string; at: Date; associate: string }
   | { kind: "proposed"; epoch: number; base: string; seq: number; at: Date; report: Reported }
+  /** Verified; people decide whether it lands. An approval names it by `digest`, that of the verdict's record. */
+  | {
+      kind: "awaiting";
+      epoch: number;
+      report: Reported;
+      at: Date;
+      verdict: VerdictBody;
+      digest: string;
+      /** Who approved so far, each once. */
+      approvedBy: readonly string[];
+    }
   | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
   | { kind: "asking"; epoch: number; at: Date; questions: string[] }
   | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
@@ -48,6 +59,12 @@ export interface TaskState {
   readonly feedback: readonly Feedback[];
   readonly answers: readonly { question: string; answer: string }[];
   readonly evidence: readonly EvidenceRef[];
+}
+
+/** Who has to agree before a verified change lands; `needed` 0: nobody. */
+export interface ApprovalRule {
+  readonly needed: number;
+  readonly requester: string;
 }
 
 /** Landing the finished run on the branch the caller asked for. */
@@ -104,6 +121,10 @@ export function emptyRun(runId: string): RunState {
     digests: [],
     refused: null,
   };
+}
+
+export function approvalRuleOf({ intent }: Pick<RunState, "intent">): ApprovalRule {
+  return { needed: intent?.options.approvals?.needed ?? 0, requester: intent?.principal ?? "" };
 }
 
 /** Nothing new is dispatched; what is under way may finish, be verified and land. */

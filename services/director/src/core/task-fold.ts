@@ -7,9 +7,12 @@
  * Invariants:
  *   D36 An attempt that never had a sandbox is no loss (J7): however long the outage, its task waits, and what gives it
  *      up in the end (limits.maxOutages) says what was missing.
+ *   D38 Where people have to approve, a verified change is accepted by so many different people who named its very
+ *      verdict, and by nothing else; a reject before that ends the task for good, so it never lands.
  */
-import { limits } from "@antiphon/contracts";
+import { limits, mayApprove } from "@antiphon/contracts";
 import type {
+  ApprovalBody,
   DispatchBody,
   ClaimBody,
   DueBody,
@@ -19,15 +22,16 @@ import type {
   ResultBody,
   VerdictBody,
 } from "@antiphon/contracts";
-import type { RunPolicy, TaskPhase, TaskState } from "./run-state.ts";
+import type { ApprovalRule, RunPolicy, TaskPhase, TaskState } from "./run-state.ts";
 
-export type TaskEvent = { seq: number; at: Date; epoch: number } & (
+export type TaskEvent = { seq: number; at: Date; epoch: number; digest: string } & (
   | { type: "dispatch"; body: DispatchBody }
   | { type: "claim"; body: ClaimBody }
   | { type: "result"; body: ResultBody }
   | { type: "verdict"; body: VerdictBody }
   | { type: "landing"; body: LandingBody }
   | { type: "input"; body: InputBody }
+  | { type: "approval"; body: ApprovalBody }
   | { type: "due"; body: DueBody }
 );
 
@@ -42,7 +46,7 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);
 
-export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): TaskStep {
+export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, rule: ApprovalRule): TaskStep {
   const { phase } = task;
   if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // D2
   if (event.epoch !== phase.epoch) {
@@ -64,13 +68,16 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy): 
         return to(task, failed(phase.epoch, event.body.code ?? "ANT_INTERNAL", event.body.message));
       }
       if (phase.kind !== "proposed") break;
-      return afterVerdict(task, phase, event, policy);
+      return afterVerdict(task, phase, event, policy, rule);
     case "landing":
       if (phase.kind !== "accepted") break;
       return afterLanding(task, phase, event.body);
     case "input":
       if (phase.kind !== "asking") break;
-      return afterInput(task, phase, event.body);
+      return afterInput(task, phase, event, policy);
+    case "approval":
+      if (phase.kind !== "awaiting") break;
+      return afterApproval(task, phase, event, policy, rule);
     case "due":
       return afterDue(task, event.body);
   }
@@ -154,19 +161,17 @@ function afterVerdict(
   phase: Extract<TaskPhase, { kind: "proposed" }>,
   event: Extract<TaskEvent, { type: "verdict" }>,
   policy: RunPolicy,
+  rule: ApprovalRule,
 ): TaskStep {
-  const { body } = event;
+  const { body, digest } = event;
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   if (body.verdict === "PASS") {
     if (body.commit === null)
       return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
-    return to(seen, {
-      kind: "accepted",
-      epoch: phase.epoch,
-      report: phase.report,
-      at: event.at,
-      verdict: body,
-    });
+    const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
+    return rule.needed > 0
+      ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // D38
+      : to(seen, { kind: "accepted", ...verified });
   }
   const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
   if (FINAL_CODES.has(code)) return to(seen, failed(phase.epoch, code, body.message));
@@ -185,11 +190,47 @@ function afterLanding(
 function afterInput(
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "asking" }>,
-  body: InputBody,
+  event: Extract<TaskEvent, { type: "input" }>,
+  policy: RunPolicy,
 ): TaskStep {
+  const { body } = event;
+  if (body.event === "approval" && body.choice === "reject")
+    return to(task, rejected(phase.epoch, event.at, body));
+  if (body.event === "approval" && body.choice === "changes")
+    return reject(task, policy, changes(phase.epoch, body));
   const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
   const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));
   return to({ ...task, answers: [...task.answers, ...answers] }, { kind: "open", epoch: phase.epoch + 1 });
+}
+
+function afterApproval(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "awaiting" }>,
+  { body, at }: Extract<TaskEvent, { type: "approval" }>,
+  policy: RunPolicy,
+  rule: ApprovalRule,
+): TaskStep {
+  const { epoch, digest, approvedBy, report, verdict } = phase;
+  if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // D38
+  if (body.choice === "reject") return to(task, rejected(epoch, at, body));
+  if (body.choice === "changes") return reject(task, policy, changes(epoch, body));
+  if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
+  if (approvedBy.includes(body.by)) return refused(`${body.by} has approved before`);
+  const all = [...approvedBy, body.by];
+  return all.length < rule.needed
+    ? to(task, { ...phase, approvedBy: all })
+    : to(task, { kind: "accepted", epoch, report, at, verdict });
+}
+
+type PersonsWord = Pick<ApprovalBody, "by" | "reason">;
+
+function rejected(epoch: number, at: Date, { by, reason = "" }: PersonsWord): TaskPhase {
+  const why = reason.trim() === "" ? "no reason given" : reason;
+  return failed(epoch, "ANT_TASK_REJECTED", `rejected by ${by} at ${at.toISOString()}: ${why}`);
+}
+
+function changes(epoch: number, { by, reason = "" }: PersonsWord): Feedback {
+  return { epoch, code: "ANT_TASK_CHANGES_ASKED", message: `${by} asks for changes: ${reason}`, checks: [] };
 }
 
 function afterDue(task: TaskState, body: DueBody): TaskStep {

@@ -59,6 +59,20 @@ describe("the caller guard", () => {
     expect(code({ authorization: "Bearer s3cret" }, CLOSED)).toBe("token");
   });
 
+  it("knows people by tokens of their own, beside the token that many share", () => {
+    const people = [
+      { name: "ann", token: "a1" },
+      { name: "ben", token: "b1" },
+    ];
+    const as = (token: string) => code({ authorization: `Bearer ${token}` }, { ...CLOSED, people });
+    expect([as("a1"), as("b1"), as("s3cret"), as("c1")]).toEqual([
+      "ann",
+      "ben",
+      "token",
+      "ANT_GATEWAY_TOKEN_REQUIRED",
+    ]);
+  });
+
   it("hands a session token on to be checked, with or without a deployment token", () => {
     for (const policy of [OPEN, CLOSED])
       expect(code({ authorization: "Bearer eyJh.eyJz.c2ln" }, policy)).toBe("session eyJh.eyJz.c2ln");

@@ -29,6 +29,7 @@ const IN_CONSTRAINTS = [
   "question_timeout_s",
   "egress",
   "model_budget",
+  "approvals",
   "allow_unverified",
   "allow_unproven",
   "allow_dirty",

@@ -1,41 +1,24 @@
-import type { RunStep, RunViewModel } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
-import { inputBody, sideEventOf, waitingStep } from "./side-event.ts";
+import { sideEventOf } from "./side-event.ts";
 
-const step = (id: string, phase: RunStep["phase"]): RunStep => ({
-  id,
-  title: id,
-  kind: "edit_repo",
-  status: "open",
-  phase,
-  epoch: 2,
-  attempts: 1,
-  deps: [],
-  verdict: null,
-  code: null,
-  message: null,
-  commit: null,
-  questions: [],
-  associate: null,
-});
-const view = (...steps: RunStep[]): RunViewModel => ({
-  runId: "run_1",
-  status: "waiting_input",
-  steps,
-  artifacts: [],
-});
+const DIGEST = `sha256-${"A".repeat(43)}`;
 
 describe("what people say to a run", () => {
   it("is an approval as in the seed, an answer, or a cancel", () => {
     expect(sideEventOf({ event: "approval", choice: "approve" })).toEqual({
-      kind: "input",
-      event: "approval",
+      kind: "approval",
       choice: "approve",
+      reason: "",
       answers: [],
       task: null,
+      verdict: null,
     });
-    expect(sideEventOf({ event: "answer", answers: ["blue"], task: "T-002" })).toMatchObject({
-      kind: "input",
+    expect(
+      sideEventOf({ event: "approval", choice: "changes", reason: "shorter", verdict: DIGEST }),
+    ).toMatchObject({ choice: "changes", reason: "shorter", verdict: DIGEST });
+    expect(sideEventOf({ event: "answer", answers: ["blue"], task: "T-002" })).toEqual({
+      kind: "answer",
+      event: "answer",
       answers: ["blue"],
       task: "T-002",
     });
@@ -47,6 +30,18 @@ describe("what people say to a run", () => {
     [{}, "/event"],
     [{ event: "shout" }, "/event"],
     [{ event: "approval" }, "/choice"],
+    [{ event: "approval", choice: "maybe" }, "/choice"],
+    [{ event: "approval", choice: "Approve" }, "/choice"],
+    [{ event: "approval", choice: "changes" }, "/reason"],
+    [{ event: "approval", choice: "changes", reason: "  " }, "/reason"],
+    [{ event: "approval", choice: "reject", answers: ["yes"] }, "/answers"],
+    [{ event: "answer", answers: ["blue"], choice: "approve" }, "/choice"],
+    [{ event: "answer", answers: ["blue"], reason: "x" }, "/reason"],
+    [{ event: "answer", answers: ["blue"], verdict: DIGEST }, "/verdict"],
+    [{ event: "cancel", choice: "approve" }, "/choice"],
+    [{ event: "cancel", answers: ["blue"] }, "/answers"],
+    [{ event: "cancel", task: "T-001" }, "/task"],
+    [{ event: "approval", choice: "approve", verdict: "this one" }, "/verdict"],
     [{ event: "answer" }, "/answers"],
     [{ event: "answer", answers: "blue" }, "/answers"],
     [{ event: "answer", answers: [1] }, "/answers/0"],
@@ -55,28 +50,5 @@ describe("what people say to a run", () => {
     expect(() => sideEventOf(body)).toThrow(
       expect.objectContaining({ code: "ANT_CONTRACT_INVALID", data: { path } }),
     );
-  });
-
-  it("G4 goes to the one attempt that waits", () => {
-    expect(waitingStep(view(step("T-001", "finished"), step("T-002", "waiting_input")), null).id).toBe(
-      "T-002",
-    );
-    expect(
-      waitingStep(view(step("T-001", "waiting_input"), step("T-002", "waiting_input")), "t-002").id,
-    ).toBe("T-002");
-  });
-
-  it("G4 goes nowhere when nobody waits, or when it is not clear who is meant", () => {
-    const refused = expect.objectContaining({ code: "ANT_RUN_NOT_WAITING" }) as Error;
-    expect(() => waitingStep(view(step("T-001", "claimed")), null)).toThrow(refused);
-    expect(() =>
-      waitingStep(view(step("T-001", "waiting_input"), step("T-002", "waiting_input")), null),
-    ).toThrow(refused);
-  });
-
-  it("leaves out a choice that was not made", () => {
-    expect(
-      inputBody({ kind: "input", event: "answer", choice: null, answers: ["a"], task: null }, "local"),
-    ).toEqual({ event: "answer", answers: ["a"], by: "local" });
   });
 });

@@ -1,12 +1,37 @@
-// What people may say to a run that is under way, and to which attempt it belongs. Pure.
-import { AntiphonError, validate } from "@antiphon/contracts";
-import type { InputBody, RunStep, RunViewModel } from "@antiphon/contracts";
+// What people may say to a run that is under way. Pure.
+import { AntiphonError, CHOICES, isChoice, validate } from "@antiphon/contracts";
+import type { Choice, RunEvent, RunViewModel } from "@antiphon/contracts";
 
-export type SideEvent =
-  | { kind: "cancel"; reason: string }
-  | { kind: "input"; event: string; choice: string | null; answers: string[]; task: string | null };
+export interface Answer {
+  readonly kind: "answer";
+  readonly event: string;
+  readonly answers: string[];
+  /** The task that is meant; null: the one that waits. */
+  readonly task: string | null;
+}
 
-const EVENTS = ["approval", "answer", "input", "cancel"];
+export interface Approval {
+  readonly kind: "approval";
+  readonly choice: Choice;
+  readonly reason: string;
+  /** Beside an `approve` of a question. */
+  readonly answers: string[];
+  readonly task: string | null;
+  /** Digest of the verdict it is about; null: the one that waits. */
+  readonly verdict: string | null;
+}
+
+export type SideEvent = { kind: "cancel"; reason: string } | Answer | Approval;
+
+type Field = Exclude<keyof RunEvent, "event">;
+
+/** What each event takes beside its name; anything else was meant for another one. */
+const FIELDS: Readonly<Record<string, readonly Field[]>> = {
+  approval: ["choice", "reason", "answers", "task", "verdict"],
+  answer: ["answers", "task"],
+  input: ["answers", "task"],
+  cancel: ["reason"],
+};
 
 export function sideEventOf(body: unknown): SideEvent {
   const outcome = validate("RunEvent", body ?? null);
@@ -17,51 +42,37 @@ export function sideEventOf(body: unknown): SideEvent {
       `${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}`,
     );
   }
-  const { event, choice, answers = [], reason = "", task } = outcome.value;
+  const { event, answers = [], reason = "", task = null } = outcome.value;
+  const fields = Object.hasOwn(FIELDS, event) ? FIELDS[event] : undefined;
+  if (fields === undefined) {
+    const known = Object.keys(FIELDS).join(", ");
+    throw invalid("/event", `must be one of ${known}, found ${JSON.stringify(event)}`);
+  }
+  const stray = Object.keys(outcome.value).find((key) => key !== "event" && !fields.includes(key as Field));
+  if (stray !== undefined)
+    throw invalid(`/${stray}`, `an event "${event}" takes ${fields.join(", ")}, and no ${stray}`);
   if (event === "cancel") return { kind: "cancel", reason };
-  if (!EVENTS.includes(event))
-    throw invalid("/event", `must be one of ${EVENTS.join(", ")}, found ${JSON.stringify(event)}`);
-  if (event === "approval" && choice === undefined)
-    throw invalid("/choice", "an approval has a choice: approve or reject");
-  if (event !== "approval" && answers.length === 0) throw invalid("/answers", "there is no answer in it");
-  return { kind: "input", event, choice: choice ?? null, answers, task: task ?? null };
+  if (event === "approval") return approvalOf(outcome.value);
+  if (answers.length === 0) throw invalid("/answers", "there is no answer in it");
+  return { kind: "answer", event, answers, task };
 }
 
-function invalid(path: string, message: string): AntiphonError {
+function approvalOf({ choice, reason = "", answers = [], task, verdict }: RunEvent): Approval {
+  if (!isChoice(choice)) {
+    const found = choice === undefined ? "nothing" : JSON.stringify(choice);
+    throw invalid("/choice", `an approval has a choice: ${CHOICES.join(", ")}; found ${found}`);
+  }
+  if (choice === "changes" && reason.trim() === "")
+    throw invalid("/reason", "say which changes: the reason is what the next attempt is told");
+  if (choice !== "approve" && answers.length > 0)
+    throw invalid("/answers", `a choice "${choice}" has a reason, and no answers`);
+  return { kind: "approval", choice, reason, answers, task: task ?? null, verdict: verdict ?? null };
+}
+
+export function invalid(path: string, message: string): AntiphonError {
   return new AntiphonError("ANT_CONTRACT_INVALID", `${path === "" ? "the body" : path}: ${message}`, {
     data: { path },
   });
-}
-
-/** The attempt that waits for this answer. An answer to nobody is refused, and so is one to "one of several". */
-export function waitingStep(view: RunViewModel, task: string | null): RunStep {
-  const waiting = view.steps.filter((step) => step.phase === "waiting_input");
-  const asked =
-    task === null ? waiting : waiting.filter((step) => step.id.toLowerCase() === task.toLowerCase());
-  const [only, another] = asked;
-  if (only === undefined) {
-    throw new AntiphonError(
-      "ANT_RUN_NOT_WAITING",
-      `${task ?? view.runId} is not waiting for an answer; the run is ${view.status}`,
-      { data: { status: view.status } },
-    );
-  }
-  if (another === undefined) return only;
-  const tasks = asked.map((step) => step.id);
-  throw new AntiphonError(
-    "ANT_RUN_NOT_WAITING",
-    `several tasks wait: say which one with "task": ${tasks.join(", ")}`,
-    { data: { waiting: tasks } },
-  );
-}
-
-export function inputBody(event: Extract<SideEvent, { kind: "input" }>, by: string): InputBody {
-  return {
-    event: event.event,
-    answers: event.answers,
-    by,
-    ...(event.choice === null ? {} : { choice: event.choice }),
-  };
 }
 
 export function isOver(view: RunViewModel): boolean {

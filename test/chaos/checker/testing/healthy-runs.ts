@@ -90,6 +90,48 @@ export function waiting(name = "waiting"): Scene {
   return scene;
 }
 
+/** A question that was turned down: the run ends, and nothing lands. */
+export function turnedDown(name = "turneddown"): Scene {
+  const scene = new Scene(name).started().called({ kind: "answer" });
+  scene.log
+    .opened([planned(T1)])
+    .dispatched(T1)
+    .claimed(T1)
+    .reported(T1, 1, "needs_input");
+  scene.log.add("input", T1, 1, { event: "approval", choice: "reject", answers: [], by: "local" });
+  return scene.closed();
+}
+
+/** A verified change that two people have to approve, and nobody has yet. */
+export function awaiting(name = "awaiting"): Scene {
+  const scene = new Scene(name).started();
+  scene.log.opened([planned(T1)], { approvals: { needed: 2 } }, "BUILD", "ann");
+  scene.log.dispatched(T1).claimed(T1).reported(T1, 1, "ok").judged(T1, 1, {});
+  return scene;
+}
+
+/** Sent back once, then approved by two others, then landed. */
+export function approved(name = "approved"): Scene {
+  const scene = awaiting(name).called({ kind: "answer" });
+  scene.decided("changes", "ben", 1);
+  scene.log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "ok").judged(T1, 2, {});
+  scene.decided("approve", "ben", 2).decided("approve", "cleo", 3);
+  return scene.lands(T1, 2, 1).closed();
+}
+
+/** Approved once, then rejected. */
+export function rejected(name = "rejected"): Scene {
+  const scene = awaiting(name).called({ kind: "answer" });
+  return scene.decided("approve", "ben", 1).decided("reject", "cleo", 2).closed();
+}
+
+/** Canceled before anybody decided; the approval came too late. */
+export function canceledUndecided(name = "undecided"): Scene {
+  const scene = awaiting(name).called({ kind: "cancel" });
+  scene.log.canceled();
+  return scene.decided("approve", "ben", 1).closed();
+}
+
 /** Canceled while the work went on; the holder's word came too late. */
 export function canceled(name = "canceled"): Scene {
   const scene = new Scene(name).started().called({ kind: "cancel" });
@@ -218,6 +260,11 @@ export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   "without a sandbox": withoutSandbox,
   asked,
   waiting,
+  "turned down": turnedDown,
+  awaiting,
+  approved,
+  rejected,
+  "canceled undecided": canceledUndecided,
   canceled,
   "canceled after the verdict": canceledAfterVerdict,
   failed,

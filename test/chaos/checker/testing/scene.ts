@@ -2,7 +2,7 @@
  * One imagined run with everything a history says about it: records as the Director's core would have them, the
  * client's calls, the commits. Healthy as built; a plant then spoils one thing.
  */
-import { canonicalJson, digestOf, type StoredRecord } from "@antiphon/contracts";
+import { canonicalJson, digestOf, type ApprovalBody, type StoredRecord } from "@antiphon/contracts";
 import { closingOf } from "../../../../services/director/src/core/closing.ts";
 import { openRun, replay } from "../../../../services/director/src/core/run-machine.ts";
 import { BASE, commitOf, RecordLog } from "../../../../services/director/src/core/testing/record-log.ts";
@@ -75,6 +75,15 @@ export class Scene {
 
   started(key = `key-${this.runId}`): this {
     return this.called({ kind: "start", key, intentId: "it_0" });
+  }
+
+  /** Somebody's word about the last verdict: the run's `n`th approval. */
+  decided(choice: ApprovalBody["choice"], by: string, n: number): this {
+    const verdict = this.records.findLast(({ type }) => type === "verdict");
+    if (verdict?.taskId == null) throw new Error("there is nothing to decide");
+    const { taskId: task, epoch: attempt, digest } = verdict;
+    this.log.add("approval", null, n, { task, attempt, verdict: digest, choice, by, reason: "so" });
+    return this;
   }
 
   /** A landing in the journal and the commit in git; `n` numbers the commit, `on` is the one before. */

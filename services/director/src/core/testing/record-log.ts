@@ -47,6 +47,7 @@ export class RecordLog {
     tasks: PlannedTask[],
     options: Partial<RunOptions> = {},
     workflow: "BUILD" | "DEBUG" = "BUILD",
+    principal = "local",
   ): this {
     const repo = { name: "app", path: "/repo" };
     this.add("intent", null, 0, {
@@ -54,7 +55,7 @@ export class RecordLog {
       intent: { goal: "do it", inputs: {}, constraints: {} },
       options: runOptions({ ...options, repo }),
       base: { repo, ref: "refs/heads/main", commit: BASE },
-      principal: "local",
+      principal,
     });
     return this.add("routed", null, 0, {
       workflow,

@@ -1,0 +1,101 @@
+// antiphon approve|reject|changes <runId>: a person decides about what a run wants to land, or asks for.
+import type { RunViewModel } from "@antiphon/contracts";
+import { examples, runId } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { short } from "../narrate.ts";
+
+interface DecideOptions {
+  readonly reason?: string;
+  readonly task?: string;
+  readonly verdict?: string;
+  readonly json?: boolean;
+}
+type Choice = "approve" | "reject" | "changes";
+
+const RUN = "run_4f0c2k9s0x7d2m1q8z3a";
+
+const VERBS: Readonly<Record<Choice, { summary: string; done: string; example: string }>> = {
+  approve: {
+    summary: "let a verified change land, or say yes to what a run asks approval for",
+    done: "approved",
+    example: `antiphon approve ${RUN}`,
+  },
+  reject: {
+    summary: "say no: the task ends and nothing of it lands",
+    done: "rejected",
+    example: `antiphon reject ${RUN} --reason "changes the public API"`,
+  },
+  changes: {
+    summary: "have it tried again, with the reason as feedback",
+    done: "sent back for changes",
+    example: `antiphon changes ${RUN} --reason "keep the old signature"`,
+  },
+};
+
+const addDecision = (choice: Choice): AddVerb => {
+  const { summary, example } = VERBS[choice];
+  return (program, context) => {
+    const command = program.command(choice).summary(summary).argument("<runId>", "the run", runId);
+    const words = "kept with the decision, and shown to everybody";
+    if (choice === "changes") command.requiredOption("--reason <text>", "what to change");
+    else command.option("--reason <text>", words);
+    command
+      .option("--task <taskId>", "the task that waits, when several do")
+      .option("--verdict <digest>", "decide only if this verdict is the one that waits")
+      .option("--json", "one JSON object on stdout")
+      .addHelpText("after", examples([example]))
+      .action((id: string, options: DecideOptions) => decide(context, id, choice, options));
+  };
+};
+
+export const addApprove = addDecision("approve");
+export const addReject = addDecision("reject");
+export const addChanges = addDecision("changes");
+
+interface Decided {
+  readonly taskId: string;
+  readonly verdict?: string;
+  readonly already?: boolean;
+}
+
+async function decide(
+  context: CliContext,
+  id: string,
+  choice: Choice,
+  { reason, task, verdict, json }: DecideOptions,
+): Promise<void> {
+  const gateway = await context.gateway();
+  const seen = verdict ?? (await pendingVerdict(context, id, task));
+  const body = {
+    event: "approval",
+    choice,
+    ...(reason === undefined ? {} : { reason }),
+    ...(task === undefined ? {} : { task }),
+    ...(seen === undefined ? {} : { verdict: seen }),
+  };
+  const answer = await gateway.post<Decided>(`/runs/${id}/events`, body);
+  if (json === true) return context.screen.json(answer);
+  const about = answer.verdict === undefined ? "" : ` (verdict ${answer.verdict})`;
+  const before = answer.already === true ? "; you had said so before" : "";
+  context.screen.out(`${answer.taskId} of ${id} is ${VERBS[choice].done}${about}${before}`);
+  context.screen.out(`watch it with: antiphon events ${id}`);
+}
+
+/** The verdict that waits now. It is named, so that nothing else is decided if it changes meanwhile. */
+async function pendingVerdict(
+  context: CliContext,
+  id: string,
+  task: string | undefined,
+): Promise<string | undefined> {
+  const gateway = await context.gateway();
+  const { steps } = await gateway.get<RunViewModel>(`/runs/${id}`);
+  const pending = steps.filter(
+    (step) =>
+      step.approval?.state === "pending" &&
+      (task === undefined || step.id.toLowerCase() === task.toLowerCase()),
+  );
+  const [only, another] = pending;
+  if (only?.approval === undefined || another !== undefined) return undefined; // The gateway says what is missing.
+  context.screen.err(`${only.id}: commit ${short(only.approval.commit)}, ${only.message ?? ""}`);
+  return only.approval.verdict;
+}

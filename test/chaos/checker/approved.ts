@@ -1,0 +1,62 @@
+/**
+ * What people's words about a verified change come to, written down a second time and apart from the product. Nothing is
+ * shared with the Director or the gateway but the records.
+ */
+import type { StoredRecord } from "@antiphon/contracts";
+
+type Verdict = Extract<StoredRecord, { type: "verdict" }>;
+
+export interface Decision {
+  readonly kind: "open" | "approved" | "turned down";
+  /** The word that decided it, or the verdict where nobody has to approve. */
+  readonly seq: number | null;
+}
+
+/** What stands for everybody instead of one person. */
+const NOBODY_IN_PARTICULAR = ["local", "token"];
+const isEverybody = (name: string): boolean =>
+  NOBODY_IN_PARTICULAR.includes(name) || name.startsWith("session:");
+
+export function needsApprovals(records: readonly StoredRecord[]): number {
+  const intent = records.find((record) => record.type === "intent");
+  return intent?.type === "intent" ? (intent.body.options.approvals?.needed ?? 0) : 0;
+}
+
+/** Whether an approval of `by` counts in a run that `requester` asked for. */
+export function counts(by: string, requester: string): boolean {
+  return isEverybody(requester) || (by !== requester && !isEverybody(by));
+}
+
+/** How it was decided whether the commit of this verdict lands. */
+export function decisionOn(verdict: Verdict, records: readonly StoredRecord[]): Decision {
+  const needed = needsApprovals(records);
+  if (needed === 0) return { kind: "approved", seq: verdict.seq };
+  const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
+  const approvers = new Set<string>();
+  for (const { type, seq, body } of records) {
+    if (type !== "approval" || seq < verdict.seq || body.verdict !== verdict.digest) continue;
+    if (body.choice !== "approve") return { kind: "turned down", seq };
+    if (counts(body.by, requester)) approvers.add(body.by);
+    if (approvers.size >= needed) return { kind: "approved", seq };
+  }
+  return { kind: "open", seq: null };
+}
+
+/** The sequence at which the change of an attempt was accepted for good; null: it never was. */
+export function acceptedAt(
+  records: readonly StoredRecord[],
+  taskId: string | null,
+  epoch: number,
+): number | null {
+  const verdict = records.find(
+    (record): record is Verdict =>
+      record.type === "verdict" &&
+      record.taskId === taskId &&
+      record.epoch === epoch &&
+      record.body.verdict === "PASS",
+  );
+  if (verdict === undefined) return null;
+  if (taskId === null) return verdict.seq; // What lands on a target was approved task by task.
+  const decision = decisionOn(verdict, records);
+  return decision.kind === "approved" ? decision.seq : null;
+}

@@ -1,0 +1,255 @@
+/** A person decides: what is rejected never lands, whoever says it and however. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunStep } from "@antiphon/contracts";
+import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
+import { eventually } from "./support/program.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+let stack: Stack;
+const projects: Project[] = [];
+
+/** Everybody has a token of his own; `s3cret` is the deployment's. */
+const TOKENS = { ANTIPHON_TOKEN: "s3cret", ANTIPHON_TOKENS: "ann:a1,ben:b1,cleo:c1" };
+
+beforeAll(async () => {
+  stack = await startStack({ env: TOKENS });
+});
+afterAll(async () => {
+  for (const project of projects) project.remove();
+  await stack.stop();
+});
+
+/** What somebody says, over HTTP: a session of his own, then his words with its token. */
+async function post(token: string, path: string, body?: unknown) {
+  const opened = await stack.http("POST", "/sessions", undefined, { authorization: `Bearer ${token}` });
+  expect(opened.status, JSON.stringify(opened.body)).toBe(201);
+  const authorization = `Bearer ${String(opened.body["token"])}`;
+  return stack.http("POST", path, body, { authorization });
+}
+const look = (path: string) =>
+  stack.http("GET", path, undefined, { authorization: "Bearer s3cret", accept: "application/json" });
+const say = (token: string, runId: string, body: object) => post(token, `/runs/${runId}/events`, body);
+/** What somebody does on a command line of his own. */
+const as = (token: string) => ({ env: { ANTIPHON_TOKEN: token } });
+
+const APPROVE = { event: "approval", choice: "approve" };
+const REJECT = { event: "approval", choice: "reject", reason: "not this file" };
+
+interface Begun {
+  readonly runId: string;
+  readonly project: Project;
+}
+
+/** A run that ann asks for. */
+async function begin(agent: object, constraints: object = {}, inputs: object = {}): Promise<Begun> {
+  const project = makeProject(BROKEN_CALCULATOR);
+  projects.push(project);
+  const all = { repo: project.path, agent, checks: [CHECK], ...inputs };
+  const intent = await post("a1", "/intents", { goal: "Fix the broken add", inputs: all, constraints });
+  const started = await post("a1", `/intents/${String(intent.body["intentId"])}/run`);
+  expect(started.status, JSON.stringify(started.body)).toBe(202);
+  return { runId: String(started.body["runId"]), project };
+}
+
+const asks = { kind: "scripted", ask: "May I touch the calculator?", commands: [FIX] };
+const fixes = { kind: "scripted", commands: [FIX] };
+
+const OVER = ["succeeded", "failed", "canceled"];
+const untilStatus = (runId: string, wanted: readonly string[]) =>
+  eventually(`${runId} is ${wanted.join(" or ")}`, async () => {
+    const { body } = await look(`/runs/${runId}`);
+    return wanted.includes(String(body["status"])) ? body : null;
+  });
+const stepOf = (view: Record<string, unknown>): RunStep => (view["steps"] as RunStep[])[0]!;
+const errorOf = ({ body }: { body: Record<string, unknown> }) => body["error"] as Record<string, unknown>;
+
+interface Told {
+  readonly type: string;
+  readonly body: Record<string, unknown>;
+}
+const recordsOf = async (runId: string): Promise<Told[]> =>
+  (await look(`/runs/${runId}/events`)).body["records"] as Told[];
+const lastRecord = async (runId: string): Promise<Told> => (await recordsOf(runId)).at(-1)!;
+
+describe("a task that asks for approval", () => {
+  test("and is rejected over HTTP lands nothing; its run says who rejected it, when and why", async () => {
+    const { runId, project } = await begin(asks);
+    await untilStatus(runId, ["waiting_input"]);
+    const said = await say("b1", runId, REJECT);
+    expect(said.status, JSON.stringify(said.body)).toBe(202);
+    await untilStatus(runId, OVER);
+    expect(project.landed(runId)).toEqual([]);
+    const { type, body } = await lastRecord(runId);
+    expect([type, body["status"], body["code"]]).toEqual(["closed", "failed", "ANT_TASK_REJECTED"]);
+    expect(body["message"]).toMatch(/rejected by ben at 20\d\d-.*Z: not this file/);
+    const late = await say("c1", runId, APPROVE);
+    expect([late.status, errorOf(late)["code"]]).toEqual([409, "ANT_RUN_TERMINAL"]);
+    expect(errorOf(late)["message"]).toMatch(/ben was first: reject at 20/);
+  });
+
+  test("and is rejected with the CLI lands nothing either", async () => {
+    const { runId, project } = await begin(asks);
+    await untilStatus(runId, ["waiting_input"]);
+    const said = await stack.antiphon(["answer", runId, "--reject"], as("b1"));
+    expect(said.code, said.stderr).toBe(0);
+    await untilStatus(runId, OVER);
+    expect(project.landed(runId)).toEqual([]);
+    expect((await lastRecord(runId)).body).toMatchObject({ status: "failed", code: "ANT_TASK_REJECTED" });
+    const got = await stack.antiphon(["get", runId], as("b1"));
+    expect(got.stdout).toMatch(/ANT_TASK_REJECTED: T-001 rejected by ben at .*no reason given/);
+  });
+
+  test("takes a choice that exists, and stores nothing for another one", async () => {
+    const { runId } = await begin(asks);
+    await untilStatus(runId, ["waiting_input"]);
+    const before = (await recordsOf(runId)).length;
+    const wrong: [object, string][] = [
+      [{ event: "approval", choice: "perhaps" }, "/choice"],
+      [{ event: "approval" }, "/choice"],
+      [{ event: "approval", choice: "changes" }, "/reason"],
+      [{ event: "answer", answers: ["yes"], choice: "reject" }, "/choice"],
+    ];
+    for (const [body, path] of wrong) {
+      const said = await say("b1", runId, body);
+      expect([said.status, errorOf(said)["code"], errorOf(said)["path"]]).toEqual([
+        400,
+        "ANT_CONTRACT_INVALID",
+        path,
+      ]);
+    }
+    expect(await recordsOf(runId)).toHaveLength(before);
+    expect((await say("b1", runId, APPROVE)).status).toBe(202);
+    await untilStatus(runId, ["succeeded"]);
+  });
+});
+
+describe("a run whose change people have to approve", () => {
+  const held = async (needed: number, agent: object = fixes, more: object = {}, inputs: object = {}) => {
+    const begun = await begin(agent, { approvals: { needed }, ...more }, inputs);
+    const view = await untilStatus(begun.runId, ["waiting_input"]);
+    return { ...begun, step: stepOf(view) };
+  };
+
+  test("waits, tells what is to be decided, and lands when enough others have approved it", async () => {
+    const { runId, project, step } = await held(2);
+    expect(step).toMatchObject({ phase: "waiting_input", verdict: "PASS", approval: { state: "pending" } });
+    expect(project.landed(runId)).toEqual([]);
+    const got = await stack.antiphon(["get", runId], as("b1"));
+    expect(got.stdout).toContain(`antiphon approve ${runId} --verdict ${step.approval?.verdict}`);
+    const own = await say("a1", runId, APPROVE);
+    expect([own.status, errorOf(own)["code"]]).toEqual([403, "ANT_APPROVAL_OWN"]);
+    const shared = await say("s3cret", runId, APPROVE);
+    expect([shared.status, errorOf(shared)["code"]]).toEqual([403, "ANT_APPROVAL_OWN"]);
+    const first = await stack.antiphon(["approve", runId, "--reason", "looks right"], as("b1"));
+    expect(first.code, first.stderr).toBe(0);
+    const again = await say("b1", runId, APPROVE);
+    expect(again.body).toMatchObject({ accepted: true, already: true });
+    expect(project.landed(runId)).toEqual([]);
+    expect((await say("c1", runId, { ...APPROVE, verdict: step.approval?.verdict })).status).toBe(202);
+    const view = await untilStatus(runId, ["succeeded"]);
+    expect(project.landed(runId)).toEqual([step.approval?.commit]);
+    expect(stepOf(view).approval?.words.map(({ by, reason }) => [by, reason])).toEqual([
+      ["ben", "looks right"],
+      ["cleo", undefined],
+    ]);
+    const told = await stack.antiphon(["events", runId], as("b1"));
+    expect(told.stdout).toContain("approved by ben: looks right");
+  });
+
+  test("lands nothing when somebody rejects it after a first approval", async () => {
+    const { runId, project } = await held(2);
+    expect((await say("b1", runId, APPROVE)).status).toBe(202);
+    const no = await stack.antiphon(["reject", runId, "--reason", "not this file"], as("c1"));
+    expect(no.code, no.stderr).toBe(0);
+    await untilStatus(runId, OVER);
+    expect(project.landed(runId)).toEqual([]);
+    expect((await lastRecord(runId)).body).toMatchObject({
+      status: "failed",
+      code: "ANT_TASK_REJECTED",
+      commit: null,
+    });
+  });
+
+  test("is tried again with the reason when changes are asked for; the old verdict cannot be approved any more", async () => {
+    const { runId, project, step } = await held(1);
+    const sent = await stack.antiphon(["changes", runId, "--reason", "say why"], as("b1"));
+    expect(sent.code, sent.stderr).toBe(0);
+    const next = await eventually("the next attempt waits", async () => {
+      const now = stepOf((await look(`/runs/${runId}`)).body);
+      return now.epoch === 2 && now.phase === "waiting_input" ? now : null;
+    });
+    const dispatches = (await recordsOf(runId)).filter(({ type }) => type === "dispatch");
+    expect(dispatches.at(-1)?.body["feedback"]).toMatchObject([
+      { epoch: 1, code: "ANT_TASK_CHANGES_ASKED", message: "ben asks for changes: say why" },
+    ]);
+    const stale = await say("b1", runId, { ...APPROVE, verdict: step.approval?.verdict });
+    expect([stale.status, errorOf(stale)["code"]]).toEqual([409, "ANT_APPROVAL_STALE"]);
+    expect(project.landed(runId)).toEqual([]);
+    expect((await say("b1", runId, { ...APPROVE, verdict: next.approval?.verdict })).status).toBe(202);
+    await untilStatus(runId, ["succeeded"]);
+    expect(project.landed(runId)).toHaveLength(1);
+  });
+
+  test("lands on a branch that did not move, and not as another commit on one that did", async () => {
+    const still = await held(1, fixes, {}, { land_on: "main" });
+    const moved = await held(1, fixes, {}, { land_on: "main" });
+    moved.project.write("other.txt", "other\n");
+    const other = moved.project.commitAll("Somebody else's");
+    for (const { runId } of [still, moved]) expect((await say("b1", runId, APPROVE)).status).toBe(202);
+    await untilStatus(still.runId, ["succeeded"]);
+    expect(still.project.git("rev-parse", "main").trim()).toBe(still.step.approval?.commit);
+    await untilStatus(moved.runId, OVER);
+    expect((await lastRecord(moved.runId)).body).toMatchObject({
+      status: "failed",
+      code: "ANT_APPROVAL_STALE",
+      commit: moved.step.approval?.commit,
+    });
+    expect(moved.project.git("rev-parse", "main").trim()).toBe(other);
+  });
+
+  test("cannot ask for more people than there are", async () => {
+    const inputs = { repo: "/nowhere", agent: fixes };
+    const body = { goal: "x", inputs, constraints: { approvals: { needed: 3 } } };
+    const intent = await post("a1", "/intents", body);
+    const refused = await post("a1", `/intents/${String(intent.body["intentId"])}/run`);
+    expect([refused.status, errorOf(refused)["path"]]).toEqual([422, "/constraints/approvals/needed"]);
+  });
+
+  test("is asked for with --require-approval, and ends a follower with exit code 3", async () => {
+    const project = makeProject(BROKEN_CALCULATOR);
+    projects.push(project);
+    const { code, document } = await stack.json<{ runId: string; status: string }>(
+      [...fixing(project), "--require-approval"],
+      as("a1"),
+    );
+    expect([code, document.status]).toEqual([3, "waiting_input"]);
+    expect(project.landed(document.runId)).toEqual([]);
+    const canceled = await stack.antiphon(["cancel", document.runId], as("a1"));
+    expect(canceled.code).toBe(0);
+    await untilStatus(document.runId, ["canceled"]);
+    expect(project.landed(document.runId)).toEqual([]);
+  });
+
+  test("still waits after everything was killed, and can be decided then", async () => {
+    const { runId, project, step } = await held(1);
+    for (const name of ["director", "gateway", "nats-server"]) {
+      const before = stack.pid(name);
+      process.kill(before, "SIGKILL");
+      await eventually(`${name} is back`, () => (stack.pid(name) === before ? null : true), 60_000);
+    }
+    const view = await eventually(
+      "the run can be seen",
+      async () => {
+        const seen = await look(`/runs/${runId}`).catch(() => null);
+        return seen?.status === 200 ? seen.body : null;
+      },
+      60_000,
+    );
+    expect(stepOf(view).approval).toEqual(step.approval);
+    await eventually("it is approved", async () =>
+      (await say("b1", runId, APPROVE).catch(() => null))?.status === 202 ? true : null,
+    );
+    await untilStatus(runId, ["succeeded"]);
+    expect(project.landed(runId)).toEqual([step.approval?.commit]);
+  });
+});

@@ -6,7 +6,7 @@
  * Invariants:
  *  Y1 A signature is bound to its purpose: bytes signed as a record can pass for nothing else.
  *  Y2 What cannot be parsed is no signature, never half of one.
- *  Y3 A decision is believed when a key that the deployment pins signed its digest, and for no other reason.
+ *  Y10 A decision is believed when a key that the deployment pins signed its digest, and for no other reason.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { Type, type Static } from "typebox";
@@ -52,7 +52,7 @@ const verifies = (key: KeyObject, digest: string, value: string): boolean =>
 /** Why a decision of this digest is not believed under the text of its signature; null: a trusted Director signed it. */
 export type Doubt = (signature: string, digest: string) => string | null;
 
-/** Trusts the keys that are pinned and no other (Y3). A key that stands under another one's thumbprint is nobody's. */
+/** Trusts the keys that are pinned and no other (Y10). A key that stands under another one's thumbprint is nobody's. */
 export function trustIn(keys: readonly DirectorKey[]): Doubt {
   const byKid = new Map(
     keys.filter(({ x, kid }) => thumbprintOf(x) === kid).map((key) => [key.kid, publicKeyOf(key)]),

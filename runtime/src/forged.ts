@@ -15,9 +15,9 @@ import { forgedError, placeOf } from "./record-reader.ts";
  * is not believed stays where it is, as evidence, and decides nothing.
  *
  * Invariants:
- *   Z1 No message that is not believed is handed out as a record.
- *   Z2 It hides no record that is: a believed message under it is found, and its register is still free if there is none.
- *   Z3 Each is told once a process, at level error, with subject, sequence and reason, and is counted.
+ *   FD1 No message that is not believed is handed out as a record.
+ *   FD2 It hides no record that is: a believed message under it is found, and its register is still free if there is none.
+ *   FD3 Each is told once a process, at level error, with subject, sequence and reason, and is counted.
  */
 export class ForgedDecisions {
   /** So many of them, for `antiphon_forged_decisions_total`. */
@@ -29,7 +29,7 @@ export class ForgedDecisions {
     this.log = log;
   }
 
-  /** Z3. `place`: the stream or the object it was found in. */
+  /** FD3. `place`: the stream or the object it was found in. */
   alarm(message: { subject: string; seq: number }, why: string, place: string): void {
     const key = `${place} ${message.seq} ${message.subject}`;
     if (this.told.has(key)) return;
@@ -44,7 +44,7 @@ export class ForgedDecisions {
 
 const PAGE = 64;
 
-/** Of messages of one run: those that are believed, with what the others hid (Z1, Z2). In stream order. */
+/** Of messages of one run: those that are believed, with what the others hid (FD1, FD2). In stream order. */
 export async function believedOf(
   bus: Bus,
   stream: string,
@@ -97,7 +97,7 @@ export async function forgedUpTo(bus: Bus, stream: string, filter: string, after
   }
 }
 
-/** Into a register that holds nothing that is believed (Z2). */
+/** Into a register that holds nothing that is believed (FD2). */
 export async function publishPastForged(bus: Bus, out: Outgoing): Promise<PublishResult> {
   const result = await bus.publish({ ...out, expectLastSubjectSequence: 0 });
   if (result.kind !== "failed" || result.refusal !== "expectation") return result;

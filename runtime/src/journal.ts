@@ -40,8 +40,9 @@ import type { SigningKey } from "./signing-key.ts";
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
- *   Z2 A decision that no trusted Director signed holds no register: the true one is appended behind it, on the
- *      condition that nothing else came after what was looked at (forged.ts).
+ *
+ * A decision that no trusted Director signed holds no register: the true one is appended behind it, on the condition that
+ * nothing else came after what was looked at (FD2, forged.ts).
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
@@ -143,7 +144,7 @@ class JetStreamJournal implements Journal {
         this.bus,
         out.stream,
         filter.expectedSubject ?? out.subject,
-      ); // Z2
+      ); // FD2
       if (expectLastSubjectSequence === 0) await this.clock.sleep(20 * 2 ** attempt, options.signal);
     }
   }
@@ -157,7 +158,7 @@ class JetStreamJournal implements Journal {
     for (let attempt = 0, last = after; attempt <= refusedReads; attempt += 1) {
       const done = await this.publishAfter(out, after, options, last);
       if (done !== null) return done;
-      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // Z2
+      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // FD2
       if (last === 0) break;
     }
     return { kind: "moved" };

@@ -29,7 +29,7 @@ import { noTrust, type Trust } from "./trust.ts";
  *   Y3 The memory of what is right is bounded.
  *   Y4 Two readers of one record share its body, so it is frozen: nobody changes what another one reads.
  *   Y5 A record that was archived and put back has the sequence and the time it had before.
- *   Y8 A decision that no trusted Director signed is no record: `read` throws ANT_SIGNATURE_INVALID. What was verified
+ *   FD4 A decision that no trusted Director signed is no record: `read` throws ANT_SIGNATURE_INVALID. What was verified
  *      once, or signed by this process itself, is remembered by digest and signature.
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
@@ -72,7 +72,7 @@ export class RecordReader {
     const address = parseJournalSubject(subject);
     if (address === null) throw corrupt(message, "not a journal subject");
     const claimed = message.header(HEADERS.digest);
-    if (SIGNED_TYPES.includes(address.type)) this.requireBelief(message, digest, claimed); // Y8
+    if (SIGNED_TYPES.includes(address.type)) this.requireBelief(message, digest, claimed); // FD4
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // Y1
     const known = this.decoded.get(digest);
     const record = known ?? decoded(message);

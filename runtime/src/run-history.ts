@@ -105,7 +105,7 @@ export class RunHistory {
   }
 }
 
-/** Null: a decision in a pack that no trusted Director signed; it says nothing there either (Z1). */
+/** Null: a decision in a pack that no trusted Director signed; it says nothing there either (FD1). */
 function believedRecordOf(bus: Bus, message: ArchivedMessage): StoredRecord | null {
   const { subject, seq, data, headers } = message;
   const why = bus.records.doubt({ subject, data, header: (name) => headers[name] ?? "" });

@@ -17,7 +17,7 @@ export function notHandedOut(runId: string): AntiphonError {
   return new AntiphonError("ANT_JOURNAL_CORRUPT", detail, { data: { runId } });
 }
 
-/** What the journal holds of a run, from a stream sequence on, in stream order, without what is not believed (Z1). */
+/** What the journal holds of a run, from a stream sequence on, in stream order, without what is not believed (FD1). */
 export async function runMessages(bus: Bus, runId: string, fromSeq = 0): Promise<StoredMessage[]> {
   const stream = journalStreamOf(bus, runId);
   const messages = await believedOf(bus, stream, await storedMessages(bus, stream, runId, fromSeq));

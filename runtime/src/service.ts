@@ -24,7 +24,7 @@ import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "./trust.ts";
  *   S1 Ready means: durable server, topology in place, the role's start has returned.
  *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
  *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
- *   S8 Nothing is read before it is known whose decisions are believed; without keys a service does not start.
+ *   S9 Nothing is read before it is known whose decisions are believed; without keys a service does not start.
  *   S7 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
  *      the connection come in any case. It is logged when it happens, and is what the process ends with (S3).
  */
@@ -142,7 +142,7 @@ export async function startService(
   return { bus, node, stop };
 }
 
-/** S8 */
+/** S9 */
 async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig): Promise<Trust> {
   if (config.unsafeTrust) return unsafeTrust;
   const { trustedKeysFile } = config;

@@ -80,7 +80,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
   const slug = String(Object.keys(FORGERIES).indexOf(how));
   const headersOf = FORGERIES[how] ?? (() => Promise.resolve({}));
 
-  test("Z1 before the result: a forged PASS lands nothing, and the true verdict is stored after it", async () => {
+  test("FD1 before the result: a forged PASS lands nothing, and the true verdict is stored after it", async () => {
     const runId = `run_before${slug}`;
     const repo = world.makeTarget();
     const letGo = world.holdRoom();
@@ -92,7 +92,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
     await expectTrueEnd(runId, repo, [seq]);
   });
 
-  test("Z1 while the clean room works: forged verdict, landing and ending together decide nothing", async () => {
+  test("FD1 while the clean room works: forged verdict, landing and ending together decide nothing", async () => {
     const runId = `run_during${slug}`;
     const repo = world.makeTarget();
     const letGo = world.holdRoom();
@@ -110,7 +110,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
     await expectTrueEnd(runId, repo, seqs);
   });
 
-  test("Z2 after the end: what is written over a true decision hides nothing of it", async () => {
+  test("FD2 after the end: what is written over a true decision hides nothing of it", async () => {
     const runId = `run_after${slug}`;
     const repo = world.makeTarget();
     await world.openRun(runId, repo);
@@ -128,7 +128,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
   });
 });
 
-test("Z3 a forged decision is an alarm: an error line with its place and the reason, and a count", async () => {
+test("FD3 a forged decision is an alarm: an error line with its place and the reason, and a count", async () => {
   const repo = world.makeTarget();
   const letGo = world.holdRoom();
   await world.openRun("run_alarm", repo);

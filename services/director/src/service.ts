@@ -133,6 +133,7 @@ export function directOver(
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
     ...{ views, runs, director, projector, log, clock: systemClock, signal },
+    doubt: bus.trust.doubt,
     putBack: (lost) => putBackLost(bus, key, lost),
     partitions: () => bus.partitions,
   });

@@ -23,7 +23,7 @@ export interface CliConfig {
   /** The E2B service, for the doctor. Sources: E2B_API_KEY, and E2B_API_URL or E2B_DOMAIN (default e2b.app). */
   readonly e2b: { readonly apiKey: string | null; readonly url: string };
   readonly path: string;
-  /** Thumbprints of the Director keys to trust, comma separated; empty: those the gateway publishes. Source: ANTIPHON_DIRECTOR_KEYS. */
+  /** Thumbprints of the Director keys to trust, comma separated; empty: all that the gateway trusts. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
 }
 

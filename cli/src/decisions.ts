@@ -3,7 +3,8 @@
 // Invariants:
 //   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
 //       error, not a line on the screen.
-//   Y6  With ANTIPHON_DIRECTOR_KEYS set, only those keys are trusted and an unsigned decision is an error too.
+//   Y6  Trusted are the keys the gateway was given by its deployment; with ANTIPHON_DIRECTOR_KEYS set, only those of
+//       them. An unsigned decision is an error in any case.
 import { digestOf, encode } from "@antiphon/contracts/codec";
 import { parseSignature, SIGNED_TYPES, thumbprintOf, verifiesRecord } from "@antiphon/contracts/signature";
 import type { DirectorKey } from "@antiphon/contracts";
@@ -20,7 +21,7 @@ export interface Decisions {
 export function openDecisions(gateway: GatewayClient, trusted: readonly string[]): Decisions {
   const published = new Map<string, DirectorKey>();
   const signers = new Set<string>();
-  const seen = { signed: 0, unsigned: 0 };
+  let verified = 0;
 
   /** Keys are asked for once, and again when a Director with a new one joins in. */
   async function keyOf(kid: string): Promise<DirectorKey | undefined> {
@@ -36,11 +37,7 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
   return {
     async check(record) {
       if (!SIGNED_TYPES.includes(record.type)) return;
-      if (record.signature === undefined) {
-        if (trusted.length > 0) throw refused(record, "it is not signed"); // Y6
-        seen.unsigned += 1;
-        return;
-      }
+      if (record.signature === undefined) throw refused(record, "it is not signed"); // Y6
       const signature = parseSignature(record.signature);
       const key = signature === null ? undefined : await keyOf(signature.kid);
       if (signature === null || key === undefined) throw refused(record, "no trusted key signed it");
@@ -49,14 +46,12 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
       if (!verifiesRecord(key, record.digest, signature.value))
         throw refused(record, "the signature does not verify");
       signers.add(signature.kid);
-      seen.signed += 1;
+      verified += 1;
     },
     get words() {
-      if (seen.signed + seen.unsigned === 0) return null;
-      if (seen.signed === 0) return "unsigned (the Director has no key)";
+      if (verified === 0) return null;
       const who = [...signers].map((kid) => kid.slice(0, 12)).join(", ");
-      const rest = seen.unsigned === 0 ? "" : `, ${seen.unsigned} unsigned`;
-      return `director ${who}: ${seen.signed} ${seen.signed === 1 ? "decision" : "decisions"} verified${rest}`;
+      return `director ${who}: ${verified} ${verified === 1 ? "decision" : "decisions"} verified`;
     },
   };
 }

@@ -8,7 +8,7 @@ import type { DirectorKey } from "@antiphon/contracts";
 import { journalFault, type JournalFault } from "@antiphon/contracts/proof/journal-fault";
 import type { JournalOverview, JournalPartition, RunMaterial } from "@antiphon/contracts/proof/run-material";
 import { proveRun, type RunProof, type Trust } from "@antiphon/contracts/proof/run-proof";
-import { thumbprintOf } from "@antiphon/contracts/signature";
+import { trustIn } from "@antiphon/contracts/signature";
 import { partitionOf } from "@antiphon/contracts/subjects";
 import { SequenceSet } from "./sequence-set.ts";
 
@@ -90,10 +90,8 @@ function badView(runId: string): string {
 
 async function trustOf(gateway: Source, trusted: readonly string[], partitions: number): Promise<Trust> {
   const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
-  // A key published under another one's name is nobody's.
-  const good = keys.filter(({ x, kid }) => thumbprintOf(x) === kid);
-  const believed = trusted.length === 0 ? good : good.filter(({ kid }) => trusted.includes(kid));
-  return { keys: new Map(believed.map((key) => [key.kid, key])), signedOnly: trusted.length > 0, partitions };
+  const believed = trusted.length === 0 ? keys : keys.filter(({ kid }) => trusted.includes(kid));
+  return { doubt: trustIn(believed), partitions };
 }
 
 /** All pages of a run. */

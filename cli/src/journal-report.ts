@@ -12,7 +12,7 @@ export function reportLines(report: JournalReport, c: Colours): string[] {
     `${runs} runs, ${records} records checked: ${faults.length === 0 ? c.green("whole") : c.red(count)}`,
   ];
   if (open > 0) words.push(c.dim(`${open} open: nothing vouches yet for the last record of an open run`));
-  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions bear no signature (their Director had no key)`));
+  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions bear no signature`));
   return [...faults.flatMap((fault) => faultLines(fault, c)), ...notes, ...words];
 }
 

@@ -52,7 +52,7 @@ const EPILOGUE = `
 Environment:
   ANTIPHON_GATEWAY_URL  where the gateway is (http://127.0.0.1:3001)
   ANTIPHON_TOKEN        its token, when it is not on loopback
-  ANTIPHON_DIRECTOR_KEYS  thumbprints of the Director keys to trust (those the gateway publishes)
+  ANTIPHON_DIRECTOR_KEYS  thumbprints of the Director keys to trust (all that the gateway trusts)
 
 Exit codes: 0 ok, 1 the run failed, 2 usage, 3 the run needs input, 4 unreachable
 `;

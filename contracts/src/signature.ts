@@ -6,8 +6,9 @@
  * Invariants:
  *  Y1 A signature is bound to its purpose: bytes signed as a record can pass for nothing else.
  *  Y2 What cannot be parsed is no signature, never half of one.
+ *  Y10 A decision is believed when a key that the deployment pins signed its digest, and for no other reason.
  */
-import { createHash, createPublicKey, verify } from "node:crypto";
+import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { Type, type Static } from "typebox";
 import type { JournalType } from "./journal/record.ts";
 import { closed } from "./shape.ts";
@@ -38,9 +39,32 @@ export const signedBytes = (digest: string): Uint8Array =>
   new TextEncoder().encode(`antiphon.record.v1\n${digest}`);
 
 /** Whether the value of a signature is this key's, over a record of this digest. */
-export function verifiesRecord({ kty, crv, x }: DirectorKey, digest: string, value: string): boolean {
-  const key = createPublicKey({ key: { kty, crv, x }, format: "jwk" });
-  return verify(null, signedBytes(digest), key, Buffer.from(value, "base64url"));
+export function verifiesRecord(key: DirectorKey, digest: string, value: string): boolean {
+  return verifies(publicKeyOf(key), digest, value);
+}
+
+const publicKeyOf = ({ kty, crv, x }: DirectorKey): KeyObject =>
+  createPublicKey({ key: { kty, crv, x }, format: "jwk" });
+
+const verifies = (key: KeyObject, digest: string, value: string): boolean =>
+  verify(null, signedBytes(digest), key, Buffer.from(value, "base64url"));
+
+/** Why a decision of this digest is not believed under the text of its signature; null: a trusted Director signed it. */
+export type Doubt = (signature: string, digest: string) => string | null;
+
+/** Trusts the keys that are pinned and no other (Y10). A key that stands under another one's thumbprint is nobody's. */
+export function trustIn(keys: readonly DirectorKey[]): Doubt {
+  const byKid = new Map(
+    keys.filter(({ x, kid }) => thumbprintOf(x) === kid).map((key) => [key.kid, publicKeyOf(key)]),
+  );
+  return (signature, digest) => {
+    if (signature === "") return "it bears no signature";
+    const parsed = parseSignature(signature);
+    if (parsed === null) return "its signature cannot be read";
+    const key = byKid.get(parsed.kid);
+    if (key === undefined) return `no trusted key has the thumbprint ${parsed.kid}`;
+    return verifies(key, digest, parsed.value) ? null : "its signature does not verify";
+  };
 }
 
 export const signatureText = ({ kid, value }: RecordSignature): string => `${kid}.${value}`;

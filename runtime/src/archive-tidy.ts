@@ -34,6 +34,7 @@ export const OF_THE_RUN: ReadonlySet<string> = new Set([
   "ANT_ARCHIVE_CORRUPT",
   "ANT_JOURNAL_CORRUPT",
   "ANT_JOURNAL_GAP",
+  "ANT_SIGNATURE_INVALID",
 ]);
 
 /** What is to become of a pack: somebody needs it, nobody does, or nobody points to it and it must not go. */

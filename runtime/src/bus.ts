@@ -9,6 +9,7 @@ import { backoffMs } from "./backoff.ts";
 import { Deadlines } from "./deadlines.ts";
 import { partitionsOf } from "./deployment.ts";
 import { DirectReader } from "./direct-reader.ts";
+import { ForgedDecisions } from "./forged.ts";
 import { requireDurability } from "./durability.ts";
 import type { Logger } from "./logger.ts";
 import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "./publisher.ts";
@@ -18,6 +19,7 @@ import { RecordReader } from "./record-reader.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { StreamLeader } from "./stream-leader.ts";
+import { noTrust, type Trust } from "./trust.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
@@ -44,6 +46,8 @@ export interface BusOptions {
   /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
   unsafeDurability?: boolean;
   token?: string;
+  /** Whose decisions are believed. Default: nobody's. */
+  trust?: Trust;
   /** Gives the first connection this long. Default 5,000. */
   connectTimeoutMs?: number;
   publisher?: Partial<PublisherLimits>;
@@ -69,6 +73,10 @@ export interface Bus {
   readonly reader: DirectReader;
   /** Reads records; one for the connection, so that what was found right once is right for all. */
   readonly records: RecordReader;
+  /** Whose decisions `records` believes. */
+  readonly trust: Trust;
+  /** Those it was handed and did not believe. */
+  readonly forged: ForgedDecisions;
   publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
   publisherStats(): PublisherStats;
   /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
@@ -234,7 +242,9 @@ function openBus(
       partitions = there;
     },
     reader,
-    records: new RecordReader(),
+    records: new RecordReader(options.trust),
+    trust: options.trust ?? noTrust,
+    forged: new ForgedDecisions(options.log),
     get connected() {
       return connected;
     },

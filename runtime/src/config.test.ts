@@ -8,6 +8,8 @@ describe("the configuration", () => {
       deployment: {},
       natsMonitorUrl: null,
       natsToken: null,
+      trustedKeysFile: null,
+      unsafeTrust: false,
       unsafeDurability: false,
       logLevel: "info",
       metricsPort: null,

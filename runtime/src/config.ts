@@ -9,6 +9,10 @@ export interface RuntimeConfig {
   natsMonitorUrl: string | null;
   /** ANTIPHON_NATS_TOKEN */
   natsToken: string | null;
+  /** ANTIPHON_TRUSTED_KEYS: file with the public keys of the Directors whose decisions are believed, a JWK set. */
+  trustedKeysFile: string | null;
+  /** ANTIPHON_UNSAFE_TRUST=1: believe every decision, whoever wrote it. For tests. */
+  unsafeTrust: boolean;
   /** ANTIPHON_UNSAFE_DURABILITY=1: accept a server that acknowledges before it fsyncs. */
   unsafeDurability: boolean;
   /** ANTIPHON_LOG_LEVEL */
@@ -33,6 +37,8 @@ export function readRuntimeConfig(
     natsUrl: urls(env, "ANTIPHON_NATS_URL", ["nats:", "tls:", "ws:", "wss:"]) ?? "nats://127.0.0.1:4222",
     natsMonitorUrl: urls(env, "ANTIPHON_NATS_MONITOR", ["http:", "https:"]),
     natsToken: env["ANTIPHON_NATS_TOKEN"] ?? null,
+    trustedKeysFile: env["ANTIPHON_TRUSTED_KEYS"] || null,
+    unsafeTrust: flag(env, "ANTIPHON_UNSAFE_TRUST"),
     unsafeDurability: flag(env, "ANTIPHON_UNSAFE_DURABILITY"),
     logLevel: oneOf(env, "ANTIPHON_LOG_LEVEL", logLevels) ?? "info",
     metricsPort: integer(env, "ANTIPHON_METRICS_PORT", 0, 65_535),

@@ -9,8 +9,10 @@ import {
 } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
+import { ClosedRuns } from "./closed-runs.ts";
 import { systemClock } from "./clock.ts";
 import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
+import { believedLast, believedOf, forgedUpTo } from "./forged.ts";
 import { tailRun } from "./journal-tail.ts";
 import type { Logger } from "./logger.ts";
 import type { Outgoing } from "./publisher.ts";
@@ -39,6 +41,9 @@ import type { SigningKey } from "./signing-key.ts";
  *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
  *      or the bus closes, and then it throws.
  *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
+ *
+ * A decision that no trusted Director signed holds no register: the true one is appended behind it, on the condition that
+ * nothing else came after what was looked at (FD2, forged.ts).
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
@@ -80,7 +85,7 @@ export interface Journal {
   runIds(): Promise<string[]>;
   /** Ids of archived runs, those archived last first. */
   archivedRunIds(limit: number): Promise<string[]>;
-  /** Ids of the runs without a `closed` record. Costs names, not records. */
+  /** Ids of the runs without a `closed` record. Costs names, and one look at each `closed` in the life of a process. */
   openRunIds(): Promise<string[]>;
 }
 
@@ -89,6 +94,8 @@ type RecordOut = RecordMessage & { readonly stream: string; readonly subject: st
 
 /** How often a refused append looks for the record that refused it, before it tries again. */
 const refusedReads = 5;
+
+type Expectation = Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence">;
 
 export interface JournalOptions {
   log?: Logger;
@@ -107,6 +114,7 @@ class JetStreamJournal implements Journal {
   private readonly clock: Clock;
   private readonly key: SigningKey | null;
   private readonly history: RunHistory;
+  private readonly over: ClosedRuns;
 
   constructor(bus: Bus, { log, clock, key }: JournalOptions) {
     this.bus = bus;
@@ -114,6 +122,7 @@ class JetStreamJournal implements Journal {
     this.clock = clock ?? systemClock;
     this.key = key ?? null;
     this.history = new RunHistory(bus);
+    this.over = new ClosedRuns(bus);
   }
 
   async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
@@ -122,9 +131,9 @@ class JetStreamJournal implements Journal {
       const done = await this.publishAfter(out, options.after, options);
       if (done !== null) return done;
     }
-    for (let attempt = 0; ; attempt += 1) {
-      const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
-      const done = await this.publish(out, { ...filter, expectLastSubjectSequence: 0 }, options); // J3
+    const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
+    for (let attempt = 0, expectLastSubjectSequence = 0; ; attempt += 1) {
+      const done = await this.publish(out, { ...filter, expectLastSubjectSequence }, options); // J3
       if (done !== null) return done;
       const last = record.type === "intent" ? await this.find("closed", record.runId, null, 0) : null;
       if (last !== null) return { kind: "conflict", existing: last }; // J3
@@ -132,7 +141,12 @@ class JetStreamJournal implements Journal {
       if (attempt >= refusedReads) {
         throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but holds none`);
       }
-      await this.clock.sleep(20 * 2 ** attempt, options.signal);
+      expectLastSubjectSequence = await forgedUpTo(
+        this.bus,
+        out.stream,
+        filter.expectedSubject ?? out.subject,
+      ); // FD2
+      if (expectLastSubjectSequence === 0) await this.clock.sleep(20 * 2 ** attempt, options.signal);
     }
   }
 
@@ -141,8 +155,14 @@ class JetStreamJournal implements Journal {
     after: number,
     options: AppendOptions = {},
   ): Promise<AppendAfterResult> {
-    const done = await this.publishAfter(this.messageOf(record, options), after, options);
-    return done ?? { kind: "moved" };
+    const out = this.messageOf(record, options);
+    for (let attempt = 0, last = after; attempt <= refusedReads; attempt += 1) {
+      const done = await this.publishAfter(out, after, options, last);
+      if (done !== null) return done;
+      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // FD2
+      if (last === 0) break;
+    }
+    return { kind: "moved" };
   }
 
   private messageOf(record: NewRecord, { traceparent }: AppendOptions): RecordOut {
@@ -151,17 +171,18 @@ class JetStreamJournal implements Journal {
     return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
   }
 
-  /** Null: the run has moved on. */
+  /** Null: the run has moved on. `last`: what stands between it and `after` is not believed. */
   private async publishAfter(
     out: RecordOut,
     after: number,
     options: AppendOptions,
+    last = after,
   ): Promise<AppendResult | null> {
     const says = !this.bus.isCluster;
     const headers = says ? { ...out.headers, [HEADERS.after]: String(after) } : out.headers;
     const expectation = {
       expectedSubject: this.filterOf(out.envelope.runId),
-      expectLastSubjectSequence: after,
+      expectLastSubjectSequence: last,
     };
     const done = await this.publish({ ...out, headers }, expectation, options);
     return says && done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
@@ -170,7 +191,7 @@ class JetStreamJournal implements Journal {
   /** Null: refused, and the record's own register is empty. */
   private async publish(
     out: RecordOut,
-    expectation: Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence">,
+    expectation: Expectation,
     { signal }: AppendOptions,
   ): Promise<AppendResult | null> {
     const { stream, subject, payload, headers, digest, envelope } = out;
@@ -179,7 +200,8 @@ class JetStreamJournal implements Journal {
       signal,
     );
     if (result.kind === "ok") {
-      this.bus.records.remember(digest);
+      this.bus.records.remember(digest, out.signature);
+      if (envelope.type === "closed") this.over.add(envelope.runId);
       const signature = out.signature === null ? {} : { signature: out.signature };
       const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
       const record = { ...stored, ...signature } as StoredRecord;
@@ -202,7 +224,8 @@ class JetStreamJournal implements Journal {
     const wanted: readonly JournalType[] = [...types, "archived"];
     const filters = wanted.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
     try {
-      const messages = await this.bus.reader.multiLast(this.streamOf(runId), filters);
+      const stream = this.streamOf(runId);
+      const messages = await believedOf(this.bus, stream, await this.bus.reader.multiLast(stream, filters));
       const records = messages.map((message) => this.bus.records.read(message)); // J9
       if (records.every(({ type }) => type !== "archived")) return records;
     } catch (error) {
@@ -236,8 +259,9 @@ class JetStreamJournal implements Journal {
   async openRunIds(): Promise<string[]> {
     const opened = await this.idsOf("intent");
     if (opened.size === 0) return [];
-    for (const runId of await this.idsOf("closed")) opened.delete(runId);
-    return [...opened];
+    const named = await this.idsOf("closed");
+    const over = await this.over.among([...named].filter((runId) => opened.has(runId)));
+    return [...opened].filter((runId) => !over.has(runId));
   }
 
   archivedRunIds(limit: number): Promise<string[]> {
@@ -282,7 +306,7 @@ class JetStreamJournal implements Journal {
   }
 
   private async readBack(stream: string, subject: string): Promise<StoredRecord | null> {
-    const message = await this.bus.reader.last(stream, subject);
+    const message = await believedLast(this.bus, stream, subject);
     return message === null ? null : this.bus.records.read(message);
   }
 }

@@ -1,6 +1,7 @@
 import type { NewRecord } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, digestOf, subjects } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
+import { believedLast, publishPastForged } from "./forged.ts";
 import { messageOf } from "./record-message.ts";
 import { journalStreamOf } from "./run-messages.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -33,14 +34,18 @@ export async function putBackLost(bus: Bus, key: SigningKey, lost: LostRecord): 
     throw new AntiphonError("ANT_JOURNAL_GAP", detail); // M1
   }
   const stream = journalStreamOf(bus, record.runId);
-  const result = await bus.publish({
-    ...{ stream, subject, payload: message.payload, expectLastSubjectSequence: 0, group: true }, // M2
-    headers: { ...message.headers, [HEADERS.restored]: `${seq}:${at.toISOString()}` },
-  });
+  const headers = { ...message.headers, [HEADERS.restored]: `${seq}:${at.toISOString()}` };
+  const result = await publishPastForged(bus, {
+    stream,
+    subject,
+    payload: message.payload,
+    headers,
+    group: true,
+  }); // M2
   if (result.kind === "ok") return true;
   if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
-  const there = await bus.reader.last(stream, subject);
+  const there = await believedLast(bus, stream, subject);
   if (there !== null && digestOf(there.data) === digest) return false;
   throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses the record that was lost from it`);
 }

@@ -4,6 +4,7 @@ import { openMetrics } from "./metrics.ts";
 
 const bus = {
   connected: true,
+  forged: { total: 0 },
   publisherStats: () => ({ pending: 0, pendingBytes: 0, singles: 0, batches: 0, batched: 0, retried: 0 }),
 } as unknown as Bus;
 

@@ -46,6 +46,16 @@ export async function openMetrics(
       }
     },
   });
+  let forged = 0;
+  new Counter({
+    name: "antiphon_forged_decisions_total",
+    help: "Messages on the subject of a decision that no trusted Director signed.",
+    registers: [registry],
+    collect() {
+      this.inc(bus.forged.total - forged);
+      forged = bus.forged.total;
+    },
+  });
   new Gauge({
     name: "antiphon_bus_up",
     help: "1 while connected to NATS.",

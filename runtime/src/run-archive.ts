@@ -3,6 +3,7 @@ import { AntiphonError, journalStream, limits, parseJournalSubject, subjects } f
 import { contentsOf, entryOf, purgeable, sizeOf } from "./archive-plan.ts";
 import { ArchiveTidy, OF_THE_RUN, type Tidied } from "./archive-tidy.ts";
 import type { Bus } from "./bus.ts";
+import type { StoredMessage } from "./direct-reader.ts";
 import { brokenChain } from "./core/run-chain.ts";
 import type { Journal } from "./journal.ts";
 import { PackIndex } from "./pack-index.ts";
@@ -24,6 +25,7 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  *
  * Invariants:
  *   X1 Only a run that is closed, whose records all have their digests and shapes and whose chain holds, is packed.
+ *      What nobody believes (forged.ts) is neither packed nor purged: it stays in the journal, for whoever looks into it.
  *   X2 Nothing is purged but what a pack holds that was read back by this process: each record by its own sequence, after
  *      `archived` is stored. What was said later stays where it is.
  *   X3 `intent` goes first and `closed` last, so that a purge cut short is never an open run, and is found again.
@@ -105,13 +107,21 @@ class JetStreamRunArchive implements RunArchive {
         const batch = Math.min(PAGE, limit + except.size - found.length);
         const page = await this.bus.reader.next(journalStream(partition), { filter, seq, batch });
         const old = page.messages.filter(({ at }) => at < until);
-        const ids = old.flatMap(({ subject }) => parseJournalSubject(subject)?.runId ?? []);
+        const over = old.filter((message) => this.isBelieved(message, journalStream(partition)));
+        const ids = over.flatMap(({ subject }) => parseJournalSubject(subject)?.runId ?? []);
         found.push(...ids.filter((runId) => !except.has(runId)).slice(0, limit - found.length));
         seq = (page.messages.at(-1)?.seq ?? 0) + 1;
         more = page.pending > 0 && old.length === page.messages.length;
       }
     }
     return found;
+  }
+
+  /** What was forged on the subject of an end is no end, and must not take its place either. */
+  private isBelieved(message: StoredMessage, stream: string): boolean {
+    const why = this.bus.records.doubt(message);
+    if (why !== null) this.bus.forged.alarm(message, why, stream);
+    return why === null;
   }
 
   async pack(runIds: readonly string[], until: Date): Promise<Packed> {

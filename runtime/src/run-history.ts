@@ -1,5 +1,12 @@
 import type { ArchivedMessage, StoredRecord } from "@antiphon/contracts";
-import { HEADERS, STORAGE_TYPES, journalStream, parseJournalSubject, subjects } from "@antiphon/contracts";
+import {
+  BUCKETS,
+  HEADERS,
+  STORAGE_TYPES,
+  journalStream,
+  parseJournalSubject,
+  subjects,
+} from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import type { StoredMessage } from "./direct-reader.ts";
 import { PackShelf, type ArchivedRecord } from "./pack-shelf.ts";
@@ -46,7 +53,7 @@ export class RunHistory {
     const archived = await this.archived(runId);
     const entry = archived === null ? null : await this.shelf.entry(archived);
     const message = entry?.records.find((record) => record.subject === subject);
-    return message === undefined ? null : recordOf(this.bus, message);
+    return message === undefined ? null : believedRecordOf(this.bus, message);
   }
 
   /** Ids of archived runs, those archived last first. Looks back from the stream's end, further each time. */
@@ -90,9 +97,21 @@ export class RunHistory {
   private async merge(archived: ArchivedRecord, own: readonly StoredRecord[]): Promise<StoredRecord[]> {
     const entry = await this.shelf.entry(archived);
     const bySubject = new Map(own.map((record) => [record.subject, record]));
-    for (const message of entry.records) bySubject.set(message.subject, recordOf(this.bus, message)); // H2
+    for (const message of entry.records) {
+      const record = believedRecordOf(this.bus, message);
+      if (record !== null) bySubject.set(message.subject, record); // H2
+    }
     return [...bySubject.values()];
   }
+}
+
+/** Null: a decision in a pack that no trusted Director signed; it says nothing there either (FD1). */
+function believedRecordOf(bus: Bus, message: ArchivedMessage): StoredRecord | null {
+  const { subject, seq, data, headers } = message;
+  const why = bus.records.doubt({ subject, data, header: (name) => headers[name] ?? "" });
+  if (why === null) return recordOf(bus, message);
+  bus.forged.alarm({ subject, seq }, why, BUCKETS.archive);
+  return null;
 }
 
 /** The record of an archived message, as it was read when it was in the journal. */

@@ -2,6 +2,7 @@ import { AntiphonError, journalStream, partitionOf, subjects } from "@antiphon/c
 import type { Bus } from "./bus.ts";
 import type { StoredMessage } from "./direct-reader.ts";
 import { TooManyResults, UnreadableMessage } from "./direct-reader.ts";
+import { believedOf } from "./forged.ts";
 
 /** Messages of one page when a run has more than the server resolves at once (1,024). */
 const PAGE = 512;
@@ -16,9 +17,19 @@ export function notHandedOut(runId: string): AntiphonError {
   return new AntiphonError("ANT_JOURNAL_CORRUPT", detail, { data: { runId } });
 }
 
-/** All messages the journal holds of a run, from a stream sequence on, in stream order. */
+/** What the journal holds of a run, from a stream sequence on, in stream order, without what is not believed (FD1). */
 export async function runMessages(bus: Bus, runId: string, fromSeq = 0): Promise<StoredMessage[]> {
   const stream = journalStreamOf(bus, runId);
+  const messages = await believedOf(bus, stream, await storedMessages(bus, stream, runId, fromSeq));
+  return messages.filter(({ seq }) => seq >= fromSeq); // What a forged one hid may have been read before.
+}
+
+async function storedMessages(
+  bus: Bus,
+  stream: string,
+  runId: string,
+  fromSeq: number,
+): Promise<StoredMessage[]> {
   const filter = subjects.runInPartition(runId, bus.partitions);
   try {
     return await bus.reader.multiLast(stream, [filter], fromSeq);

@@ -3,6 +3,7 @@ import { AntiphonError, HEADERS, digestOf } from "@antiphon/contracts";
 import type { Bus } from "./bus.ts";
 import { systemClock } from "./clock.ts";
 import { brokenChain } from "./core/run-chain.ts";
+import { believedLast, publishPastForged } from "./forged.ts";
 import type { Journal } from "./journal.ts";
 import { PackShelf } from "./pack-shelf.ts";
 import { latestArchived, recordOf } from "./run-history.ts";
@@ -68,14 +69,12 @@ export function openRunRestore(bus: Bus, journal: Journal): RunRestore {
 async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promise<boolean> {
   const { subject, seq, at, data } = message;
   const stream = journalStreamOf(bus, runId);
-  const result = await bus.publish({
-    ...{ stream, subject, payload: data, expectLastSubjectSequence: 0, group: true },
-    headers: { ...wordsOf(message.headers), [HEADERS.restored]: `${seq}:${at}` },
-  });
+  const headers = { ...wordsOf(message.headers), [HEADERS.restored]: `${seq}:${at}` };
+  const result = await publishPastForged(bus, { stream, subject, payload: data, headers, group: true });
   if (result.kind === "ok") return true;
   if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
-  const there = await bus.reader.last(stream, subject);
+  const there = await believedLast(bus, stream, subject);
   if (there !== null && digestOf(there.data) === digestOf(data)) return false; // Q6
   throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds another record than the archive`);
 }

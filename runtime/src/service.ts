@@ -11,6 +11,7 @@ import { createLogger } from "./logger.ts";
 import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
 import { provision } from "./provision.ts";
 import { answerServiceRequests } from "./service-endpoints.ts";
+import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "./trust.ts";
 
 /**
  * The life of a service process, the same for every role.
@@ -24,6 +25,7 @@ import { answerServiceRequests } from "./service-endpoints.ts";
  *   S1 Ready means: durable server, topology in place, the role's start has returned.
  *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
  *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
+ *   S9 Nothing is read before it is known whose decisions are believed; without keys a service does not start.
  *   S7 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
  *      the connection come in any case. It is logged when it happens, and is what the process ends with (S3).
  */
@@ -49,6 +51,8 @@ export interface ServiceDefinition {
   name: string;
   version?: string;
   description?: string;
+  /** It makes the file with the trusted keys when there is none: a Director. The others wait for it. */
+  makesTrust?: boolean;
   start(context: ServiceContext): Promise<Role | void>;
 }
 
@@ -72,10 +76,12 @@ export async function startService(
   log: Logger,
 ): Promise<RunningService> {
   const node = nodeId(definition.name);
+  const trust = await trustOf(definition, config);
   const bus = await connectBus({
     servers: config.natsUrl,
     name: node,
     log,
+    trust,
     unsafeDurability: config.unsafeDurability,
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
     ...(config.natsToken === null ? {} : { token: config.natsToken }),
@@ -85,6 +91,7 @@ export async function startService(
   const closers: (() => void)[] = [];
   let role: Role | void;
   try {
+    if (config.unsafeTrust) log.warn("ANTIPHON_UNSAFE_TRUST: decisions are believed whoever signed them");
     if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
@@ -134,6 +141,17 @@ export async function startService(
     return stopped;
   };
   return { bus, node, stop };
+}
+
+/** S9 */
+async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig): Promise<Trust> {
+  if (config.unsafeTrust) return unsafeTrust;
+  const { trustedKeysFile } = config;
+  if (trustedKeysFile === null) {
+    const detail = "ANTIPHON_TRUSTED_KEYS is not set: whose decisions are to be believed?";
+    throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_KEYS" } });
+  }
+  return makesTrust === true ? trustToBeMade(trustedKeysFile) : openTrust(trustedKeysFile);
 }
 
 /** After an outage a consumer may be gone (an operator, another store): put back what is missing, say so. */

@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { DirectorKey } from "@antiphon/contracts";
 import { AntiphonError, signatureText, signedBytes, thumbprintOf } from "@antiphon/contracts";
 import { flushSync } from "./flush.ts";
-import { uniqueId } from "./ids.ts";
+import { makeOnce } from "./made-once.ts";
 
 /**
  * The Ed25519 key a Director signs its decisions and commits with. A file (PKCS#8, PEM) when one is named, made on
@@ -51,18 +51,12 @@ function readOrMake(file: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unusable(file, (error as Error).message);
   }
-  const draft = `${file}.${uniqueId()}`;
   try {
-    makeDirectory(resolve(dirname(file)));
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    writeFileSync(draft, pem, { mode: 0o600, flag: "wx", flush: true });
-    linkIfAbsent(draft, file); // Y7
-    flushSync(dirname(file)); // Y9
+    makeOnce(file, pem.toString(), 0o600); // Y7, Y9
     return readFileSync(file, "utf8");
   } catch (error) {
     throw unusable(file, (error as Error).message);
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 
@@ -72,21 +66,6 @@ function flushIfPossible(directory: string): void {
     flushSync(directory);
   } catch {
     // What can be read can be used.
-  }
-}
-
-/** With the names of all that had to be made (Y9). */
-function makeDirectory(directory: string): void {
-  const first = mkdirSync(directory, { recursive: true });
-  if (first === undefined) return;
-  for (let made = directory; made.length >= first.length; made = dirname(made)) flushSync(dirname(made));
-}
-
-function linkIfAbsent(draft: string, file: string): void {
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

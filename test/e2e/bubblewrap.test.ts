@@ -47,6 +47,7 @@ describe("without a container engine", () => {
       ...NO_ENGINE,
       ANTIPHON_SANDBOX_PROVIDER: "bubblewrap",
       ANTIPHON_NATS_URL: stack.ready.nats,
+      ANTIPHON_UNSAFE_TRUST: "1",
     };
     const ended = await run(process.execPath, [ANTIPHON, "serve", "--role", "sandbox-runner"], {
       env,

@@ -11,7 +11,7 @@ import {
   type SchemaName,
   type StoredRecord,
 } from "@antiphon/contracts";
-import { connectBus, createLogger, openJournal, openKv, type Bus } from "@antiphon/runtime";
+import { connectBus, createLogger, openJournal, openKv, unsafeTrust, type Bus } from "@antiphon/runtime";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -22,7 +22,12 @@ const projects: Project[] = [];
 
 beforeAll(async () => {
   stack = await startStack();
-  bus = await connectBus({ servers: stack.ready.nats, name: "contracts-test", log: createLogger("test") });
+  bus = await connectBus({
+    servers: stack.ready.nats,
+    name: "contracts-test",
+    log: createLogger("test"),
+    trust: unsafeTrust,
+  });
 });
 afterAll(async () => {
   await bus.close();

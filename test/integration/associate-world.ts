@@ -83,7 +83,11 @@ export async function openWorld(): Promise<World> {
   const instance = `test-${process.pid}-${Date.now().toString(36)}`;
   const services = new Set<RunningService>();
   const runners: RunningService[] = [];
-  const config = readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url, ANTIPHON_DRAIN_MS: "2000" });
+  const config = readRuntimeConfig({
+    ANTIPHON_NATS_URL: nats.url,
+    ANTIPHON_UNSAFE_TRUST: "1",
+    ANTIPHON_DRAIN_MS: "2000",
+  });
   const silent = createLogger("test", { level: "silent" });
 
   const runner = async (): Promise<RunningService> => {

@@ -44,7 +44,7 @@ beforeAll(async () => {
         return Promise.resolve({ drain: () => consumption.drain() });
       },
     },
-    readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url }),
+    readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" }),
     createLogger("router", { level: "silent" }),
   );
 });

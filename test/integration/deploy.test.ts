@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { makeKey } from "../../cli/src/key-files.ts";
 import { ROLES } from "../../cli/src/serve-role.ts";
 import { connectBus, createLogger } from "../../runtime/src/index.ts";
 import type { Manifest } from "../support/manifests.ts";
@@ -44,7 +45,19 @@ interface ComposeService {
 }
 
 const base = renderKustomization(join(root, "deploy/k8s/base"));
-const local = renderKustomization(join(root, "deploy/k8s/overlays/local"));
+/** As the guide says: the keys are made in the overlay's directory, here in a copy of it. */
+function renderLocal(): Manifest[] {
+  const copy = mkdtempSync(join(tmpdir(), "antiphon-k8s-"));
+  try {
+    cpSync(join(root, "deploy"), copy, { recursive: true });
+    const overlay = join(copy, "k8s/overlays/local");
+    makeKey(join(overlay, "director-key.pem"), join(overlay, "trusted-keys.json"));
+    return renderKustomization(overlay);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+const local = renderLocal();
 const compose = parse(read("deploy/compose/compose.yaml"), { merge: true }) as {
   services: Record<string, ComposeService>;
 };
@@ -157,6 +170,27 @@ describe("Kubernetes manifests", () => {
     }
   });
 
+  it("gives the trusted keys to every service, read-only, and the Director's own key to the Director alone", () => {
+    const mapOf = (namespace?: string) =>
+      of(local, "ConfigMap").find(
+        ({ metadata }) => metadata.namespace === namespace && metadata.name.startsWith("trusted-keys-"),
+      );
+    for (const deployment of of(local, "Deployment")) {
+      type Mounted = { name: string; configMap?: { name: string } };
+      const volumes = (podOf(deployment).volumes ?? []) as Mounted[];
+      const map = mapOf(deployment.metadata.namespace);
+      expect(Object.keys(map?.data ?? {})).toEqual(["trusted-keys.json"]);
+      const volume = volumes.find(({ name }) => name === "trusted-keys");
+      expect(volume?.configMap?.name, deployment.metadata.name).toBe(map?.metadata.name);
+      const service = podOf(deployment).containers[0] as Container & { volumeMounts: object[] };
+      expect(service.volumeMounts).toContainEqual({
+        ...{ name: "trusted-keys", mountPath: "/etc/antiphon-trust", readOnly: true },
+      });
+    }
+    const holders = of(local, "Deployment").filter((one) => JSON.stringify(one).includes("director-key"));
+    expect(holders.map(({ metadata }) => metadata.name)).toEqual(["director"]);
+  });
+
   it("keeps secrets out of the base", () => {
     expect(of(base, "Secret")).toEqual([]);
   });
@@ -200,6 +234,16 @@ describe("the compose file", () => {
         .map(([name]) => name);
     expect(holders("docker.sock")).toEqual(["sandbox-runner"]);
     expect(holders("ANTIPHON_REPOS")).toEqual(["director"]);
+  });
+
+  it("gives the trusted keys to every service, and lets only the director write them and hold its own key", () => {
+    for (const role of ROLES) {
+      const { environment = {}, volumes = [] } = compose.services[role] ?? { image: "" };
+      expect(environment["ANTIPHON_TRUSTED_KEYS"], role).toBe("/var/lib/antiphon-trust/trusted-keys.json");
+      const mode = role === "director" ? "" : ":ro";
+      expect(volumes, role).toContain(`trusted-keys:/var/lib/antiphon-trust${mode}`);
+      expect(volumes.some((volume) => volume.includes("director-keys:"))).toBe(role === "director");
+    }
   });
 });
 

@@ -69,6 +69,7 @@ async function startGateway(): Promise<ChildProcess> {
     env: {
       ...process.env,
       ANTIPHON_NATS_URL: world.nats.url,
+      ANTIPHON_UNSAFE_TRUST: "1",
       ANTIPHON_EGRESS_CONFIG: join(directory, "egress.json"),
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -29,7 +29,7 @@ beforeAll(async () => {
         return Promise.resolve({ drain: () => consumption.drain() });
       },
     },
-    readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url }),
+    readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" }),
     log,
   );
 });

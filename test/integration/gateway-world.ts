@@ -46,7 +46,10 @@ export async function openWorld(
   directing: Partial<DirectorConfig> = {},
 ): Promise<World> {
   const nats = await startNats(server);
-  const config = { ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url }), drainMs: 3_000 };
+  const config = {
+    ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url, ANTIPHON_UNSAFE_TRUST: "1" }),
+    drainMs: 3_000,
+  };
   const log = createLogger("test", { level: "silent" });
   const director = await startService(
     {

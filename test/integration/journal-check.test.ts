@@ -61,7 +61,7 @@ async function openWorld(): Promise<World> {
           return role;
         },
       },
-      { ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url }), drainMs: 3_000 },
+      { ...readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url, ANTIPHON_UNSAFE_TRUST: "1" }), drainMs: 3_000 },
       createLogger("test", { level: "silent" }),
     );
   let gateway = await startGateway();

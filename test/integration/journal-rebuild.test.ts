@@ -42,7 +42,10 @@ beforeAll(async () => {
   world = await openWorld({}, { maxFileStore: "320MB" });
   second = await startService(
     { name: "director", start: (context) => startDirector(context, readDirectorConfig({})) },
-    { ...readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url }), drainMs: 3_000 },
+    {
+      ...readRuntimeConfig({ ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" }),
+      drainMs: 3_000,
+    },
     createLogger("test", { level: "silent" }),
   );
   repo = makeRepo({ files: { "a.txt": "a\n" } });

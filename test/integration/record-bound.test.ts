@@ -35,7 +35,7 @@ const silent = createLogger("test", { level: "silent" });
 const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
 
 function serve(url: string, name: string, start: (context: ServiceContext) => Role): Promise<RunningService> {
-  const config = readRuntimeConfig({ ANTIPHON_NATS_URL: url });
+  const config = readRuntimeConfig({ ANTIPHON_NATS_URL: url, ANTIPHON_UNSAFE_TRUST: "1" });
   const service = { name, start: (context: ServiceContext) => Promise.resolve(start(context)) };
   return startService(service, config, silent);
 }

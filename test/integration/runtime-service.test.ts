@@ -42,7 +42,7 @@ interface Sleeper {
 function sleeper(workMs: number, fault = "", env: Record<string, string> = {}): Sleeper {
   const script = fileURLToPath(new URL("./runtime-service-process.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", script, String(workMs), fault], {
-    env: { ...process.env, ANTIPHON_NATS_URL: server.url, ...env },
+    env: { ...process.env, ANTIPHON_NATS_URL: server.url, ANTIPHON_UNSAFE_TRUST: "1", ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   running.push(child);

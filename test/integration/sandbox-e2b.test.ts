@@ -181,6 +181,7 @@ describe("e2b", () => {
       env: {
         PATH: process.env["PATH"] ?? "",
         ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_UNSAFE_TRUST: "1",
         ANTIPHON_STATE_DIR: directory,
         ANTIPHON_SANDBOX_PROVIDER: "e2b",
         ANTIPHON_SANDBOX_IMAGE: service.template,

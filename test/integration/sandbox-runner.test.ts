@@ -454,6 +454,7 @@ describe("a runner of its own process", () => {
       env: {
         ...process.env,
         ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_UNSAFE_TRUST: "1",
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_STATE_DIR: directory,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),

@@ -353,7 +353,7 @@ describe("a lease", () => {
   function launch(program: string, env: Record<string, string>): ChildProcess {
     const path = fileURLToPath(new URL(`../support/${program}`, import.meta.url));
     const child = spawn(process.execPath, ["--import", "tsx", path], {
-      env: { ...process.env, ANTIPHON_NATS_URL: nats.url, ...env },
+      env: { ...process.env, ANTIPHON_NATS_URL: nats.url, ANTIPHON_UNSAFE_TRUST: "1", ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.push(child);

@@ -37,7 +37,7 @@ const startRouterOn = (url: string): Promise<RunningService> =>
         return Promise.resolve({ drain: () => consumption.drain() });
       },
     },
-    readRuntimeConfig({ ANTIPHON_NATS_URL: url }),
+    readRuntimeConfig({ ANTIPHON_NATS_URL: url, ANTIPHON_UNSAFE_TRUST: "1" }),
     log,
   );
 
@@ -87,7 +87,7 @@ const SCRIPT = fileURLToPath(new URL("../support/director-process.ts", import.me
 /** A Director as a process of its own. */
 /** A Director of its own process, when it is there: that takes a busy machine its time. */
 async function direct(of: World, directors: ChildProcess[]): Promise<void> {
-  const env = { ...process.env, ANTIPHON_NATS_URL: of.nats.url };
+  const env = { ...process.env, ANTIPHON_NATS_URL: of.nats.url, ANTIPHON_UNSAFE_TRUST: "1" };
   directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
   const isThere = async (): Promise<boolean> => {
     const { body } = await of.call("GET", "/services");

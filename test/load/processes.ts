@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { connectBus, createLogger, provision } from "@antiphon/runtime";
+import { connectBus, createLogger, provision, unsafeTrust } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { startStack } from "../e2e/support/stack.ts";
 import type { LoadOptions } from "./options.ts";
@@ -53,7 +53,12 @@ async function startProduct(options: LoadOptions): Promise<Processes> {
 }
 
 function connect(servers: string): Promise<Bus> {
-  return connectBus({ servers, name: "load", log: createLogger("load", { level: "silent" }) });
+  return connectBus({
+    servers,
+    name: "load",
+    log: createLogger("load", { level: "silent" }),
+    trust: unsafeTrust,
+  });
 }
 
 interface Child {
@@ -79,7 +84,12 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
     const profiling = options.profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
     const child = spawnRole([...profiling, script, role, String(slots)], {
       log: join(dir, `${name}.log`),
-      env: { ANTIPHON_NATS_URL: url, ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}` },
+      env: {
+        ANTIPHON_NATS_URL: url,
+        ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}`,
+        ANTIPHON_DIRECTOR_KEY: join(dir, "director-key.pem"),
+        ANTIPHON_TRUSTED_KEYS: join(dir, "trusted-keys.json"),
+      },
     });
     children.set(name, child);
     return child.ready;

@@ -3,7 +3,7 @@
  * ports of in-process-ports.ts. `node role.mjs <router|director|associate|gateway> <slots>`.
  */
 import { BUCKETS } from "@antiphon/contracts";
-import { openBlobs, openKv, openSigningKey, runService } from "@antiphon/runtime";
+import { openBlobs, openKv, openSigningKey, pinOwnKey, runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { associateOver, portsOf } from "../../services/associate/src/service.ts";
 import { VerdictEvidence } from "../../services/director/src/adapters/verdict-evidence.ts";
@@ -21,17 +21,19 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
     const consumption = startRouter({ bus, log, signal }, slots);
     return Promise.resolve({ drain: () => consumption.drain() });
   },
-  director: (context) => {
-    const { bus, node } = context;
+  director: async (context) => {
+    const { bus, node, log } = context;
+    const config = readDirectorConfig();
+    const key = openSigningKey(config.keyFile);
+    const { trustedKeysFile } = context.config;
+    if (trustedKeysFile !== null) await pinOwnKey(bus, trustedKeysFile, key, log);
     const evidence = new VerdictEvidence(
       openKv(bus, BUCKETS.evidence),
       openBlobs(bus, BUCKETS.evidenceFiles),
       node,
     );
     const ports = { repository: inProcessRepository(), room: inProcessRoom(), evidence };
-    return Promise.resolve(
-      directOver(context, { ...readDirectorConfig(), slots }, ports, openSigningKey(null)),
-    );
+    return directOver(context, { ...config, slots }, ports, key);
   },
   associate: (context) => {
     const settings = { associate: context.node, slots, cacheDir: "", sandboxPatienceMs: 30_000 };
@@ -44,4 +46,7 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
 const start = starts[role];
 if (role === "gateway") await gateway();
 else if (start === undefined) throw new Error(`no role ${role}`);
-else await runService({ name: role, description: `The ${role}, under load.`, start });
+else {
+  const description = `The ${role}, under load.`;
+  await runService({ name: role, description, makesTrust: role === "director", start });
+}

@@ -26,7 +26,14 @@ export function renderKustomization(directory: string): Manifest[] {
       throw new Error("kubectl is missing: npm run setup -- --with-kubectl", { cause: error });
     throw new Error(`kubectl kustomize ${directory}: ${stderr ?? String(error)}`, { cause: error });
   }
-  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+  return parseAllDocuments(text).map((document) => withoutLineBreaks(document.toJS() as Manifest));
+}
+
+/** kustomize breaks long base64 into lines, which the API takes; its schema has no word for them. */
+function withoutLineBreaks(manifest: Manifest): Manifest {
+  if (manifest.kind !== "Secret" || manifest.data === undefined) return manifest;
+  const data = Object.entries(manifest.data).map(([name, value]) => [name, value.replaceAll("\n", "")]);
+  return { ...manifest, data: Object.fromEntries(data) as Record<string, string> };
 }
 
 /** What is wrong with an object: schema violations, and fields the schema does not know. */

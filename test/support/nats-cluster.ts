@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bus, BusOptions } from "../../runtime/src/index.ts";
-import { connectBus, createLogger } from "../../runtime/src/index.ts";
+import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.ts";
 import { accountsConfig, endOf, eventually, freePorts, launch } from "./nats.ts";
 
 /**
@@ -61,7 +61,7 @@ export async function startNatsCluster({ size = 3 }: { size?: number } = {}): Pr
     leader,
     async connect(overrides = {}) {
       const log = createLogger("test", { level: "silent" });
-      const bus = await connectBus({ servers: url, name: "test", log, ...overrides });
+      const bus = await connectBus({ servers: url, name: "test", log, trust: unsafeTrust, ...overrides });
       buses.add(bus);
       return bus;
     },

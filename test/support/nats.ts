@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bus, BusOptions } from "../../runtime/src/index.ts";
-import { connectBus, createLogger } from "../../runtime/src/index.ts";
+import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.ts";
 
 /**
  * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each
@@ -92,6 +92,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
         servers: `nats://127.0.0.1:${port}`,
         name: "test",
         log: createLogger("test", { level: "silent" }),
+        trust: unsafeTrust, // Most tests are not about who signed what.
         ...overrides,
       });
       buses.add(bus);

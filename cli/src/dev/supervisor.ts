@@ -132,6 +132,7 @@ export class Supervisor {
       ANTIPHON_MODE: "development",
       ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
       ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
+      ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director makes it at its first start.
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

@@ -34,7 +34,7 @@ const KINDS = {
   ],
   forged: [
     "ANT_SIGNATURE_INVALID",
-    "Do not act on this decision. Compare the keys of your Directors with ANTIPHON_DIRECTOR_KEYS, and the record with a backup.",
+    "Do not act on this decision; no service did. If the key is your Director's, trust it (docs/guides/keys.md). If not: find out who may publish to NATS, then remove the message (`nats stream rmm`).",
   ],
   misplaced: [
     "ANT_JOURNAL_ORDER",

@@ -5,12 +5,12 @@
  * Invariants:
  *   X7 A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it.
  *   X8 One damaged record is one fault: what it makes others look like is told with it, not beside it.
+ *   X12 What no trusted Director signed is a fault by itself and makes no other: the services did not fold it either.
  *   X9 A fault names the register and the sequence wherever anything that is left tells them, and null where
  *      nothing does: it never guesses.
  */
 import { STORAGE_TYPES, type StoredRecord } from "../journal/record.ts";
-import type { DirectorKey } from "../signature.ts";
-import { parseSignature, SIGNED_TYPES, verifiesRecord } from "../signature.ts";
+import { SIGNED_TYPES, type Doubt } from "../signature.ts";
 import { parseJournalSubject, subjects } from "../subjects.ts";
 import { validateShape } from "../validate.ts";
 import { causeChain, type CauseChain, type Hole } from "./cause-chain.ts";
@@ -21,10 +21,8 @@ import type { JournalFault } from "./journal-fault.ts";
 import { sealFits } from "./seal.ts";
 
 export interface Trust {
-  /** Keys by thumbprint. */
-  readonly keys: ReadonlyMap<string, DirectorKey>;
-  /** Only signed decisions are believed. */
-  readonly signedOnly: boolean;
+  /** Whose decisions are believed. */
+  readonly doubt: Doubt;
   /** Partitions of the journal, to name the register of a record that is gone. */
   readonly partitions: number;
 }
@@ -49,10 +47,13 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
   const { runId, view } = material;
   const all = material.records.map(held).sort((a, b) => a.seq - b.seq);
   const faults = new FaultMap(runId);
-  for (const message of all) recordItself(message, faults);
+  const isForged = forgeries(all, trust, faults);
+  for (const message of all) if (!isForged(message)) recordItself(message, faults);
   if (material.archiveProblem !== null) faults.archive(material.archiveProblem);
   // Where records are kept is no part of what happened.
-  const messages = all.filter(({ address }) => address === null || !STORAGE_TYPES.includes(address.type));
+  const messages = all
+    .filter(({ address }) => address === null || !STORAGE_TYPES.includes(address.type))
+    .filter((message) => !isForged(message));
   registersTwice(messages, faults);
   for (const subject of material.unreadable) faults.unreadable(subject);
 
@@ -70,7 +71,6 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
   order(records, implied, faults);
 
   if (faults.isSealable) seal(messages, chain, faults);
-  const unsigned = signatures(messages, trust, faults);
   return {
     runId,
     faults: faults.all(),
@@ -81,7 +81,7 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
     ],
     purgedAgain: purgedAgain(all),
     closed: records.some(({ type }) => type === "closed"),
-    unsigned,
+    unsigned: all.filter(({ address, signature }) => isDecision(address) && signature === "").length,
     viewUnreadable: !viewFits,
   };
 }
@@ -222,23 +222,32 @@ function digestsOf({ digest, claimed }: Held, named: string | undefined): string
   return claimed === "" || claimed === digest ? [digest] : [claimed, digest];
 }
 
-/** Signatures are over the digest, so a damaged payload under a good one leaves its signature good. */
-function signatures(messages: readonly Held[], { keys, signedOnly }: Trust, faults: FaultMap): number {
-  let unsigned = 0;
+/**
+ * Names the decisions that are not believed, and says which of them are no part of the run: no service folded them (X12).
+ * What another record names as its cause was folded once: it was changed since, or whoever checks trusts other keys than
+ * the services do. It stays part of the run, so that it is the one fault there is.
+ */
+function forgeries(
+  messages: readonly Held[],
+  { doubt }: Trust,
+  faults: FaultMap,
+): (message: Held) => boolean {
+  const causes = messages.flatMap(({ record }) => (record === null ? [] : (record.cause?.seq ?? [])));
+  const named = new Set(causes);
+  const forged = new Set<Held>();
   for (const message of messages) {
-    const { address, signature, digest, claimed, problem } = message;
-    if (address === null || !SIGNED_TYPES.includes(address.type)) continue;
-    if (signature === "") {
-      unsigned += 1;
-      if (signedOnly) faults.forged(message, "it bears no signature");
-      continue;
-    }
-    const parsed = parseSignature(signature);
-    const key = parsed === null ? undefined : keys.get(parsed.kid);
-    if (parsed === null) faults.forged(message, "its signature cannot be read");
-    else if (key === undefined) faults.forged(message, `no trusted key has the thumbprint ${parsed.kid}`);
-    else if (!verifiesRecord(key, problem === null ? digest : claimed || digest, parsed.value))
-      faults.forged(message, "its signature does not verify");
+    const { address, signature, digest, claimed, problem, seq } = message;
+    if (!isDecision(address)) continue;
+    const why = doubt(signature, digest);
+    if (why === null) continue;
+    // Signatures are over the digest: a payload that was damaged under a good one is told as that.
+    const wasSigned = problem !== null && claimed !== "" && doubt(signature, claimed) === null;
+    if (wasSigned && named.has(seq)) continue;
+    faults.forged(message, why);
+    if (!named.has(seq)) forged.add(message);
   }
-  return unsigned;
+  return (message) => forged.has(message);
 }
+
+const isDecision = (address: Held["address"]): boolean =>
+  address !== null && SIGNED_TYPES.includes(address.type);

@@ -2,12 +2,13 @@ import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
 import type { AppendAfterResult, AppendOptions, AppendResult, Journal, TailOptions } from "../journal.ts";
 import { RecordReader } from "../record-reader.ts";
+import { unsafeTrust } from "../trust.ts";
 
 /** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
 export class MemoryJournal implements Journal {
   private readonly bySubject = new Map<string, StoredRecord>();
   private readonly log: StoredRecord[] = [];
-  private readonly reader = new RecordReader();
+  private readonly reader = new RecordReader(unsafeTrust); // Nothing is signed here.
   private readonly listeners = new Set<() => void>();
   private readonly now: () => number;
 

@@ -7,6 +7,7 @@ export async function main(): Promise<void> {
   await runService({
     name: "director",
     description: "Dispatches tasks, verifies what comes back in a clean room, lands it in git once",
+    makesTrust: true,
     start: (context) => startDirector(context, readDirectorConfig()),
   });
 }

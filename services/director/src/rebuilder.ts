@@ -9,7 +9,14 @@
  *   R3 What this process remembers of a run counts for nothing: it is read anew.
  *   R4 A second call finds everything as it should be and writes nothing.
  */
-import { AntiphonError, rawRecord, type RebuiltRun, type RunViewModel } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  rawRecord,
+  SIGNED_TYPES,
+  type Doubt,
+  type RebuiltRun,
+  type RunViewModel,
+} from "@antiphon/contracts";
 import { causeChain } from "@antiphon/contracts/proof/cause-chain";
 import type { JournalFault } from "@antiphon/contracts/proof/journal-fault";
 import { held, type Held } from "@antiphon/contracts/proof/run-material";
@@ -32,6 +39,8 @@ export interface RebuilderParts {
   director: Pick<Director, "advance">;
   projector: Pick<Projector, "rewrite">;
   putBack(lost: LostRecord): Promise<boolean>;
+  /** Whose decisions are believed. */
+  doubt: Doubt;
   /** Of the journal. */
   partitions: () => number;
   log: Logger;
@@ -74,14 +83,18 @@ export class Rebuilder {
   }
 
   async #look(runId: string): Promise<Look> {
-    const { audit, partitions } = this.#parts;
+    const { audit, partitions, doubt } = this.#parts;
     const view = await this.#view(runId); // Before the records: what it tells of is there by then.
     const { messages, ...rest } = await audit.run(runId);
     const records = messages.map((message) => rawRecord(message, message.storedSeq));
-    // Whose signature is trusted is for the doctor to say.
-    const trust = { keys: new Map(), signedOnly: false, partitions: partitions() };
-    const { faults, closed } = proveRun({ runId, records, view, ...rest }, trust);
-    return { faults: faults.filter(({ kind }) => kind !== "forged"), closed, messages: records.map(held) };
+    const { faults, closed } = proveRun(
+      { runId, records, view, ...rest },
+      { doubt, partitions: partitions() },
+    );
+    // What is forged is no part of the run: it keeps nothing from being made again.
+    const others = faults.filter(({ kind }) => kind !== "forged");
+    const believed = records.map(held).filter((message) => !isDoubted(message, doubt));
+    return { faults: others, closed, messages: believed };
   }
 
   async #view(runId: string): Promise<RunViewModel | null> {
@@ -129,6 +142,12 @@ export class Rebuilder {
     return this.#parts.runs.load(runId);
   }
 }
+
+const isDoubted = ({ address, signature, digest, problem }: Held, doubt: Doubt): boolean =>
+  address !== null &&
+  SIGNED_TYPES.includes(address.type) &&
+  problem === null &&
+  doubt(signature, digest) !== null;
 
 const isLostLanding = ({ kind, subject }: JournalFault): boolean =>
   kind === "missing" && subject !== null && isLanding(subject);

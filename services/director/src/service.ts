@@ -20,6 +20,7 @@ import {
   openRunArchive,
   openSigningKey,
   openTimers,
+  pinOwnKey,
   progressOf,
   putBackLost,
   requeueing,
@@ -57,6 +58,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const { bus, node } = context;
   await sweepScratch(new Date());
   const key = openSigningKey(config.keyFile);
+  await trustOwnKey(context, config, key);
   await openKv(bus, BUCKETS.keys).put(key.jwk.kid, key.jwk);
   const signer = {
     publicKey: Buffer.from(key.jwk.x, "base64url"),
@@ -69,6 +71,21 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
   return directOver(context, config, ports, key);
+}
+
+/** Where decisions are checked at all, this Director's own have to count, and those of its next process too. */
+async function trustOwnKey(
+  { bus, log, config }: ServiceContext,
+  { keyFile }: DirectorConfig,
+  key: SigningKey,
+): Promise<void> {
+  if (config.unsafeTrust || config.trustedKeysFile === null) return;
+  if (keyFile === null) {
+    const detail =
+      "ANTIPHON_DIRECTOR_KEY is not set: a key that ends with the process cannot be trusted by others";
+    throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_KEY" } });
+  }
+  await pinOwnKey(bus, config.trustedKeysFile, key, log);
 }
 
 /** The Director over its ports to git, to the clean room and to the evidence. */
@@ -116,6 +133,7 @@ export function directOver(
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
     ...{ views, runs, director, projector, log, clock: systemClock, signal },
+    doubt: bus.trust.doubt,
     putBack: (lost) => putBackLost(bus, key, lost),
     partitions: () => bus.partitions,
   });

@@ -72,7 +72,7 @@ export interface Backend {
   /** A contract made from the run's records, for a run that keeps none; `taskId` null: the Router's. */
   madeContract(runId: string, taskId: string | null): Promise<unknown>;
   file(blob: BlobRef): Promise<Buffer>;
-  /** Public keys of all Directors that ever signed. */
+  /** Public keys of the Directors that the deployment trusts; where it trusts anybody, those that published one. */
   directorKeys(): Promise<DirectorKey[]>;
   storeRecording(name: string, document: unknown): Promise<void>;
   /** Throws ANT_SANDBOX_RUNNER_LOST when no runner answers. */

@@ -43,6 +43,8 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       const env = {
         ANTIPHON_NATS_URL: broker.url,
         ANTIPHON_REPLICAS: String(broker.replicas),
+        ANTIPHON_DIRECTOR_KEY: join(options.dir, "director-key.pem"),
+        ANTIPHON_TRUSTED_KEYS: join(options.dir, "trusted-keys.json"),
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
         ANTIPHON_STATE_DIR: join(options.power?.path ?? options.dir, name),

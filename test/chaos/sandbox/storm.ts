@@ -55,6 +55,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   const before = await inventory(docker, engine.instance);
   const runner = new RunnerProcess({
     ANTIPHON_NATS_URL: nats.url,
+    ANTIPHON_UNSAFE_TRUST: "1",
     ANTIPHON_STATE_DIR: state,
     ANTIPHON_INSTANCE: engine.instance,
     ANTIPHON_SANDBOX_IMAGE: sandboxImage(),

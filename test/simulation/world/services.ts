@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { BUCKETS } from "@antiphon/contracts";
 import { busOver } from "../../../runtime/src/bus.ts";
 import { RecordReader } from "../../../runtime/src/record-reader.ts";
-import { openKv, sandboxClient, uniqueId } from "../../../runtime/src/index.ts";
+import { openKv, sandboxClient, uniqueId, unsafeTrust } from "../../../runtime/src/index.ts";
 import type { Bus, Logger, SigningKey } from "../../../runtime/src/index.ts";
 import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
 import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
@@ -51,7 +51,7 @@ export interface Surroundings {
  * Reads the records of all processes of all worlds, and for the history: what it remembers, it remembers by digest, so
  * it says what a reader of each process would, and decodes a record once instead of once a process.
  */
-export const READER = new RecordReader();
+export const READER = new RecordReader(unsafeTrust);
 
 /** Starts what `node` is. Runs as that node. */
 export async function boot(node: SimNode, world: Surroundings): Promise<void> {

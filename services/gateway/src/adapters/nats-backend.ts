@@ -107,6 +107,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     },
     file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
     directorKeys: async () => {
+      const pinned = bus.trust.keys();
+      if (pinned !== null) return [...pinned];
       const found = await Promise.all((await soon(directors.keys())).map((kid) => document(directors, kid)));
       return found.filter((key): key is DirectorKey => validate("DirectorKey", key).ok);
     },

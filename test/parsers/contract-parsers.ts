@@ -1,5 +1,5 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
-import { canonicalJson, decode, encode, validate, validateDocument } from "@antiphon/contracts";
+import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
 import { route } from "../../services/router/src/core/route.ts";
@@ -19,7 +19,11 @@ const YAML_SHAPES = [
   ...repeated(["*a ", "!!str ", "'", "\t", ","]),
   ...nested([...BRACKETS, ["- ", ""], ["a:\n ", ""]]),
   numbered("keys", (i) => `k${i}: 1\n`),
-  numbered("JSON keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+  numbered(
+    "JSON keys",
+    (i) => `"k${i}":1,`,
+    (body) => `{${body}"z":1}`,
+  ),
   numbered("deeper and deeper", (i) => `${" ".repeat(i % 500)}k${i}:\n`),
   numbered("flow in a block", (i) => `k${i}: [${"[".repeat(i % 50)}`),
   numbered("anchors", (i) => `- &a${i} x\n`),
@@ -45,7 +49,7 @@ export const intentWith = (goal: string): IntentBody => ({
 });
 
 const WORDS = [
-  ..."\n| |\t|a|at |at (a:1:1|File \"|expected |plan |please |now, |make |review |add |fix |error |when |handle a |is this |no |-".split(
+  ...'\n| |\t|a|at |at (a:1:1|File "|expected |plan |please |now, |make |review |add |fix |error |when |handle a |is this |no |-'.split(
     "|",
   ),
   "returned a ",
@@ -96,9 +100,19 @@ export const contractParsers: readonly Parser[] = [
     name: "a patch document, validated",
     reads: ["contracts/src/validate.ts", "contracts/src/intake.ts", "contracts/src/rules/paths.ts"],
     shapes: [
-      numbered("files", (i) => `{"path":"a${i}","diff":"x"},`, (body) => `{"files":[${body.slice(0, -1)}]}`),
-      numbered("strangers", (i) => `"k${i}":1,`, (body) => `{${body}"files":[]}`),
-      ...repeated([". ", ".", "/", "a/", ":"], (body) => JSON.stringify({ files: [{ path: body, diff: "x" }] })),
+      numbered(
+        "files",
+        (i) => `{"path":"a${i}","diff":"x"},`,
+        (body) => `{"files":[${body.slice(0, -1)}]}`,
+      ),
+      numbered(
+        "strangers",
+        (i) => `"k${i}":1,`,
+        (body) => `{${body}"files":[]}`,
+      ),
+      ...repeated([". ", ".", "/", "a/", ":"], (body) =>
+        JSON.stringify({ files: [{ path: body, diff: "x" }] }),
+      ),
     ],
     run: (text) => validate("Patch", JSON.parse(text)),
   },
@@ -106,7 +120,11 @@ export const contractParsers: readonly Parser[] = [
     name: "a task contract, validated",
     reads: ["contracts/src/rules/own.ts", "contracts/src/rules/graph.ts"],
     shapes: [
-      numbered("dependencies", (i) => `"T-${i}",`, (body) => `{"id":"T-x","depends_on":[${body}"T-y"]}`),
+      numbered(
+        "dependencies",
+        (i) => `"T-${i}",`,
+        (body) => `{"id":"T-x","depends_on":[${body}"T-y"]}`,
+      ),
     ],
     run: (text) => {
       const given = JSON.parse(text) as object;
@@ -118,8 +136,16 @@ export const contractParsers: readonly Parser[] = [
     name: "a plan, validated",
     reads: ["contracts/src/rules/graph.ts"],
     shapes: [
-      numbered("a chain", (i) => `{"id":"n${i}","deps":["n${i + 1}"]},`, (body) => `[${body}{"id":"z","deps":[]}]`),
-      numbered("a star", (i) => `{"id":"n${i}","deps":["z"]},`, (body) => `[${body}{"id":"z","deps":[]}]`),
+      numbered(
+        "a chain",
+        (i) => `{"id":"n${i}","deps":["n${i + 1}"]},`,
+        (body) => `[${body}{"id":"z","deps":[]}]`,
+      ),
+      numbered(
+        "a star",
+        (i) => `{"id":"n${i}","deps":["z"]},`,
+        (body) => `[${body}{"id":"z","deps":[]}]`,
+      ),
     ],
     run: (text) => validate("Plan", { nodes: JSON.parse(text) as unknown }),
   },
@@ -127,8 +153,19 @@ export const contractParsers: readonly Parser[] = [
     name: "a message of MessagePack",
     reads: ["contracts/src/codec.ts", "contracts/src/key-cache.ts"],
     shapes: [
-      ...repeated(["\x91", "\x81\xa1a", "\xdc\xff\xff", "\xdd\xff\xff\xff\xff", "\xdb\x00\x00\xff\xff", "\xc0"]),
-      numbered("keys", (i) => `\xa4${String(1000 + (i % 9000))}\x01`, (body) => `\xdf\x00\x00\xff\xff${body}`),
+      ...repeated([
+        "\x91",
+        "\x81\xa1a",
+        "\xdc\xff\xff",
+        "\xdd\xff\xff\xff\xff",
+        "\xdb\x00\x00\xff\xff",
+        "\xc0",
+      ]),
+      numbered(
+        "keys",
+        (i) => `\xa4${String(1000 + (i % 9000))}\x01`,
+        (body) => `\xdf\x00\x00\xff\xff${body}`,
+      ),
     ],
     run: (text) => decode(Buffer.from(text, "latin1")),
   },
@@ -140,7 +177,11 @@ export const contractParsers: readonly Parser[] = [
         ["[", "]"],
         ['{"a":', "}"],
       ]),
-      numbered("keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+      numbered(
+        "keys",
+        (i) => `"k${i}":1,`,
+        (body) => `{${body}"z":1}`,
+      ),
     ],
     run: (text) => {
       const value: unknown = JSON.parse(text);
@@ -149,10 +190,15 @@ export const contractParsers: readonly Parser[] = [
     },
   },
   {
+    name: "a duration",
+    reads: ["contracts/src/wire.ts"],
+    shapes: repeated(["P", "1D", "1", "T", "1H", ".", "1.1S"]),
+    run: durationMs,
+  },
+  {
     name: "a path of a document",
     reads: ["contracts/src/rules/paths.ts"],
     shapes: repeated(["/", "a", ". ", ".", ":", "git~1", "\\", "\u200c"]),
     run: (text) => unsafePath(text, { git: true }),
   },
 ];
-

@@ -5,12 +5,14 @@ import { commitObject } from "../../runtime/src/git/commit.ts";
 import { decodePath, encodePath, quotePath, unquotePath } from "../../runtime/src/git/git-path.ts";
 import { pathMatcher } from "../../runtime/src/git/glob.ts";
 import { machineFault } from "../../runtime/src/git/git-process.ts";
+import { parseCommit } from "../../runtime/src/git/landing.ts";
 import { patchText } from "../../runtime/src/git/patch-document.ts";
 import { checkPatch } from "../../runtime/src/git/patch-policy.ts";
 import { protectedPaths } from "../../runtime/src/git/protected-paths.ts";
 import { readTar } from "../../runtime/src/git/tar.ts";
 import { parseRaw } from "../../runtime/src/git/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
+import { keyForm } from "../../runtime/src/kv.ts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
 
@@ -32,7 +34,11 @@ const JSON_SHAPES = [
     ['{"scripts":', "}"],
   ]),
   ...repeated(["\n", " ", "#", "- ", "&a ", "*a,", "a: ", "//", "/*", '"', "\\", ",", "'"]),
-  numbered("keys", (i) => `"k${i}":1,`, (body) => `{${body}"z":1}`),
+  numbered(
+    "keys",
+    (i) => `"k${i}":1,`,
+    (body) => `{${body}"z":1}`,
+  ),
   numbered("lines", (i) => `k${i}: 1\n`),
 ];
 
@@ -60,7 +66,12 @@ export const gitParsers: readonly Parser[] = [
     shapes: JSON_SHAPES,
     run: manifest("package.json"),
   },
-  { name: "antiphon.yaml, for its check", reads: ["runtime/src/git/checks.ts"], shapes: JSON_SHAPES, run: manifest("antiphon.yaml") },
+  {
+    name: "antiphon.yaml, for its check",
+    reads: ["runtime/src/git/checks.ts"],
+    shapes: JSON_SHAPES,
+    run: manifest("antiphon.yaml"),
+  },
   {
     name: "a Makefile",
     reads: ["runtime/src/git/checks.ts"],
@@ -77,7 +88,12 @@ export const gitParsers: readonly Parser[] = [
       await manifest("test_x.py")(text);
     },
   },
-  { name: "devcontainer.json", reads: ["runtime/src/git/devcontainer.ts"], shapes: JSON_SHAPES, run: readDevcontainer },
+  {
+    name: "devcontainer.json",
+    reads: ["runtime/src/git/devcontainer.ts"],
+    shapes: JSON_SHAPES,
+    run: readDevcontainer,
+  },
   {
     name: "a listing, for its check and its protected paths",
     reads: ["runtime/src/git/checks.ts", "runtime/src/git/protected-paths.ts"],
@@ -107,14 +123,31 @@ export const gitParsers: readonly Parser[] = [
       "runtime/src/git/path-rules.ts",
     ],
     shapes: [
-      ...repeated(["@@ -1 +1 @@\n-a\n+b\n", "@@ -1,999 +1 @@\n", "-a\n", "+b\n", " c\n", "\\ No newline at end of file\n"], (body) => HEADER + body),
+      ...repeated(
+        [
+          "@@ -1 +1 @@\n-a\n+b\n",
+          "@@ -1,999 +1 @@\n",
+          "-a\n",
+          "+b\n",
+          " c\n",
+          "\\ No newline at end of file\n",
+        ],
+        (body) => HEADER + body,
+      ),
       ...repeated(NAME_PIECES, (body) => `diff --git "a/${body}" "b/${body}"\n`),
       ...repeated(NAME_PIECES, (body) => `diff --git a/${body} b/${body}\n`),
       ...repeated(NAME_PIECES, (body) => `diff --git a/x b/x\nrename from ${body}\n`),
-      ...repeated(["old mode 100644\n", "index 0000..0000\n", " ", "rename from x\n"], (body) => `diff --git a/x b/x\n${body}`),
-      numbered("files", (i) => `diff --git a/d${i}/x b/d${i}/x\n--- a/d${i}/x\n+++ b/d${i}/x\n@@ -1 +1 @@\n-a\n+b\n`),
+      ...repeated(
+        ["old mode 100644\n", "index 0000..0000\n", " ", "rename from x\n"],
+        (body) => `diff --git a/x b/x\n${body}`,
+      ),
+      numbered(
+        "files",
+        (i) => `diff --git a/d${i}/x b/d${i}/x\n--- a/d${i}/x\n+++ b/d${i}/x\n@@ -1 +1 @@\n-a\n+b\n`,
+      ),
     ],
-    run: (text) => checkPatch(text, { scope: ["**/x", "src/**"], protected: ["**/test/**"], maxFiles: 10_000 }),
+    run: (text) =>
+      checkPatch(text, { scope: ["**/x", "src/**"], protected: ["**/test/**"], maxFiles: 10_000 }),
   },
   {
     name: "a binary patch",
@@ -128,7 +161,16 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "the diff of a patch document",
     reads: ["runtime/src/git/patch-document.ts"],
-    shapes: repeated(["\n", "\r\n", "@@ \n", "-- \n", "--- a/x\n", "+++ b/x\n", "diff --git a/x b/x\n", "\t"]),
+    shapes: repeated([
+      "\n",
+      "\r\n",
+      "@@ \n",
+      "-- \n",
+      "--- a/x\n",
+      "+++ b/x\n",
+      "diff --git a/x b/x\n",
+      "\t",
+    ]),
     run: (diff) => patchText({ files: [{ path: "x", diff }] }),
   },
   {
@@ -159,6 +201,18 @@ export const gitParsers: readonly Parser[] = [
     reads: ["runtime/src/git/git-process.ts"],
     shapes: repeated(["fatal: ", "error: ", ": ", "\n", "Out of memory, ", "No space left on device", " "]),
     run: machineFault,
+  },
+  {
+    name: "a commit of the user's",
+    reads: ["runtime/src/git/landing.ts"],
+    shapes: repeated(["\n", "\n\n", "a: b\n", "A", "committer x 1 +0000\n", " 1 +0000", "parent "]),
+    run: (text) => [parseCommit("1", text), parseCommit("1", `tree 1\n\n${text}`)],
+  },
+  {
+    name: "a key of a bucket",
+    reads: ["runtime/src/kv.ts"],
+    shapes: repeated(["a", ".", "a.", "/", "-"]),
+    run: (key) => keyForm.test(key),
   },
   {
     name: "a commit message",

@@ -70,7 +70,12 @@ async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
 }
 
 /** The shortest of several tries; one is enough when it is short. */
-async function bestOf(parser: Parser, input: string, tries: number, enough: number): Promise<number | string> {
+async function bestOf(
+  parser: Parser,
+  input: string,
+  tries: number,
+  enough: number,
+): Promise<number | string> {
   let best = Infinity;
   for (let count = 0; count < tries && best > enough; count += 1) {
     const took = await timeOf(parser, input);

@@ -7,10 +7,16 @@ const SPOILERS = ["", "x", "\u2028", "\n", "\0"];
 const filled = (piece: string, size: number): string =>
   piece.repeat(Math.max(1, Math.floor(size / piece.length)));
 
-const named = (name: string, make: Shape["make"]): Shape => ({ name: JSON.stringify(name).slice(0, 80), make });
+const named = (name: string, make: Shape["make"]): Shape => ({
+  name: JSON.stringify(name).slice(0, 80),
+  make,
+});
 
 /** Each piece repeated, with what spoils the end, and each two of them: alternating, and one run after the other. */
-export function repeated(pieces: readonly string[], frame: (body: string) => string = (body) => body): Shape[] {
+export function repeated(
+  pieces: readonly string[],
+  frame: (body: string) => string = (body) => body,
+): Shape[] {
   const shapes: Shape[] = [];
   for (const piece of pieces) {
     for (const spoiler of SPOILERS) {
@@ -20,7 +26,9 @@ export function repeated(pieces: readonly string[], frame: (body: string) => str
       if (other === piece) continue;
       shapes.push(named(`${piece}${other}…`, (size) => frame(filled(piece + other, size))));
       shapes.push(named(`${piece} ${other}…`, (size) => frame(piece + filled(other, size))));
-      shapes.push(named(`${piece}… ${other}…`, (size) => frame(filled(piece, size / 2) + filled(other, size / 2))));
+      shapes.push(
+        named(`${piece}… ${other}…`, (size) => frame(filled(piece, size / 2) + filled(other, size / 2))),
+      );
     }
   }
   return shapes;
@@ -38,7 +46,11 @@ export function nested(pairs: readonly (readonly [open: string, close: string])[
 }
 
 /** Numbered pieces, which no cache and no repetition makes cheap: `item(i)` until the size is reached. */
-export function numbered(name: string, item: (index: number) => string, frame = (body: string): string => body): Shape {
+export function numbered(
+  name: string,
+  item: (index: number) => string,
+  frame = (body: string): string => body,
+): Shape {
   return named(name, (size) => {
     const pieces: string[] = [];
     for (let index = 0, length = 0; length < size; index += 1) {

@@ -71,9 +71,10 @@ async function settled(
   if (actual === next) return { kind: "already", actual };
   if (actual !== null && (await isAncestor(repo, next, actual))) return { kind: "already", actual };
   if (actual !== old) return { kind: "moved", actual };
-  const blocked =
-    /'(refs\/[^']+)' exists; cannot create|cannot lock ref .* there is a non-empty directory/.exec(stderr);
-  if (blocked !== null) throw new AntiphonError("ANT_REPO_REF_BLOCKED", firstLine(stderr));
+  const isBlocked =
+    stderr.includes("' exists; cannot create") ||
+    (stderr.includes("cannot lock ref ") && stderr.includes(" there is a non-empty directory"));
+  if (isBlocked) throw new AntiphonError("ANT_REPO_REF_BLOCKED", firstLine(stderr));
   throw new AntiphonError("ANT_LANDING_REF_LOCKED", firstLine(stderr), { data: { ref, stderr } });
 }
 
@@ -161,7 +162,8 @@ export async function readCommits(repo: Repo, ids: readonly string[]): Promise<C
   return commits;
 }
 
-function parseCommit(id: string, text: string): CommitText {
+/** A commit as `cat-file` gives it. Pure. */
+export function parseCommit(id: string, text: string): CommitText {
   const gap = text.indexOf("\n\n");
   const head = text.slice(0, gap).split("\n");
   const values = (key: string): string[] =>

@@ -69,7 +69,11 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "antiphon.yaml, for its check",
     reads: ["runtime/src/git/checks.ts"],
-    shapes: JSON_SHAPES,
+    shapes: nested([
+      ["[", "]"],
+      ["- ", ""],
+      ["? ", ""],
+    ]),
     run: manifest("antiphon.yaml"),
   },
   {

@@ -9,6 +9,8 @@
 
 export interface Shape {
   readonly name: string;
+  /** It nests: its largest size is tried too, where a stack that is not bounded overflows. */
+  readonly isDeep?: boolean;
   /** An input of about `size` characters. */
   make(size: number): string;
 }
@@ -53,6 +55,10 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
 /** Two sizes for what grows as it should; larger ones until it is certain for what does not. */
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
+  if (shape.isDeep === true) {
+    const deep = await timeOf(parser, shape.make(largest));
+    if (typeof deep === "string") return `${deep} at ${largest} characters`;
+  }
   let before = await bestOf(parser, shape.make(FIRST), 1, 0);
   for (let size = 4 * FIRST; size <= largest && typeof before === "number"; size *= 4) {
     const most = MOST_GROWTH * before;

@@ -39,7 +39,7 @@ export function yamlDocument(text: string, lines: LineCounter, maxDepth: number)
   const [first = null, second] = composer.compose(tokensOf(text, lines, maxDepth), true, text.length);
   if (first === null) return null;
   if (second !== undefined) throw new TextFault(second.range[0], "Source contains multiple documents");
-  return first as Document.Parsed;
+  return first;
 }
 
 /** A fault of the text that the package does not tell of, or tells of too slowly. */

@@ -180,7 +180,7 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "a name of git",
     reads: ["runtime/src/git/git-path.ts"],
-    shapes: repeated(NAME_PIECES),
+    shapes: repeated(["a", "\\", "\\303", '"', "\xff", "\u00e9"]),
     run: (text) => {
       const bytes = Buffer.from(text, "latin1");
       quotePath(decodePath(bytes));

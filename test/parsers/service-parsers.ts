@@ -208,10 +208,11 @@ const egressParsers: readonly Parser[] = [
         (body) => `{"model":"m","messages":[${body.slice(0, -1)}]}`,
       ),
     ],
-    run: (text) => JSON.stringify(readCall("chat", Buffer.from(text), PRICES as never).body),
+    run: (text) => JSON.stringify(readCall("chat", Buffer.from(text), PRICES).body),
   },
   {
     name: "an answer of a model, in pieces",
+    smallest: 16 * 1024,
     reads: ["services/egress-gateway/src/core/model-usage.ts"],
     shapes: [
       ...repeated(["\n", "\r", "data:", "a", "data:{}\n", "[", '{"usage":', "\r\n"]),
@@ -258,6 +259,7 @@ const hasher = { update: () => undefined, digest: () => "" };
 const sandboxParsers: readonly Parser[] = [
   {
     name: "frames of a supervisor, in pieces",
+    smallest: 16 * 1024,
     reads: ["services/sandbox-runner/src/core/frames.ts"],
     shapes: [
       ...repeated([encodeFrame("o", "a").toString("latin1"), "o 000262144\n", "o 000000000\n"]),
@@ -288,6 +290,7 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "what changed in a workspace, in pieces",
+    smallest: 16 * 1024,
     reads: ["services/sandbox-runner/src/core/survey.ts"],
     shapes: [
       ...repeated(["+a", "\0", "+a/.gitignore\0", "/", "+a/"]),

@@ -71,7 +71,8 @@ function placed<T>(at: (offset: number) => Place, read: () => T): T {
       const expected = `at most ${limits.messageDepth} levels`;
       throw new Refusal(at(error.offset), "nested too deeply", expected, "more"); // Q1
     }
-    if (error instanceof TextFault) throw new Refusal(at(error.offset), error.message, "one document with unique keys", "another");
+    if (error instanceof TextFault)
+      throw new Refusal(at(error.offset), error.message, "one document with unique keys", "another");
     throw error;
   }
 }

@@ -86,12 +86,21 @@ describe("a file checked against its contract", () => {
 });
 
 describe("hostile files", () => {
+  test("YA2 a key twice is found among tens of thousands", () => {
+    const keys = Array.from({ length: 40_000 }, (_, i) => `k${i}: 1\n`).join("");
+    const error = first(check(`${keys}k7: 2\n`, "antiphon.yaml", "ProjectFile"));
+    expect(error).toMatchObject({ line: 40_001, message: "Map keys must be unique" });
+  });
+
   const cases: readonly [string, string, RegExp][] = [
     ["an empty file", "  \n", /empty/],
     ["a file that is too large", `goal: ${"x".repeat(1_100_000)}`, /too large/],
     ["Q1 deep brackets", `{"goal":${"[".repeat(10_000)}${"]".repeat(10_000)}}`, /nested too deeply/],
     ["Q1 deep block lists", "- ".repeat(10_000), /nested too deeply/],
     ["Q1 deep flow maps in YAML", `a: ${"{a: ".repeat(10_000)}`, /./],
+    // Four kilobytes of this ended the process: V8 compiles a regular expression with no stack left.
+    ["YA1 Q1 deep explicit keys", "? ".repeat(10_000), /nested too deeply/],
+    ["YA1 Q1 deep flow lists in YAML", `a: ${"[".repeat(10_000)}`, /nested too deeply/],
     ["Q1 an alias", "a: &x [1]\nb: *x\n", /aliases are not allowed/],
     [
       "Q1 an alias bomb",

@@ -90,6 +90,7 @@ const TABLE = {
   ANT_JOURNAL_CORRUPT: ["terminal", 500, 1, "A record does not match its digest, or cannot be read.", "`antiphon doctor --journal <runId>` shows what is left of the run; restore the record from a backup."],
   ANT_JOURNAL_GAP: ["retry", 500, 1, "A record that must be there is not in the journal.", "`antiphon doctor --journal` shows which; restore the record from a backup."],
   ANT_JOURNAL_ORDER: ["terminal", 500, 1, "A record stands where no service would have written it.", "Report it with `antiphon events <runId> --json`; compare the run with a backup."],
+  ANT_LANDING_COMMIT_GONE: ["terminal", 409, 1, "The verified commit is no longer in the repository: something pruned unreachable objects before it landed.", "Run the intent again: `antiphon retry <runId>`; keep `git gc --prune=now` away from repositories with open runs."],
   ANT_LANDING_CONFLICT: ["attempt", 409, 1, "The change does not apply on the branch as it is now.", "The task is tried again on the new head."],
   ANT_LANDING_HEAD_MOVED: ["retry", 409, 1, "The branch moved while the change was being verified.", "It is verified again on the new head."],
   ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove a stale .lock file; the details name it. It is tried again."],

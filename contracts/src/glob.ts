@@ -22,7 +22,8 @@ export function globFault(globs: readonly string[]): string | null {
   let characters = 0;
   for (const glob of globs) {
     const alternatives = globAlternatives(glob);
-    if (alternatives === null) return `a glob has more than ${limits.globAlternatives} alternatives in its braces`;
+    if (alternatives === null)
+      return `a glob has more than ${limits.globAlternatives} alternatives in its braces`;
     for (const one of alternatives) if (hasWildcard(one)) characters += one.length;
     if (characters > limits.globCharacters) {
       return `globs with wildcards have more than ${limits.globCharacters} characters, alternatives written out`;

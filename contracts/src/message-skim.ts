@@ -48,7 +48,8 @@ export function refuseBomb(bytes: Uint8Array, maxDepth: number): void {
   }
 }
 
-const refused = (why: string): AntiphonError => new AntiphonError("ANT_CONTRACT_LIMIT", `MessagePack with ${why}`);
+const refused = (why: string): AntiphonError =>
+  new AntiphonError("ANT_CONTRACT_LIMIT", `MessagePack with ${why}`);
 
 /** Values in a list, or keys and values in a map; null for anything else. */
 function itemsOf(bytes: Uint8Array, at: number, first: number): { header: number; count: number } | null {

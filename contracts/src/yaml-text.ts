@@ -7,7 +7,17 @@
  *  YA1 Depth is counted while tokens are read, by the parser's own stack and before anything recursive sees them.
  *  YA2 Keys are compared through a set. The package compares each with each.
  */
-import { Composer, isMap, isScalar, Lexer, Parser, visit, type CST, type Document, type LineCounter } from "yaml";
+import {
+  Composer,
+  isMap,
+  isScalar,
+  Lexer,
+  Parser,
+  visit,
+  type CST,
+  type Document,
+  type LineCounter,
+} from "yaml";
 
 /** Beside the levels of nesting, the parser's stack holds the document and the scalar it is at. */
 const OF_THE_STACK = 2;
@@ -29,7 +39,7 @@ export function yamlDocument(text: string, lines: LineCounter, maxDepth: number)
   const [first = null, second] = composer.compose(tokensOf(text, lines, maxDepth), true, text.length);
   if (first === null) return null;
   if (second !== undefined) throw new TextFault(second.range[0], "Source contains multiple documents");
-  return first as Document.Parsed;
+  return first;
 }
 
 /** A fault of the text that the package does not tell of, or tells of too slowly. */

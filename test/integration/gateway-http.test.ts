@@ -61,7 +61,14 @@ describe("the examples of RFC 000", () => {
 
   it("answer an id of any length with a coded refusal", async () => {
     const long = "a".repeat(600);
-    const paths = ["/runs/%", "/intents/%", "/runs/%/events", "/runs/%/evidence/T-001/1", "/dead-letters/%", "/sessions/%/events"];
+    const paths = [
+      "/runs/%",
+      "/intents/%",
+      "/runs/%/events",
+      "/runs/%/evidence/T-001/1",
+      "/dead-letters/%",
+      "/sessions/%/events",
+    ];
     for (const path of paths) {
       const answer = await world.call("GET", path.replace("%", long));
       expect([path, answer.status, errorOf(answer).code]).toEqual([path, 404, "ANT_GATEWAY_ROUTE"]);

@@ -193,6 +193,31 @@ describe("buildCommit", () => {
     );
   });
 
+  it("tells of a commit that was pruned before it landed, instead of waiting for it", async () => {
+    const repo = makeRepo({ files: { "a.txt": "a\n" } });
+    const first = await change(repo, "a.txt", "b\n");
+    repo.git("-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now");
+    const gone = { code: "ANT_LANDING_COMMIT_GONE" };
+    await expect(landRef(repo.path, "refs/heads/side", first, null)).rejects.toMatchObject(gone);
+    const second = await change(repo, "a.txt", "c\n");
+    repo.git("gc", "--quiet", "--prune=now");
+    await expect(landRef(repo.path, "refs/heads/main", second, repo.head)).rejects.toMatchObject(gone);
+    expect(repo.git("rev-parse", "main").trim()).toBe(repo.head);
+  });
+
+  it.each([
+    ["Fix it [skip ci]", "Fix it (skip ci)"],
+    ["Fix it [CI SKIP] [no-ci]", "Fix it (CI SKIP) (no-ci)"],
+    ["Fix a[i] and [id].ts", "Fix a[i] and [id].ts"],
+    ["Fix\n\nskip-checks: true", "Fix\n\n> skip-checks: true"],
+    ["Fix\n\nCo-authored-by: X <x@y>", "Fix\n\n> Co-authored-by: X <x@y>"],
+    ["Fix ***NO_CI***", "Fix * * *NO_CI* * *"],
+  ])("L2: a message holds no command for a CI and no trailer of others: %j", (message, expected) => {
+    const id = "1".repeat(40);
+    const made = commitObject({ parent: id, tree: id, message, trailers: {}, at: AT });
+    expect(made.body.toString("utf8").split("\n\n").slice(1).join("\n\n").trimEnd()).toBe(expected);
+  });
+
   it("L2: an agent's message can neither forge a trailer nor hide text", async () => {
     const repo = makeRepo();
     const tree = repo.git("rev-parse", "HEAD^{tree}");

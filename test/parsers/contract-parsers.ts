@@ -1,5 +1,5 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
-import { canonicalJson, decode, encode, validate, validateDocument } from "@antiphon/contracts";
+import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
 import { route } from "../../services/router/src/core/route.ts";
@@ -70,7 +70,15 @@ export const contractParsers: readonly Parser[] = [
   {
     name: "a JSON document",
     reads: ["contracts/src/document-text.ts"],
-    shapes: YAML_SHAPES,
+    shapes: [
+      ...repeated(['"', "\\\\", "\n", " ", "[],"]),
+      ...nested(BRACKETS),
+      numbered(
+        "keys",
+        (i) => `"k${i}":1,`,
+        (body) => `{${body}"z":1}`,
+      ),
+    ],
     run: (text) => validateDocument(text, { filename: "intent.json", schema: "Intent" }),
   },
   {
@@ -188,6 +196,12 @@ export const contractParsers: readonly Parser[] = [
       canonicalJson(value);
       encode(value);
     },
+  },
+  {
+    name: "a duration",
+    reads: ["contracts/src/wire.ts"],
+    shapes: repeated(["P", "1D", "1", "T", "1H", ".", "1.1S"]),
+    run: durationMs,
   },
   {
     name: "a path of a document",

@@ -5,12 +5,14 @@ import { commitObject } from "../../runtime/src/git/commit.ts";
 import { decodePath, encodePath, quotePath, unquotePath } from "../../runtime/src/git/git-path.ts";
 import { pathMatcher } from "../../runtime/src/git/glob.ts";
 import { machineFault } from "../../runtime/src/git/git-process.ts";
+import { parseCommit } from "../../runtime/src/git/landing.ts";
 import { patchText } from "../../runtime/src/git/patch-document.ts";
 import { checkPatch } from "../../runtime/src/git/patch-policy.ts";
 import { protectionOf } from "../../runtime/src/git/protection/protection.ts";
 import { readTar } from "../../runtime/src/git/tar.ts";
 import { parseRaw } from "../../runtime/src/git/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
+import { keyForm } from "../../runtime/src/kv.ts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
 
@@ -75,7 +77,11 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "antiphon.yaml, for its check",
     reads: ["runtime/src/git/checks.ts"],
-    shapes: JSON_SHAPES,
+    shapes: nested([
+      ["[", "]"],
+      ["- ", ""],
+      ["? ", ""],
+    ]),
     run: manifest("antiphon.yaml"),
   },
   {
@@ -194,7 +200,7 @@ export const gitParsers: readonly Parser[] = [
   {
     name: "a name of git",
     reads: ["runtime/src/git/git-path.ts"],
-    shapes: repeated(NAME_PIECES),
+    shapes: repeated(["a", "\\", "\\303", '"', "\xff", "\u00e9"]),
     run: (text) => {
       const bytes = Buffer.from(text, "latin1");
       quotePath(decodePath(bytes));
@@ -219,6 +225,18 @@ export const gitParsers: readonly Parser[] = [
     reads: ["runtime/src/git/git-process.ts"],
     shapes: repeated(["fatal: ", "error: ", ": ", "\n", "Out of memory, ", "No space left on device", " "]),
     run: machineFault,
+  },
+  {
+    name: "a commit of the user's",
+    reads: ["runtime/src/git/landing.ts"],
+    shapes: repeated(["\n", "\n\n", "a: b\n", "A", "committer x 1 +0000\n", " 1 +0000", "parent "]),
+    run: (text) => [parseCommit("1", text), parseCommit("1", `tree 1\n\n${text}`)],
+  },
+  {
+    name: "a key of a bucket",
+    reads: ["runtime/src/kv.ts"],
+    shapes: repeated(["a", ".", "a.", "/", "-"]),
+    run: (key) => keyForm.test(key),
   },
   {
     name: "a commit message",

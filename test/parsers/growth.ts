@@ -9,6 +9,8 @@
 
 export interface Shape {
   readonly name: string;
+  /** It nests: its largest size is tried too, where a stack that is not bounded overflows. */
+  readonly isDeep?: boolean;
   /** An input of about `size` characters. */
   make(size: number): string;
 }
@@ -18,6 +20,8 @@ export interface Parser {
   /** The source files, from the top of the repository, whose work this row measures. */
   readonly reads: readonly string[];
   readonly shapes: readonly Shape[];
+  /** Characters of the first input; more than the default where what grows is copied, which is quick for a long time. */
+  readonly smallest?: number;
   /** Characters of the largest input; less than the default where a parser takes less. */
   readonly largest?: number;
   run(input: string): unknown;
@@ -53,8 +57,13 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
 /** Two sizes for what grows as it should; larger ones until it is certain for what does not. */
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
-  let before = await bestOf(parser, shape.make(FIRST), 1, 0);
-  for (let size = 4 * FIRST; size <= largest && typeof before === "number"; size *= 4) {
+  if (shape.isDeep === true) {
+    const deep = await timeOf(parser, shape.make(largest));
+    if (typeof deep === "string") return `${deep} at ${largest} characters`;
+  }
+  const first = parser.smallest ?? FIRST;
+  let before = await bestOf(parser, shape.make(first), 1, 0);
+  for (let size = 4 * first; size <= largest && typeof before === "number"; size *= 4) {
     const most = MOST_GROWTH * before;
     const took = await bestOf(parser, shape.make(size), TRIES, Math.max(NOTICED_MS, most));
     if (typeof took === "string") return `${took} at ${size} characters`;

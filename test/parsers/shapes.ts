@@ -37,11 +37,14 @@ export function repeated(
 /** Opened again and again; closed as often, or never. */
 export function nested(pairs: readonly (readonly [open: string, close: string])[], inner = "1"): Shape[] {
   return pairs.flatMap(([open, close]) => [
-    named(`${open}…`, (size) => filled(open, size)),
-    named(`${open}… ${close}…`, (size) => {
-      const depth = Math.max(1, Math.floor(size / (open.length + close.length)));
-      return open.repeat(depth) + inner + close.repeat(depth);
-    }),
+    { ...named(`${open}…`, (size) => filled(open, size)), isDeep: true },
+    {
+      ...named(`${open}… ${close}…`, (size) => {
+        const depth = Math.max(1, Math.floor(size / (open.length + close.length)));
+        return open.repeat(depth) + inner + close.repeat(depth);
+      }),
+      isDeep: true,
+    },
   ]);
 }
 

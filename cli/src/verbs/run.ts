@@ -30,7 +30,7 @@ export const addRun: AddVerb = (program, context) => {
     .option("--seed <s>", "replay: the seed of a recorded session")
     .option("--recording <file>", "replay: store this session (JSON {input, output}) first")
     .option("--check <cmd>", "a command that proves success (repeatable); none: one is looked for", collect)
-    .option("--base <ref>", "start from this ref instead of HEAD")
+    .option("--base <ref>", "start from this branch, tag or commit instead of HEAD")
     .option("--land <branch>", "on success also move this branch")
     .option("--workflow <w>", "BUILD, DEBUG, REVIEW or PLAN instead of what the Router would choose")
     .option("--tasks <file>", "a task graph as YAML or JSON")

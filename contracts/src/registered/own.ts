@@ -24,7 +24,6 @@ import {
   sandboxSessionOpenRules,
   sandboxSessionWriteRules,
 } from "../rules/own.ts";
-import { gitNameRules } from "../rules/run-options.ts";
 import {
   SandboxSessionEvent,
   SandboxSessionExec,
@@ -62,7 +61,7 @@ export const OWN_CONTRACTS = {
   JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
   ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
-  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest, gitNameRules),
+  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),

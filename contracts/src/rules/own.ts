@@ -10,7 +10,6 @@ import type { TaskContract } from "../seeds/task-contract.ts";
 import { associateResultRules, directorTaskRules } from "./director-associate.ts";
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
-import { gitNameRules, globRules } from "./run-options.ts";
 import { finalRules, initialRules } from "./router-contract.ts";
 import { member, within, type Rule } from "./rule.ts";
 
@@ -115,8 +114,6 @@ const agentPatch = (value: unknown): unknown => member(value, "agent", "patch");
 
 export const runOptionsRules: readonly Rule[] = [
   ...taskSpecGraph,
-  ...gitNameRules,
-  ...globRules,
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 

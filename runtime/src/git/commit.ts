@@ -31,6 +31,8 @@ export interface NewCommit extends CommitPlan {
 }
 
 const IDENTITY = "Antiphon <antiphon@localhost>";
+/** What services that build commits look for in brackets. */
+const CI_WORD = /\b(?:ci|cd|skip|actions|azp|deploy|no-ci)\b/i;
 const MAX_MESSAGE = 16 * 1024;
 /** As git's own transfer.unpackLimit: below it loose objects, from it a pack. */
 const UNPACK_LIMIT = 100;
@@ -66,12 +68,17 @@ function trailerLine(key: string, value: string): string {
   return `${key}: ${value}`;
 }
 
-/** A message comes from an agent: bounded, without control characters, and no line of it can pass for a trailer. */
+/**
+ * A message comes from an agent: bounded, without control characters, and no line of it can pass for a trailer, nor a word
+ * for a command to whoever builds what lands (`[skip ci]`, `***NO_CI***`, `skip-checks: true`).
+ */
 function plainMessage(message: string): string {
   const plain = message
     .replace(/\r\n?/g, "\n")
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
-    .replace(/^([ \t]*)(antiphon-[a-z-]+[ \t]*:)/gim, "> $2")
+    .replace(/^[ \t]*([a-z]{1,40}(?:-[a-z]{1,40}){1,8}[ \t]{0,8}:)/gim, "> $1")
+    .replace(/\[([^[\]\n]{0,40})\]/g, (whole, words: string) => (CI_WORD.test(words) ? `(${words})` : whole))
+    .replace(/\*{3}/g, "* * *")
     .slice(0, MAX_MESSAGE)
     .trim();
   return plain === "" ? "Antiphon change" : plain;

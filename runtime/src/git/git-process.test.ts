@@ -9,6 +9,8 @@ test.each([
   "fatal: Out of memory, malloc failed (tried to allocate 4096 bytes)",
   "error: cannot fork() for index-pack: Resource temporarily unavailable",
   "error: file write error\nfatal: unable to create threaded lstat: Resource temporarily unavailable\n",
+  "fatal: cannot update the ref 'refs/heads/x': unable to append to 'logs/refs/heads/x': Read-only file system",
+  "error: unable to write file a.txt: Input/output error",
   "fatal: could not open '.git/HEAD': Too many open files",
 ])("G7: %j is a want of the machine", (stderr) => {
   expect(machineFault(stderr)).not.toBeNull();

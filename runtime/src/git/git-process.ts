@@ -58,7 +58,7 @@ const NO_PROGRAM: ReadonlySet<string | undefined> = new Set([
 
 /** How git tells a want of the machine, in the C locale: at the end of a line of its own. */
 const WANTING =
-  /^(?:fatal|error): (?:.*: )?(?:No space left on device|Disk quota exceeded|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*)\.?$/m;
+  /^(?:fatal|error): (?:.*: )?(?:No space left on device|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*)\.?$/m;
 
 /** G7: git's line about a want of the machine; null when it tells of something else. */
 export function machineFault(stderr: string): string | null {

@@ -2,7 +2,8 @@
  * One glob without braces, as an automaton whose states are bits: a character of a path moves all of them at once.
  * Matching takes a fixed number of word operations for each character, whatever the pattern. No pattern backtracks.
  */
-export type Token = { kind: "char"; char: string } | { kind: "any" } | { kind: "star" } | { kind: "globstar" };
+export type Token =
+  { kind: "char"; char: string } | { kind: "any" } | { kind: "star" } | { kind: "globstar" };
 
 /** Passed only where a name starts, and by no character: what a leading `**` and its slash leave behind. */
 export const NAME_START = "\0/";
@@ -88,7 +89,9 @@ export class GlobProgram {
       for (let word = 0; word < this.#words; word += 1) {
         const now = states[word] ?? 0;
         const passable =
-          (this.#stars[word] ?? 0) | (this.#globstars[word] ?? 0) | (atNameStart ? (this.#nameStarts[word] ?? 0) : 0);
+          (this.#stars[word] ?? 0) |
+          (this.#globstars[word] ?? 0) |
+          (atNameStart ? (this.#nameStarts[word] ?? 0) : 0);
         const passed = now & passable;
         const after = (now | (passed << 1) | carry) >>> 0;
         carry = passed >>> 31;

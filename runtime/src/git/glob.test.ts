@@ -52,6 +52,20 @@ describe("a glob", () => {
     }
   });
 
+  it("is matched in states of more than one word as in one", () => {
+    for (const length of [30, 31, 32, 33, 63, 64, 65, 200]) {
+      const stem = "a".repeat(length);
+      expect(matches(`${stem}*b`, `${stem}xxb`)).toBe(true);
+      expect(matches(`${stem}*b`, `${stem.slice(1)}xxb`)).toBe(false);
+      expect(matches(`**/${stem}?/**`, `x/y/${stem}c/z`)).toBe(true);
+    }
+  });
+
+  it("made from a path protects that path whatever its length", () => {
+    const path = "*".repeat(1000);
+    expect(matches(literalGlob(path), path)).toBe(true);
+  });
+
   it("takes linear time, whatever its stars", () => {
     const glob = `${"**/a*".repeat(40)}**/b`;
     expect(matches(glob, "a/".repeat(400) + "c")).toBe(false);

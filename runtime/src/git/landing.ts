@@ -23,7 +23,8 @@ export type LandingOutcome =
 
 /**
  * Moves `ref` from `old` (null: it must not exist) to `next`. Two processes when it lands, at most four.
- * @throws AntiphonError ANT_LANDING_REWIND when `next` does not build on `old`; ANT_LANDING_REF_LOCKED
+ * @throws AntiphonError ANT_LANDING_REWIND when `next` does not build on `old`; ANT_LANDING_COMMIT_GONE,
+ *   ANT_LANDING_REF_LOCKED
  */
 export async function landRef(
   repo: RepoLike,
@@ -46,6 +47,7 @@ async function moveRef(opened: Repo, ref: string, next: string, old: string | nu
   // J8a: a compare-and-set alone would let a stale commit replace a newer head that the caller just read.
   if (old !== null && requireId(old) !== next && !(await isAncestor(opened, old, next))) {
     if (await isAncestor(opened, next, old)) return settled(opened, ref, next, old, "");
+    await requireThere(opened, next);
     throw new AntiphonError("ANT_LANDING_REWIND", `${next} does not build on ${old}`);
   }
   const update = {
@@ -71,10 +73,22 @@ async function settled(
   if (actual === next) return { kind: "already", actual };
   if (actual !== null && (await isAncestor(repo, next, actual))) return { kind: "already", actual };
   if (actual !== old) return { kind: "moved", actual };
-  const blocked =
-    /'(refs\/[^']+)' exists; cannot create|cannot lock ref .* there is a non-empty directory/.exec(stderr);
-  if (blocked !== null) throw new AntiphonError("ANT_REPO_REF_BLOCKED", firstLine(stderr));
+  const isBlocked =
+    stderr.includes("' exists; cannot create") ||
+    (stderr.includes("cannot lock ref ") && stderr.includes(" there is a non-empty directory"));
+  if (isBlocked) throw new AntiphonError("ANT_REPO_REF_BLOCKED", firstLine(stderr));
+  await requireThere(repo, next);
   throw new AntiphonError("ANT_LANDING_REF_LOCKED", firstLine(stderr), { data: { ref, stderr } });
+}
+
+/**
+ * Until it lands, nothing refers to a commit: `git gc --prune=now` takes it away, and waiting brings it not back. An object
+ * that is there and cannot be read ends git with another code.
+ */
+async function requireThere(repo: Repo, commit: string): Promise<void> {
+  const result = await runGit({ gitDir: repo.commonDir, args: ["cat-file", "-e", requireId(commit)] });
+  if (result.exitCode !== 1 || result.stderr !== "") return;
+  throw new AntiphonError("ANT_LANDING_COMMIT_GONE", `${commit} is not in the repository any more`);
 }
 
 /** True when `older` is `newer` or one of its ancestors. One process. */
@@ -161,7 +175,8 @@ export async function readCommits(repo: Repo, ids: readonly string[]): Promise<C
   return commits;
 }
 
-function parseCommit(id: string, text: string): CommitText {
+/** A commit as `cat-file` gives it. Pure. */
+export function parseCommit(id: string, text: string): CommitText {
   const gap = text.indexOf("\n\n");
   const head = text.slice(0, gap).split("\n");
   const values = (key: string): string[] =>

@@ -83,7 +83,15 @@ async function requireDirectory(path: string): Promise<string> {
 }
 
 /** What a machine says that cannot look just now; it passes. */
-const WANTING: ReadonlySet<unknown> = new Set(["EAGAIN", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ESTALE"]);
+const WANTING: ReadonlySet<unknown> = new Set([
+  "EAGAIN",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOMEM",
+  "EROFS",
+  "ESTALE",
+]);
 
 /** Only a path with nothing there is "not found": a run is not ended for a disk that does not answer. */
 export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonError {

@@ -42,6 +42,36 @@ describe("the options of a run, read out of an intent", () => {
     expect(runOptionsOf(intent({ repo: { path: "/a/b" }, agent })).repo).toEqual({ name: "b", path: "/a/b" });
   });
 
+  it.each([
+    ["base_ref", ":/a|b"],
+    ["base_ref", "HEAD~3"],
+    ["base_ref", "--all"],
+    ["base_ref", "main:file"],
+    ["land_on", "a..b"],
+    ["land_on", "x.lock"],
+  ])("R1 name commits and branches, and hold no expression for git to evaluate: %s %s", (key, name) => {
+    const error = refusal({ repo: "/src/app", agent, [key]: name });
+    expect([error.code, error.data.path]).toEqual(["ANT_INTENT_OPTIONS", `/inputs/${key}`]);
+  });
+
+  it.each([
+    ["alternatives", ["{a,b}".repeat(10)]],
+    ["alternatives", [`${"{".repeat(300)}a,b${"}".repeat(300)}`.repeat(1), `{${"a,".repeat(64)}b}`]],
+    ["characters", Array.from({ length: 17 }, () => "*a".repeat(512))],
+    ["characters", Array.from({ length: 5 }, () => `{${"a,".repeat(50)}b}${"*a".repeat(100)}`)],
+  ])("R1 GL1 refuse globs that would take long to match: too many %s", (what, globs) => {
+    for (const key of ["scope", "grants"]) {
+      const error = refusal({ repo: "/src/app", agent, [key]: globs });
+      expect([error.code, error.data.path]).toEqual(["ANT_INTENT_OPTIONS", `/inputs/${key}`]);
+      expect(error.detail).toContain(what);
+    }
+  });
+
+  it("take as many plain paths as fit, for they cost nothing to match", () => {
+    const scope = Array.from({ length: 256 }, (_, i) => `packages/${"x".repeat(900)}/${i}`);
+    expect(runOptionsOf(intent({ repo: "/src/app", agent, scope })).scope).toEqual(scope);
+  });
+
   it("R2 leave facts in inputs alone", () => {
     expect(runOptionsOf(intent({ repo: "/a", agent, topics: ["infra"] }))).not.toHaveProperty("topics");
   });

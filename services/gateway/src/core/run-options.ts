@@ -6,6 +6,7 @@
 //      nobody would keep, so it is refused.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import type { AgentSpec, Intent, RepoRef, RunOptions } from "@antiphon/contracts";
+import { checkBounds } from "./bounded-options.ts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
 
 const IN_INPUTS = [
@@ -61,6 +62,7 @@ export function runOptionsOf(intent: Intent): RunOptions {
       `${path}: ${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}${hint}`,
     );
   }
+  checkBounds(outcome.value);
   checkPatches(outcome.value);
   return outcome.value;
 }

@@ -10,7 +10,9 @@ function most(places: StreamPlaces, watcher: (i: number) => { principal: string;
 
 describe("places for event streams", () => {
   it("E1 are bounded in all, for a principal and for an address", () => {
-    expect(most(new StreamPlaces(), (i) => ({ principal: `p${i}`, address: `a${i}` }))).toBe(limits.sseClients);
+    expect(most(new StreamPlaces(), (i) => ({ principal: `p${i}`, address: `a${i}` }))).toBe(
+      limits.sseClients,
+    );
     expect(most(new StreamPlaces(), (i) => ({ principal: "p", address: `a${i}` }))).toBe(
       limits.sseClientsPerPrincipal,
     );

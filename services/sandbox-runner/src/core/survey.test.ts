@@ -26,6 +26,7 @@ describe("what a supervisor says of a workspace", () => {
     expect(read("+a\0-d\0+b/c\0", 1)).toEqual(said);
     expect(() => read("+a\0+b")).toThrow("tar-truncated");
     expect(() => read("+a\0+b\0+c\0+d\0")).toThrow("too-many-entries");
+    expect(() => read(`+${"a".repeat(70_000)}`, 1000)).toThrow("path-length");
   });
 });
 

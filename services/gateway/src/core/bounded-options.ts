@@ -1,0 +1,27 @@
+// What a run asks for and its shape does not bound: names that reach git, and globs that every path of a change is
+// matched with. A small intent could hold up a Director with either. Pure.
+import { AntiphonError, globFault, isRefName } from "@antiphon/contracts";
+import type { RunOptions } from "@antiphon/contracts";
+
+const NAMES = { base_ref: "a branch, a tag or a commit id", land_on: "a name a branch can have" } as const;
+
+/** @throws AntiphonError ANT_INTENT_OPTIONS with the path of the first that is not within its bound */
+export function checkBounds(options: RunOptions): void {
+  for (const key of ["base_ref", "land_on"] as const) {
+    const name = options[key];
+    if (name === undefined || isRefName(name)) continue;
+    throw invalid(
+      key,
+      `must be ${NAMES[key]}, and no expression; found ${JSON.stringify(name.slice(0, 80))}`,
+    );
+  }
+  for (const key of ["scope", "grants"] as const) {
+    const fault = globFault(options[key]);
+    if (fault !== null) throw invalid(key, fault);
+  }
+}
+
+function invalid(key: string, message: string): AntiphonError {
+  const path = `/inputs/${key}`;
+  return new AntiphonError("ANT_INTENT_OPTIONS", `${path}: ${message}`, { data: { path } });
+}

@@ -67,6 +67,7 @@ export async function openWorld(
           token: null,
           allowedHosts: [],
           openRuns: 10_000,
+          devcontainer: "require" as const,
           ...over,
         };
         const role = await start(context, settings);

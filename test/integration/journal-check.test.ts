@@ -43,7 +43,14 @@ async function openWorld(): Promise<World> {
   await provision(bus);
   await openKv(bus, BUCKETS.keys).put(key.jwk.kid, key.jwk);
   let url = "";
-  const settings = { host: "127.0.0.1", port: 0, token: null, allowedHosts: [], openRuns: 10_000 };
+  const settings = {
+    host: "127.0.0.1",
+    port: 0,
+    token: null,
+    allowedHosts: [],
+    openRuns: 10_000,
+    devcontainer: "require" as const,
+  };
   const startGateway = (): Promise<RunningService> =>
     startService(
       {

@@ -9,6 +9,7 @@ describe("the gateway's settings", () => {
       token: null,
       allowedHosts: [],
       openRuns: 10_000,
+      devcontainer: "fallback",
     });
   });
 

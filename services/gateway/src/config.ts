@@ -12,6 +12,11 @@ export interface GatewayConfig {
   readonly allowedHosts: readonly string[];
   /** ANTIPHON_OPEN_RUNS: runs that may be open at the same time; above it 429. Default limits.openRuns. */
   readonly openRuns: number;
+  /**
+   * ANTIPHON_DEVCONTAINER: what becomes of a run whose devcontainer.json names an image that is not to be had here.
+   * `fallback` (default): it takes the standard image and says so. `require`: it is refused.
+   */
+  readonly devcontainer: "fallback" | "require";
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -33,7 +38,16 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   }
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
   const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
-  return { host, port, token, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+  const devcontainer = devcontainerOf(env.ANTIPHON_DEVCONTAINER);
+  const hosts = allowedHosts.filter((name) => name !== "");
+  return { host, port, token, allowedHosts: hosts, openRuns, devcontainer };
+}
+
+function devcontainerOf(text: string | undefined): GatewayConfig["devcontainer"] {
+  if (text === undefined || text === "" || text === "fallback") return "fallback";
+  if (text === "require") return text;
+  const detail = `ANTIPHON_DEVCONTAINER=${JSON.stringify(text)} is neither fallback nor require`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DEVCONTAINER" } });
 }
 
 function openRunsOf(text: string | undefined): number {

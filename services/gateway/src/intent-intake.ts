@@ -30,7 +30,11 @@ export interface IntentIntake {
 /** What a journal record holds besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-export function intentIntake(backend: Backend, newRunId: () => string): IntentIntake {
+export function intentIntake(
+  backend: Backend,
+  newRunId: () => string,
+  inspect: Backend["inspect"] = (request) => backend.inspect(request),
+): IntentIntake {
   async function get(intentId: string): Promise<{ intentId: string; intent: Intent }> {
     const document = (await backend.intent(intentId)) as { intent: Intent } | null;
     if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
@@ -44,7 +48,7 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
     const { repo, base_ref, land_on, allow_dirty } = asked;
     const place = await backend.admitRun(); // A5
     try {
-      const { base, image } = await backend.inspect({
+      const { base, image, image_note } = await inspect({
         repo,
         allow_dirty,
         image_named: asked.image !== undefined,
@@ -52,7 +56,8 @@ export function intentIntake(backend: Backend, newRunId: () => string): IntentIn
         ...(land_on === undefined ? {} : { land_on }),
       });
       // From here on the run says which image it is, whatever the repository says later.
-      const options = image === null ? asked : { ...asked, image: image.ref };
+      const named = image === null ? asked : { ...asked, image: image.ref };
+      const options = image_note === undefined ? named : { ...named, image_note };
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const record = intentRecord(runId, { intentId, intent, options, base, principal, ...link });
       const outcome = await appended(record, place); // G2

@@ -9,14 +9,18 @@ import { SessionTokens } from "./adapters/session-tokens.ts";
 import { addRoutes } from "./adapters/routes.ts";
 import { readGatewayConfig } from "./config.ts";
 import type { GatewayConfig } from "./config.ts";
+import type { Backend } from "./ports.ts";
 import { openGateway } from "./service.ts";
+import { inspectWithFallback } from "./standard-image.ts";
 
 export async function start(
   { bus, log }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
   const backend = natsBackend(bus, log, config.openRuns);
-  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`);
+  const inspect: Backend["inspect"] = (request) =>
+    config.devcontainer === "require" ? backend.inspect(request) : inspectWithFallback(backend, request);
+  const gateway = openGateway(backend, openSessionStore(bus), () => `run_${uniqueId()}`, inspect);
   const streams = new EventStreams(backend);
   const { token, allowedHosts } = config;
   const sessions = new SessionTokens(token);

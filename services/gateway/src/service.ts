@@ -51,14 +51,19 @@ export interface Gateway {
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
-export function openGateway(backend: Backend, store: SessionStore, newRunId: () => string): Gateway {
+export function openGateway(
+  backend: Backend,
+  store: SessionStore,
+  newRunId: () => string,
+  inspect?: Backend["inspect"],
+): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
     const found = await backend.read(runId);
     if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
     return found;
   };
-  const intake = intentIntake(backend, newRunId);
+  const intake = intentIntake(backend, newRunId, inspect);
   return {
     intake,
     retry: async (runId, principal) => intake.retry(await records(runId), principal),

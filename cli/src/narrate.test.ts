@@ -27,8 +27,8 @@ const INTENT = record(
   {
     intentId: "it_1",
     principal: "ann",
-    options: {},
     intent: { goal: "Fix it" },
+    options: {},
     base: { repo: { name: "app", path: "/app" }, ref: "refs/heads/main", commit: COMMIT },
   },
   null,
@@ -91,6 +91,12 @@ describe("a run told in words", () => {
 
   it("says where it starts, how it was read, what was proven and where it landed", () => {
     expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
+    const noted = { ...(INTENT.body as { options: object }) };
+    noted.options = { ...noted.options, image_note: ".devcontainer.json: x:1 is not allowed here" };
+    expect(text(record("intent", noted, null, 0))).toEqual([
+      "accepted: /app at aaaaaaaaaa (main)",
+      "takes the standard image: .devcontainer.json: x:1 is not allowed here",
+    ]);
     expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
     expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
     expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);

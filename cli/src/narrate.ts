@@ -16,10 +16,7 @@ export function narrate(record: RunRecord): Line[] {
   const say = (mark: Line["mark"], text: string): Line[] => [{ mark, task, text }];
   switch (record.type) {
     case "intent":
-      return say(
-        "step",
-        `accepted: ${record.body.base.repo.path} at ${short(record.body.base.commit)} (${branch(record.body.base.ref)})`,
-      );
+      return accepted(record.body, say);
     case "routed":
       return routed(record.body);
     case "dispatch":
@@ -137,6 +134,12 @@ function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): L
   const proof = body.verdict === "PASS" ? proofOf(body) : "";
   const because = [why, checks, proof].filter((part) => part !== "").join("; ");
   return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
+}
+
+function accepted({ base, options }: Extract<RunRecord, { type: "intent" }>["body"], say: Say): Line[] {
+  const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
+  if (options.image_note === undefined) return where;
+  return [...where, ...say("wait", `takes the standard image: ${options.image_note}`)];
 }
 
 /** V2. Records from before `proves` say it by the checks of the base. */

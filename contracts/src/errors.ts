@@ -189,7 +189,6 @@ const TABLE = {
   ANT_VERIFY_NO_CHECK: ["terminal", 200, 1, "No check was given and none could be found.", "Give one with `--check <command>`, or allow it with --allow-unverified."],
   ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The check passes without the change too.", "Give a check that fails on the base, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
-  ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "With the change, the check overwrote a protected file while it ran.", "Write to a temporary directory instead, or grant the path with `--grant <glob>`."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

@@ -154,6 +154,14 @@ export const RunOptions = closed(
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
     ),
+    image_note: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          "Written by the gateway: why the run does not use the image that the repository's devcontainer.json names.",
+      }),
+    ),
     priority: Type.Optional(
       oneOf(["interactive", "batch"], {
         description: "Who waits for it; absent: interactive. Batch keeps a guaranteed share.",

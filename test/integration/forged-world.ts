@@ -79,7 +79,15 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
   const director = await serve("director", (context) => Promise.resolve(direct(context, key, gate)));
   let url = "";
   const gateway = await serve("gateway", async (context) => {
-    const settings = { host: "127.0.0.1", port: 0, token: null, allowedHosts: [], openRuns: 10_000 };
+    const settings = {
+      host: "127.0.0.1",
+      port: 0,
+      token: null,
+      people: [],
+      allowedHosts: [],
+      openRuns: 10_000,
+      devcontainer: "require" as const,
+    };
     const role = await startGateway(context, settings);
     url = role.url;
     return role;

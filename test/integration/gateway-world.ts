@@ -71,6 +71,7 @@ export async function openWorld(
           people: [],
           allowedHosts: [],
           openRuns: 10_000,
+          devcontainer: "require" as const,
           ...over,
         };
         const role = await start(context, settings);

@@ -50,6 +50,7 @@ async function openWorld(): Promise<World> {
     people: [],
     allowedHosts: [],
     openRuns: 10_000,
+    devcontainer: "require" as const,
   };
   const startGateway = (): Promise<RunningService> =>
     startService(

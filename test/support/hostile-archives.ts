@@ -89,11 +89,11 @@ const SINGLE: readonly HostileArchive[] = [
   ["an over-long path", rawTar(long(`${"d/".repeat(600)}f`), file("x")), "path-length"],
   ["a symbolic link", rawTar({ name: "l", type: "2", link: "/etc/passwd" }), "type-symlink"],
   ["a symbolic link inside", rawTar({ name: "l", type: "2", link: "kept.txt" }), "type-symlink"],
-  ["a known link with another target", rawTar({ name: "link", type: "2", link: "/" }), "type-symlink"],
+  ["a known link with another target", rawTar({ name: "link", type: "2", link: "/" }), "type-symlink-moved"],
   [
     "a known link by a long target",
     rawTar(long("/", "K"), { name: "link", type: "2", link: "kept.txt" }),
-    "type-symlink",
+    "type-symlink-moved",
   ],
   ["a known file turned link", rawTar({ name: "kept.txt", type: "2", link: "kept.txt" }), "type-symlink"],
   ["a hard link", rawTar({ name: "h", type: "1", link: "kept.txt" }), "type-hardlink"],

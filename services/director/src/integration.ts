@@ -67,7 +67,6 @@ export async function verifyIntegration(
     allowUnverified: options.allow_unverified,
     allowUnproven: true,
     unproven: [],
-    tampered: [],
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const body = { ...judgement, checks: outcomes, baseChecks: [], head: tip, commit, tree: replay.tree };

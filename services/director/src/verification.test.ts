@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { outstanding } from "./core/outstanding.ts";
 import { openRun, replay } from "./core/run-machine.ts";
 import { BASE, RecordLog, check, planned } from "./core/testing/record-log.ts";
+import type { Unproven } from "@antiphon/runtime/git/index";
 import type { CleanRoomPort, RoomRequest } from "./ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
 import { POLICY } from "./testing/directing.ts";
@@ -33,7 +34,7 @@ function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
   return { context, effect };
 }
 
-function portsOver(room: CleanRoomPort) {
+function portsOver(room: CleanRoomPort, unproven: readonly Unproven[] = []) {
   const applied: unknown[] = [];
   const none = (): never => {
     throw new Error("not asked for here");
@@ -49,7 +50,7 @@ function portsOver(room: CleanRoomPort) {
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
         applied.push([head, patch.toString()]);
-        return Promise.resolve({ kind: "candidate", unproven: [], candidate: CANDIDATE });
+        return Promise.resolve({ kind: "candidate", unproven, candidate: CANDIDATE });
       },
       commit: () => Promise.resolve("d".repeat(40)),
     },
@@ -123,3 +124,39 @@ test.each(["verify", "base"] as const)(
     expect(ended).toEqual([breaking === "verify" ? "base" : "verify"]);
   },
 );
+
+test("V2 a BUILD change of a source that the check runs is tried on the base too, and fails where that passes", async () => {
+  const { context, effect } = reported("BUILD");
+  for (const [before, verdict] of [
+    [1, "PASS"],
+    [0, "FAIL"],
+  ] as const) {
+    const asked: string[] = [];
+    const { ports } = portsOver(
+      {
+        check: ({ purpose }) => {
+          asked.push(purpose);
+          return Promise.resolve([check(purpose === "base" ? before : 0)]);
+        },
+      },
+      [{ path: "src/a.js", why: "the check runs it" }],
+    );
+    const body = await verify(context, effect, ports, new AbortController().signal);
+    expect(body.verdict).toBe(verdict);
+    expect(asked).toEqual(["verify", "base"]);
+  }
+});
+
+test("V13 a check that nobody named is discovered in the commit the run started from, whatever landed since", async () => {
+  const { context, effect } = reported("BUILD");
+  const bare = structuredClone(effect);
+  bare.task.planned.task.verify_profile.commands = [];
+  const { ports } = portsOver({ check: () => Promise.resolve([check(0)]) });
+  const discoveredAt: string[] = [];
+  ports.repository.discoverChecks = (_repo, commit) => {
+    discoveredAt.push(commit);
+    return Promise.resolve(["make test"]);
+  };
+  await verify({ ...context, head: "e".repeat(40) }, bare, ports, new AbortController().signal);
+  expect(discoveredAt).toEqual([BASE]);
+});

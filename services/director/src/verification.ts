@@ -64,7 +64,6 @@ export async function verify(
   const judgement = judge({
     ...trial,
     unproven,
-    tampered: [],
     readOnly,
     allowUnverified: options.allow_unverified,
     allowUnproven: options.allow_unproven,

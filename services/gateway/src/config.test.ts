@@ -12,6 +12,7 @@ describe("the gateway's settings", () => {
       people: [],
       allowedHosts: [],
       openRuns: 10_000,
+      devcontainer: "fallback",
     });
   });
 

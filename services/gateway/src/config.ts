@@ -15,6 +15,11 @@ export interface GatewayConfig {
   readonly allowedHosts: readonly string[];
   /** ANTIPHON_OPEN_RUNS: runs that may be open at the same time; above it 429. Default limits.openRuns. */
   readonly openRuns: number;
+  /**
+   * ANTIPHON_DEVCONTAINER: what becomes of a run whose devcontainer.json names an image that is not to be had here.
+   * `fallback` (default): it takes the standard image and says so. `require`: it is refused.
+   */
+  readonly devcontainer: "fallback" | "require";
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -37,7 +42,9 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
   const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
   const people = peopleOf(env.ANTIPHON_TOKENS ?? "", token);
-  return { host, port, token, people, allowedHosts: allowedHosts.filter((name) => name !== ""), openRuns };
+  const devcontainer = devcontainerOf(env.ANTIPHON_DEVCONTAINER);
+  const hosts = allowedHosts.filter((name) => name !== "");
+  return { host, port, token, people, allowedHosts: hosts, openRuns, devcontainer };
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -71,6 +78,13 @@ function tokenOf(text: string | undefined): string | null {
   if (text.length >= limits.tokenMinChars) return text;
   const message = `ANTIPHON_TOKEN has ${text.length} characters; at least ${limits.tokenMinChars} are needed`;
   throw new AntiphonError("ANT_GATEWAY_TOKEN_WEAK", message);
+}
+
+function devcontainerOf(text: string | undefined): GatewayConfig["devcontainer"] {
+  if (text === undefined || text === "" || text === "fallback") return "fallback";
+  if (text === "require") return text;
+  const detail = `ANTIPHON_DEVCONTAINER=${JSON.stringify(text)} is neither fallback nor require`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DEVCONTAINER" } });
 }
 
 function openRunsOf(text: string | undefined): number {

@@ -35,14 +35,19 @@ export interface IntentIntake {
 /** What a journal record holds besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-/** `people`: who has a token of his own. */
+/** `people`: who has a token of his own. `inspect`: how a repository is looked at; default: as the backend does. */
+export interface IntakeOptions {
+  readonly people?: readonly string[];
+  readonly inspect?: Backend["inspect"];
+}
+
 export function intentIntake(
   backend: Backend,
   guard: PolicyGuard,
   newRunId: () => string,
-  people: readonly string[] = [],
+  { people = [], inspect = (request) => backend.inspect(request) }: IntakeOptions = {},
 ): IntentIntake {
-  const admission = new RunAdmission(backend, guard);
+  const admission = new RunAdmission(backend, guard, inspect);
 
   async function get(intentId: string, session: SessionBinding | null): Promise<Stored> {
     const document = (await backend.intent(intentId)) as { intent: Intent; principal: string } | null;

@@ -11,18 +11,22 @@ import { readGatewayConfig } from "./config.ts";
 import { DEPLOYED, LOCAL } from "./core/built-in-policies.ts";
 import { isLoopback } from "./core/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
+import type { Backend } from "./ports.ts";
 import { openGateway } from "./service.ts";
+import { inspectWithFallback } from "./standard-image.ts";
 
 export async function start(
   { bus, log }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
   const { token, people, allowedHosts } = config;
-  const names = people.map(({ name }) => name);
   const confined = !isLoopback(config.host);
   const backend = natsBackend(bus, log, config.openRuns, confined);
+  const inspect: Backend["inspect"] = (request) =>
+    config.devcontainer === "require" ? backend.inspect(request) : inspectWithFallback(backend, request);
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
-  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, names);
+  const names = people.map(({ name }) => name);
+  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, { people: names, inspect });
   const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);
   const server = openHttpServer(

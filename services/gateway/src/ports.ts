@@ -35,6 +35,9 @@ export interface Place {
   release(): void;
 }
 
+/** What a repository looks like; `image_note`: why the image it names is not used. */
+export type Inspected = Extract<RepoInspectReply, { ok: true }> & { image_note?: string };
+
 /** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
 export interface Backend {
   readonly connected: boolean;
@@ -63,7 +66,7 @@ export interface Backend {
   viewedRuns(): Promise<string[]>;
   /** What the view's bucket holds, whatever that is; null: nothing. */
   storedView(runId: string): Promise<unknown>;
-  inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
+  inspect(request: RepoInspectRequest): Promise<Inspected>;
   hintCancel(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;
   manifest(key: string): Promise<EvidenceManifest | null>;

@@ -31,10 +31,12 @@ export function speaker({ principal, session }: Caller): string {
 export class RunAdmission {
   readonly #backend: Backend;
   readonly #guard: PolicyGuard;
+  readonly #inspectRepository: Backend["inspect"];
 
-  constructor(backend: Backend, guard: PolicyGuard) {
+  constructor(backend: Backend, guard: PolicyGuard, inspect: Backend["inspect"]) {
     this.#backend = backend;
     this.#guard = guard;
+    this.#inspectRepository = inspect;
   }
 
   /** @throws AntiphonError ANT_POLICY_THROTTLED */
@@ -66,14 +68,15 @@ export class RunAdmission {
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     // From here on the run says which image it is, whatever the repository says later.
     const image = found.image === null ? {} : { image: found.image.ref };
-    return { options: { ...judged.options, ...image }, base: found.base, policy: judged.bounds };
+    const note = found.image_note === undefined ? {} : { image_note: found.image_note };
+    return { options: { ...judged.options, ...image, ...note }, base: found.base, policy: judged.bounds };
   }
 
   /** A session hears of no other repository, not even whether there is one. */
   async #inspect(options: RunOptions, session: SessionBinding | null): Promise<Inspected> {
     const { repo, base_ref, land_on, allow_dirty, image } = options;
     if (session !== null) requireOwnRepository(session, await locate(this.#backend, repo), repo.path);
-    const found = await this.#backend.inspect({
+    const found = await this.#inspectRepository({
       repo,
       allow_dirty,
       image_named: image !== undefined,

@@ -17,7 +17,7 @@ import { evidenceReader } from "./evidence-reader.ts";
 import type { EvidenceReader } from "./evidence-reader.ts";
 import { journalDesk } from "./journal-desk.ts";
 import type { JournalDesk } from "./journal-desk.ts";
-import { intentIntake } from "./intent-intake.ts";
+import { intentIntake, type IntakeOptions } from "./intent-intake.ts";
 import type { IntentIntake } from "./intent-intake.ts";
 import { PolicyDesk } from "./policy-desk.ts";
 import { PolicyGuard } from "./policy-guard.ts";
@@ -56,12 +56,11 @@ export interface Gateway {
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
-/** `people`: who has a token of his own; nobody else can be told apart. */
 export function openGateway(
   backend: Backend,
   store: SessionStore,
   newRunId: () => string,
-  people: readonly string[] = [],
+  options: IntakeOptions = {},
 ): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
@@ -70,7 +69,7 @@ export function openGateway(
     return found;
   };
   const guard = new PolicyGuard({ policies: () => store.policies(), now: Date.now });
-  const intake = intentIntake(backend, guard, newRunId, people);
+  const intake = intentIntake(backend, guard, newRunId, options);
   return {
     intake,
     retry: async (runId, caller) => intake.retry(await records(runId), caller),

@@ -88,7 +88,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
         natsBackend(bus, log, 10_000),
         NO_SESSIONS,
         () => `run_${uniqueId()}`,
-        PEOPLE,
+        { people: PEOPLE },
       );
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));

@@ -27,6 +27,7 @@ const MAX_TEXT = 256 * 1024;
 const MAX_DEPTH = 8;
 const MAX_WORD = 4096;
 const MAX_COMMANDS = 2000;
+const MAX_DOCUMENTS = 200;
 
 const BLANK = new Set([" ", "\t", "\r"]);
 const OPERATORS = new Set(["\n", ";", "&", "|", "(", ")"]);
@@ -46,6 +47,7 @@ class ShellReader {
   #words: string[] = [];
   #inputs: string[] = [];
   #commands = 0;
+  #documents = 0;
   #printed: string | null = null;
 
   constructor(text: string, scope: ShellScope, onCommand: OnCommand, depth: number) {
@@ -98,14 +100,13 @@ class ShellReader {
   /** Its lines are data; the rest of the line it begins on is not. */
   #skipHereDocument(end: string): void {
     const lineEnd = this.#text.indexOf("\n", this.#at);
-    if (lineEnd === -1 || end === "") return;
-    const rest = this.#text.slice(this.#at, lineEnd);
-    const lines = this.#text.slice(lineEnd + 1).split("\n");
-    const last = lines.findIndex((line) => line.trim() === end);
+    this.#documents += 1;
+    if (lineEnd === -1 || end === "" || this.#documents > MAX_DOCUMENTS) return;
+    const close = this.#text.indexOf(`\n${end}\n`, lineEnd);
+    const last = close === -1 && this.#text.endsWith(`\n${end}`) ? this.#text.length : close;
     if (last === -1) return;
-    const body = lines.slice(0, last + 1).join("\n").length;
-    readShell(rest, this.#scope, this.#onCommand, this.#depth + 1);
-    this.#at = lineEnd + 1 + body;
+    readShell(this.#text.slice(this.#at, lineEnd), this.#scope, this.#onCommand, this.#depth + 1);
+    this.#at = Math.min(this.#text.length, last + end.length + 1);
   }
 
   #end(): void {

@@ -7,11 +7,12 @@ const trial: Trial = {
   again: null,
   base: null,
   unproven: [],
-  tampered: [],
   readOnly: false,
   allowUnverified: false,
   allowUnproven: false,
 };
+
+const SUBJECT = { path: "src/a.js", why: "src/a.js is run by the check" };
 
 describe("judge", () => {
   test.each([
@@ -41,7 +42,36 @@ describe("judge", () => {
     ["V2 the same, by grant", { base: [check(0)], allowUnproven: true }, "PASS", "ANT_VERIFY_PROVES_NOTHING"],
     ["V2 a check that failed without the change", { base: [check(1)] }, "PASS", null],
     ["a passing check", {}, "PASS", null],
+    [
+      "V2 a source that the check runs, where the check passes without the change too",
+      { base: [check(0)], unproven: [SUBJECT], allowUnproven: true },
+      "FAIL",
+      "ANT_PATCH_PROTECTED",
+    ],
+    [
+      "V2 the same, where it fails without the change",
+      { base: [check(1)], unproven: [SUBJECT] },
+      "PASS",
+      null,
+    ],
   ])("%s", (_name, change, verdict, code) => {
     expect(judge({ ...trial, ...change })).toMatchObject({ verdict, code });
+  });
+
+  test.each([
+    ["fail-to-pass", { base: [check(1)] }],
+    ["regression", {}],
+    ["nothing", { base: [check(0)] }],
+    ["nothing", { base: [check(0)], allowUnproven: true }],
+    ["nothing", { checks: [] }],
+    ["nothing", { checks: [check(1)], again: [check(1)] }],
+  ])("says that a trial proves %s: %j", (proves, change) => {
+    expect(judge({ ...trial, ...change }).proves).toBe(proves);
+  });
+
+  test("V2 names the source that proof opened, and what it would have been closed by", () => {
+    expect(judge({ ...trial, base: [check(1)], unproven: [SUBJECT] }).message).toContain(
+      "src/a.js may change: src/a.js is run by the check",
+    );
   });
 });

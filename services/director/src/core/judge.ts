@@ -5,8 +5,6 @@
  *   V2 A DEBUG check must fail on the base and pass with the change. So must any check that runs a source the change edits:
  *      failing without the change is what shows that the edit is a fix, and not a way around the check.
  *   V4 A check that fails and then passes on the same tree is FLAKY, not a coin toss.
- *   V14 A check that leaves a protected file changed, where on the base it does not, is a failed check: code under test
- *      wrote what judges it.
  *   V5 No check means UNVERIFIABLE, which lands only with the caller's explicit grant.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
@@ -20,8 +18,6 @@ export interface Trial {
   base: readonly CheckOutcome[] | null;
   /** Sources of the change that the check's own command runs; `base` is there when there are any. */
   unproven: readonly { path: string; why: string }[];
-  /** Protected files that the checks themselves left changed on the tree, and do not on the base. */
-  tampered: readonly string[];
   /** Read-only tasks change nothing, so no check is a fact and not a gap. */
   readOnly: boolean;
   allowUnverified: boolean;
@@ -35,14 +31,15 @@ export function judge(trial: Trial): Judgement {
   const failure = failed(trial);
   if (failure !== null) return failure;
   if (trial.base !== null && firstFailure(trial.base) === undefined) return withoutProof(trial);
-  if (trial.base === null)
-    return pass("regression", null, `${names(trial.checks)} passes in the clean room`);
-  const opened = trial.unproven.map(({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`);
+  if (trial.base === null) return pass("regression", null, `${names(trial.checks)} passes in the clean room`);
+  const opened = trial.unproven.map(
+    ({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`,
+  );
   const message = `${names(trial.checks)} passes in the clean room, and fails without the change`;
   return pass("fail-to-pass", null, `${message}${opened.join("")}`);
 }
 
-function failed({ checks, again, tampered }: Trial): Judgement | null {
+function failed({ checks, again }: Trial): Judgement | null {
   const bad = firstFailure(checks);
   if (bad !== undefined && again !== null && firstFailure(again) === undefined) {
     const message = `${bad.command} ${how(bad)}, then passed on the same tree`;
@@ -52,9 +49,7 @@ function failed({ checks, again, tampered }: Trial): Judgement | null {
     const message = `${bad.command} ${how(bad)} in the clean room`;
     return { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", message, proves: "nothing" };
   }
-  if (tampered.length === 0) return null;
-  const message = `with the change, ${names(checks)} overwrote ${tampered.slice(0, 5).join(", ")} while it ran`;
-  return { verdict: "FAIL", code: "ANT_VERIFY_TAMPERED", message, proves: "nothing" }; // V14
+  return null;
 }
 
 /** V2: the base passes too. */

@@ -107,6 +107,14 @@ describe("what comes out of a sandbox", () => {
     }).toThrow("type-symlink");
   });
 
+  it("C1: a link that points elsewhere than before is refused as that, not as a new one", () => {
+    const collector = new Collector(baseline, bounds, newHasher);
+    const reader = new TarReader(collector);
+    expect(() => {
+      reader.push(rawTar({ name: "link", type: "2", link: "elsewhere.txt" }));
+    }).toThrow(/type-symlink-moved: .*points elsewhere/);
+  });
+
   it("reads what it writes: long names, modes, empty files", () => {
     const files = [
       { path: "z/empty", mode: "100644" as const, content: Buffer.alloc(0) },

@@ -100,7 +100,8 @@ export class Collector implements TarSink {
     }
     const isUntouchedLink =
       entry.type === "symlink" && before?.kind === "symlink" && before.target === entry.link;
-    if (!isUntouchedLink) throw new Refusal(ruleOf(entry.type), path); // C1
+    const wasLink = entry.type === "symlink" && before?.kind === "symlink";
+    if (!isUntouchedLink) throw new Refusal(wasLink ? "type-symlink-moved" : ruleOf(entry.type), path); // C1
     this.#seen.set(path, "symlink");
   }
 

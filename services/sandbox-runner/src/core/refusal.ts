@@ -5,6 +5,7 @@ export const REFUSAL_RULES = {
   "tar-truncated": "the archive ends in the middle of an entry",
   "tar-extension": "an extension header that is too long, unreadable, or global with meaning",
   "type-symlink": "a symbolic link that was not in the workspace before",
+  "type-symlink-moved": "a symbolic link that points elsewhere than before; links are left as they are",
   "type-hardlink": "a hard link",
   "type-device": "a device node",
   "type-fifo": "a named pipe",

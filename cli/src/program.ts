@@ -15,6 +15,7 @@ import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addPolicy } from "./verbs/policy.ts";
 import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
@@ -32,6 +33,7 @@ const VERBS = [
   addResume,
   addRetry,
   addDlq,
+  addPolicy,
   addEvidence,
   addKeys,
   addImages,

@@ -16,6 +16,7 @@ import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addPolicy } from "./verbs/policy.ts";
 import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
@@ -36,6 +37,7 @@ const VERBS = [
   addResume,
   addRetry,
   addDlq,
+  addPolicy,
   addEvidence,
   addKeys,
   addImages,

@@ -1,13 +1,13 @@
 /** Contracts v1.3 over HTTP: a real nats-server, Director and gateway. There is no Router: accepted work stays queued. */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS, validate } from "@antiphon/contracts";
-import type { ClosedBody, NewRecord, SessionEntry, SessionEvent } from "@antiphon/contracts";
+import type { SessionEntry, SessionEvent } from "@antiphon/contracts";
 import { createLogger, openKv } from "@antiphon/runtime";
 import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
 import { openSessionStore } from "../../services/gateway/src/adapters/session-store.ts";
 import type { SessionStore } from "../../services/gateway/src/command-sessions.ts";
 import { openGateway } from "../../services/gateway/src/service.ts";
+import { closedRecord } from "../support/closed-record.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 import { errorOf, openWorld } from "./gateway-world.ts";
 import type { World } from "./gateway-world.ts";
@@ -252,14 +252,4 @@ function elsewhere(sessionId: string, sequence: number): SessionEntry {
     payload: { sessionId, status: "open" },
   };
   return { v: 1, event, command: null };
-}
-
-function closedRecord(runId: string): NewRecord {
-  const file = new URL("../../contracts/fixtures/journal.closed.v1.json", import.meta.url);
-  const { valid } = JSON.parse(readFileSync(file, "utf8")) as { valid: Record<string, { body: ClosedBody }> };
-  const [golden] = Object.values(valid);
-  if (golden === undefined) throw new Error("no golden closed record");
-  const end = { status: "failed", code: "ANT_VERIFY_CHECK_FAILED", message: "the check failed" } as const;
-  const cause = { seq: 1, digest: golden.body.seal };
-  return { type: "closed", runId, taskId: null, epoch: 0, cause, body: { ...golden.body, ...end } };
 }

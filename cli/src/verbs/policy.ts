@@ -1,0 +1,106 @@
+// antiphon policy check|explain: which policy holds for a repository, and what it would say of an intent.
+import { resolve } from "node:path";
+import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
+import { examples } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { Failure } from "../failure.ts";
+import type { RunFlags } from "../run-request.ts";
+import { plain } from "../screen.ts";
+import { table } from "../table.ts";
+
+interface Held {
+  readonly name: string;
+  readonly place: string;
+  readonly rule: number | null;
+}
+
+interface Explanation {
+  readonly repo: string;
+  readonly principal: string;
+  readonly holds: readonly Held[];
+  readonly profiles: readonly PolicyProfile[];
+  readonly globalLimits: RateLimits;
+}
+
+interface Answer {
+  readonly allowed: boolean;
+  readonly holds: readonly Held[];
+  readonly refusal: { readonly reason: string; readonly [field: string]: unknown } | null;
+}
+
+/** Options of `run` that say nothing about the intent. */
+const NOT_OF_THE_INTENT: ReadonlySet<string> = new Set(["--follow", "--detach", "--json", "--recording"]);
+
+export const addPolicy: AddVerb = (program, context) => {
+  const policy = program
+    .command("policy")
+    .summary("show which policy holds, and what it would say of an intent");
+  policy
+    .command("explain")
+    .summary("the profiles that hold for a repository, and which rule names them")
+    .requiredOption("--repo <path>", "the git repository")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText("after", examples(["antiphon policy explain --repo ./app"]))
+    .action(async ({ repo, json }: { repo: string; json?: boolean }) => {
+      const gateway = await context.gateway();
+      const path = encodeURIComponent(resolve(repo));
+      const answer = await gateway.get<Explanation>(`/policy?repo=${path}`);
+      if (json === true) return context.screen.json(answer);
+      explain(context, answer);
+    });
+  const check = policy
+    .command("check")
+    .summary("whether an intent would be taken: the options of `antiphon run`, and nothing is started")
+    .argument("<intent...>", "what should be true afterwards, in words")
+    .option("--json", "one JSON object on stdout")
+    .addHelpText(
+      "after",
+      examples(['antiphon policy check "Fix it" --repo . --command "./fix.sh" --land main']),
+    );
+  const run = program.commands.find((command) => command.name() === "run");
+  for (const option of run?.options ?? [])
+    if (!NOT_OF_THE_INTENT.has(option.long ?? "")) check.addOption(option);
+  check.action(async (words: string[], options: RunFlags & { json?: boolean }) => {
+    await checkIntent(context, words.join(" "), options);
+  });
+};
+
+async function checkIntent(
+  context: CliContext,
+  goal: string,
+  options: RunFlags & { json?: boolean },
+): Promise<void> {
+  const { loadFiles } = await import("../run-files.ts");
+  const { intentOf } = await import("../run-request.ts");
+  const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
+  const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, await loadFiles(flags));
+  const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);
+  const { refusal } = answer;
+  if (options.json === true) {
+    context.screen.json(answer);
+    if (refusal !== null) context.setExitCode(1);
+    return;
+  }
+  if (refusal !== null) throw new Failure("ANT_POLICY_REFUSED", refusal.reason, { data: refusal });
+  context.screen.out(`allowed by ${answer.holds.map(({ name }) => plain(name)).join(", ")}`);
+}
+
+function explain(
+  { screen }: CliContext,
+  { repo, principal, holds, profiles, globalLimits }: Explanation,
+): void {
+  screen.out(`${plain(repo)}, asked for by ${plain(principal)}`);
+  for (const { name, place, rule } of holds) {
+    const why = rule === null ? "the default profile" : `rule ${rule} of the policies`;
+    screen.out(`profile ${plain(name)} holds for ${plain(place)}: ${why}`);
+  }
+  const says = profiles.flatMap(({ name, ...fields }) =>
+    Object.entries(fields).map(([rule, value]) => [plain(name), rule, plain(JSON.stringify(value))]),
+  );
+  const limits = Object.entries(globalLimits).map(([rule, value]) => [
+    "all",
+    `globalLimits.${rule}`,
+    plain(JSON.stringify(value)),
+  ]);
+  for (const row of table([...says, ...limits])) screen.out(row.trimEnd());
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { breachOf } from "./policy-bounds.ts";
+
+const file = (path: string, more: object = {}) => ({
+  path,
+  from: null,
+  change: "modify" as const,
+  added: 1,
+  removed: 1,
+  ...more,
+});
+const bounds = { profiles: ["strict"] };
+
+test("a change keeps the policy's bounds, or is told profile, rule and value", () => {
+  const two = [file("a"), file("b")];
+  expect(breachOf(two, undefined)).toBeNull();
+  expect(breachOf(two, { ...bounds, max_files: 2, max_lines: 4, protected_paths: ["c"] })).toBeNull();
+  expect(breachOf(two, { ...bounds, max_files: 1 })).toBe(
+    "2 files, at most 1 are allowed (policy strict, rule maxFilesPerCommit)",
+  );
+  expect(breachOf(two, { ...bounds, max_lines: 3 })).toContain("4 lines, at most 3");
+});
+
+test("a protected path is not touched in another case, below it, or by moving it away", () => {
+  const guarded = { ...bounds, protected_paths: ["deploy", "*.lock"] };
+  const gone = file("x", { from: "deploy/a", change: "rename" });
+  for (const touched of [file("Deploy/prod.yaml"), file("yarn.LOCK"), gone])
+    expect(breachOf([touched], guarded)).toContain("may not be touched (policy strict, rule protectedPaths)");
+  expect(breachOf([file("x", { from: "deploy/a", change: "copy" })], guarded)).toBeNull();
+  expect(breachOf([file("redeploy/a")], guarded)).toBeNull();
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { PolicyConfig, PolicyRule } from "@antiphon/contracts";
+import { profilesFor } from "./policy-choice.ts";
+
+const profile = (name: string) => ({
+  name,
+  protectedBranches: [],
+  requireTestsBeforePush: false,
+  requireApprovalForPush: false,
+  allowedWorkItemTransitions: [],
+});
+const config = (...rules: PolicyRule[]): PolicyConfig => ({
+  profiles: { usual: profile("usual"), weak: profile("weak"), strict: profile("strict") },
+  defaultProfile: "usual",
+  globalLimits: {},
+  rules,
+});
+const held = (rules: PolicyRule[], places: string[], principal = "local"): string[] =>
+  profilesFor(config(...rules), places, principal).map(({ key }) => key);
+
+describe("a repository's profile", () => {
+  it("is the default one where no rule holds, and that of the first rule that does", () => {
+    expect(held([], ["/srv/app"])).toEqual(["usual"]);
+    const rules = [
+      { repo: "/srv/app", profile: "strict" },
+      { repo: "/srv", profile: "weak" },
+    ];
+    expect(held(rules, ["/srv/app"])).toEqual(["strict"]);
+    expect(held(rules, ["/srv/other"])).toEqual(["weak"]);
+    expect(held(rules, ["/srv2/app"])).toEqual(["usual"]);
+  });
+
+  it("holds for everything below a path or a pattern", () => {
+    expect(held([{ repo: "/srv/*", profile: "strict" }], ["/srv/app/vendor/lib"])).toEqual(["strict"]);
+    expect(held([{ repo: "/srv/app/", profile: "strict" }], ["/srv/app"])).toEqual(["strict"]);
+    expect(held([{ repo: "/", profile: "strict" }], ["/anything"])).toEqual(["strict"]);
+  });
+
+  it("is found by directory name and by principal, all of a rule together", () => {
+    const rules = [{ name: "app-*", principal: "token", profile: "strict" }];
+    expect(held(rules, ["/x/app-1"], "token")).toEqual(["strict"]);
+    expect(held(rules, ["/x/app-1.git"], "token")).toEqual(["strict"]);
+    expect(held(rules, ["/x/app-1"], "local")).toEqual(["usual"]);
+    expect(held(rules, ["/x/web"], "token")).toEqual(["usual"]);
+  });
+
+  it("PC1 is the profile of each of its places: a work tree in a weak place keeps that of its branches", () => {
+    const rules = [{ repo: "/tmp", profile: "weak" }];
+    expect(held(rules, ["/tmp/wt", "/srv/app"])).toEqual(["weak", "usual"]);
+    expect(held(rules, ["/tmp/wt", "/tmp/app"])).toEqual(["weak"]);
+  });
+});

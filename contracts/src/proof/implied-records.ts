@@ -132,7 +132,10 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
   places.push(["routed", null, 0]);
   for (const { task } of run.get("routed", null, 0)?.body.tasks ?? []) {
     const { task_id } = task;
-    const passed = run.all("verdict").find((one) => one.taskId === task_id && one.body.verdict === "PASS");
+    // The last one: what people sent back had passed, too.
+    const passed = run
+      .all("verdict")
+      .findLast((one) => one.taskId === task_id && one.body.verdict === "PASS");
     if (passed === undefined) places.push(...lastWords(task_id, run));
     else if (passed.body.commit !== null) places.push(["landing", task_id, passed.epoch]);
   }

@@ -16,7 +16,6 @@ const owed = (log: RecordLog): string[] =>
   outstanding(fold(log)).map((effect) =>
     "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
   );
-const phase = (log: RecordLog, index = 0) => fold(log).context.tasks[index]?.phase;
 
 const proposed = (log: RecordLog, task = T1, epoch = 1): RecordLog =>
   log.dispatched(task, epoch).claimed(task, epoch).reported(task, epoch, "ok");

@@ -20,7 +20,7 @@ function stored(records: readonly NewRecord[]): StoredRecord[] {
   return records.map((record, i) => {
     const digest = digestOf(encode(record));
     const subject = subjects.journal(record);
-    return { ...record, v: 1, seq: i + 1, digest, subject, at: new Date(AT + i) } as StoredRecord;
+    return { ...record, v: 1, seq: i + 1, digest, subject, at: new Date(AT + i) };
   });
 }
 

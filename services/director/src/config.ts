@@ -13,7 +13,7 @@ export interface DirectorConfig {
    * on loopback, so that only this machine can ask; else nowhere.
    */
   repoRoots: string[] | null;
-  /** PEM file of the Ed25519 key decisions and commits are signed with, made when it is not there. ANTIPHON_DIRECTOR_KEY; none: a key as old as the process. */
+  /** PEM file of the Ed25519 key decisions and commits are signed with, made when it is not there. ANTIPHON_DIRECTOR_KEY; none (only with ANTIPHON_UNSAFE_TRUST): a key as old as the process. */
   keyFile: string | null;
   policy: RunPolicy;
   sweep: SweepTiming;

@@ -132,8 +132,7 @@ export function directOver(
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
-    ...{ views, runs, director, projector, log, clock: systemClock, signal },
-    doubt: bus.trust.doubt,
+    ...{ views, runs, director, projector, log, clock: systemClock, signal, doubt: bus.trust.doubt },
     putBack: (lost) => putBackLost(bus, key, lost),
     partitions: () => bus.partitions,
   });

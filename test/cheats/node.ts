@@ -97,13 +97,13 @@ export const NODE: readonly Ground[] = [
     files: {
       "package.json": scripts(
         { test: "jest --config config/jest.js" },
-        { jest: { setupFiles: ["./support/polyfill.js"] } },
+        { jest: { setupFiles: ["./qa/polyfill.js"] } },
       ),
       "config/jest.js":
         'module.exports = { globalSetup: "<rootDir>/qa/global.js", testEnvironment: "./qa/env.js" };',
       "qa/global.js": "",
       "qa/env.js": "",
-      "support/polyfill.js": "",
+      "qa/polyfill.js": "",
       "src/__snapshots__/a.test.js.snap": "",
       "src/a.test.js": 'import { a } from "./a"; import { expectSame } from "./test-helper";',
       "src/a.js": "",
@@ -116,6 +116,7 @@ export const NODE: readonly Ground[] = [
       "config/jest.js": "protected.reached",
       "qa/global.js": "protected.reached",
       "qa/env.js": "protected.reached",
+      "qa/polyfill.js": "protected.reached",
       "src/__snapshots__/a.test.js.snap": "protected.test",
       "+src/test-helper.js": "protected.shadow",
       "+jest.config.ts": "protected.place",

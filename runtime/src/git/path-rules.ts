@@ -106,6 +106,6 @@ function folding(name: string): string {
 export function foldedPath(path: string): string {
   return path
     .normalize("NFC")
-    .replace(/[\u200c\u200d\ufe0e\ufe0f]/g, "")
+    .replace(/\u200c|\u200d|\ufe0e|\ufe0f/g, "")
     .toLowerCase();
 }

@@ -8,7 +8,7 @@
  */
 import { MAKEFILES } from "../checks.ts";
 
-export interface ProtectedPlace {
+interface ProtectedPlace {
   /** What it is, for the verdict. */
   readonly what: string;
   readonly globs: readonly string[];

@@ -1,7 +1,7 @@
 /** Names of modules as files of the tree: Node's relative specifiers and Python's dotted names. Pure. */
 import type { CheckTree } from "./check-tree.ts";
 
-export interface NodeModule {
+interface NodeModule {
   /** The file it means; null: none of the tree. */
   readonly to: string | null;
   /** Paths that were looked at before and are not there: a file that comes to stand in one takes the module's place. */
@@ -44,7 +44,7 @@ export function nodeModule(tree: CheckTree, dir: string, specifier: string): Nod
   return { to: null, before: [] };
 }
 
-export interface PythonModule {
+interface PythonModule {
   /** `__init__.py` of the packages on the way. */
   readonly packages: readonly string[];
   readonly to: string | null;

@@ -2,6 +2,7 @@
 import { parse } from "yaml";
 import type { Place, Trace } from "./trace.ts";
 
+const RUNNERS = ["jest", "mocha", "ava", "nyc", "c8", "tap", "babel", "eslintConfig"];
 const MAX_TEXT = 1024 * 1024;
 
 /** `x` stands for `prex`, `x` and `postx`; `test:*` for all of that form. */
@@ -13,6 +14,9 @@ export function followScripts(
   trace: Trace,
 ): void {
   const manifest = recordOf(parsed(text));
+  // Configuration of runners that stands in the manifest.
+  const runners = RUNNERS.map((name) => manifest[name]).filter((value) => value !== undefined);
+  if (runners.length > 0) trace.source(JSON.stringify(runners), { from: path, language: "node", place });
   const scripts = recordOf(manifest["scripts"] ?? manifest["tasks"]);
   for (const [name, script] of Object.entries(scripts)) {
     if (!names.some((wanted) => means(wanted, name))) continue;

@@ -19,7 +19,7 @@ import { isHarness, runsAsHarness } from "../protection/side.ts";
 /** Reads files of the base; those that are not there or not text are left out. */
 export type ReadTexts = (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
-export interface ReachedFile {
+interface ReachedFile {
   /** `harness`: it judges. `subject`: a source that the check's own command names. */
   readonly as: "harness" | "subject";
   /** "npm test -> package.json scripts.test -> scripts/check.js" */

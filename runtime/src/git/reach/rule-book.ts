@@ -6,7 +6,7 @@
  */
 import { UNKNOWN } from "./check-tree.ts";
 
-export interface Rule {
+interface Rule {
   readonly needs: readonly string[];
   readonly lines: readonly string[];
 }
@@ -32,7 +32,6 @@ const MAX_EXPANSIONS = 64;
 /** Reads a file into the book. @returns the files it includes, as written there */
 export function readRules(text: string, book: RuleBook): string[] {
   const includes: string[] = [];
-  let goals: string[] = [];
   let open: { needs: string[]; lines: string[] } | null = null;
   const lines = text
     .slice(0, 512 * 1024)
@@ -55,9 +54,8 @@ export function readRules(text: string, book: RuleBook): string[] {
     const rule = ruleOf(plain, book);
     if (rule === null) continue;
     open = { needs: rule.needs, lines: rule.lines };
-    goals = rule.goals;
-    for (const goal of goals) book.rules.set(goal, [...(book.rules.get(goal) ?? []), open]);
-    book.first ??= goals.find((goal) => !goal.startsWith(".")) ?? null;
+    for (const goal of rule.goals) book.rules.set(goal, [...(book.rules.get(goal) ?? []), open]);
+    book.first ??= rule.goals.find((goal) => !goal.startsWith(".")) ?? null;
   }
   return includes;
 }

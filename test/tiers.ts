@@ -113,16 +113,11 @@ export const ALL_ONLY: readonly string[] = [
 /** Minutes of a machine at its limits. */
 export const NIGHTLY: readonly string[] = ["test/chaos/sandbox/hostile-matrix.test.ts"];
 
-/**
- * These begin first: one of them that began last would run on alone. The two that fill all processors, the simulation
- * and its planted bugs, are apart.
- */
+/** These begin first: one of them that began last would run on alone. */
 export const LONGEST_FIRST: readonly string[] = [
   "test/chaos/survival.test.ts",
-  "test/simulation/simulation.test.ts",
   "test/e2e/crash.test.ts",
   "test/chaos/cluster-survival.test.ts",
-  "test/simulation/planted-bugs.test.ts",
   "test/integration/sandbox-busybox.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/e2e/lifecycle.test.ts",

@@ -28,7 +28,10 @@ const onDisk = (): string[] =>
   ).toSorted();
 
 const unitOf = (all: { file: string; projectName: string }[]): string[] =>
-  all.filter(({ projectName }) => projectName === "unit").map(({ file }) => file);
+  all
+    .filter(({ projectName }) => projectName === "unit")
+    .map(({ file }) => file)
+    .toSorted();
 
 it("has every test file of the tree in exactly one project, so none goes untested", () => {
   const all = listed("test");

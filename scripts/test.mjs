@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 
 import { ROOT } from "./setup/checkout.mjs";
+import { vitestArguments } from "./test/vitest-arguments.mjs";
 
 const HELP = `usage: npm test [-- <word>... <options>]
        npm run test:all | test:watch [-- <word>... <options>]
@@ -17,24 +18,6 @@ const HELP = `usage: npm test [-- <word>... <options>]
 
 Options go on to vitest: npm test -- gateway -t "cursor"
 `;
-
-const COMMIT = ["unit", "integration", "e2e"];
-const ALL = [...COMMIT, "simulation", "chaos"];
-
-/** @param {readonly string[]} given */
-function vitestArguments(given) {
-  const own = ["--all", "--watch"];
-  const passed = given.filter((argument) => !own.includes(argument));
-  const everything = given.includes("--all") || (passed[0] !== undefined && !passed[0].startsWith("-"));
-  const watch = given.includes("--watch");
-  const projects = everything ? ALL : watch ? ["unit"] : COMMIT;
-  return [
-    watch ? "watch" : "run",
-    ...projects.flatMap((project) => ["--project", project]),
-    ...(everything ? [] : ["--mode", "commit"]),
-    ...passed,
-  ];
-}
 
 const given = process.argv.slice(2);
 if (given.includes("--help")) process.stdout.write(HELP);

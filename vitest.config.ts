@@ -1,7 +1,39 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type ProjectConfig, type TestSpecification } from "vitest/node";
+import { ALL_ONLY, COMMIT, LONGEST_FIRST, NIGHTLY } from "./test/tiers.ts";
 
-export default defineConfig({
+/** Most files wait for a server, a container or a lease half of the time: one lane more than processors keeps these busy. */
+const LANES = Math.min(4, availableParallelism() + 1);
+
+const COMMIT_MODE = "commit";
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST_FIRST.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return place === -1 ? LONGEST_FIRST.length : place;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** Files below `test/<folder>`, side by side with the other projects' files; `--mode commit` leaves the long ones out. */
+function overServers(folder: string, mode: string, timeoutMs: number): ProjectConfig {
+  const tier = mode === COMMIT_MODE ? COMMIT : [...COMMIT, ...ALL_ONLY];
+  return {
+    name: folder,
+    sequence: { groupOrder: 1 },
+    include: tier.filter((file) => file.startsWith(`test/${folder}/`)),
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    maxWorkers: LANES,
+  };
+}
+
+export default defineConfig(({ mode }) => ({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -16,53 +48,32 @@ export default defineConfig({
           exclude: ["**/node_modules/**"],
         },
       },
+      { test: overServers("integration", mode, 60_000) },
+      { test: overServers("e2e", mode, 120_000) },
       {
+        // A campaign has deadlines of its own: the long one beside the two short ones, and nothing else beside these.
         test: {
-          name: "integration",
-          sequence: { groupOrder: 1 },
-          include: ["test/integration/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...overServers("chaos", mode, 5_000),
+          sequence: { groupOrder: 2 },
           maxWorkers: 2,
         },
       },
       {
+        // Its worlds fill every processor.
         test: {
-          name: "chaos",
-          sequence: { groupOrder: 4 },
-          include: ["test/chaos/survival.test.ts"],
+          ...overServers("simulation", mode, 60_000),
+          sequence: { groupOrder: 3 },
           maxWorkers: 1,
         },
       },
       {
-        // Not part of `npm test`: minutes of a machine at its limits.
         test: {
           name: "nightly",
-          sequence: { groupOrder: 5 },
-          include: ["test/chaos/sandbox/hostile-matrix.test.ts"],
-          maxWorkers: 1,
-        },
-      },
-      {
-        test: {
-          name: "simulation",
-          sequence: { groupOrder: 3 },
-          include: ["test/simulation/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          maxWorkers: 1,
-        },
-      },
-      {
-        test: {
-          name: "e2e",
-          sequence: { groupOrder: 2 },
-          include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          sequence: { groupOrder: 4 },
+          include: [...NIGHTLY],
           maxWorkers: 1,
         },
       },
     ],
   },
-});
+}));

@@ -1,4 +1,5 @@
-// Reads vitest's JSON report and prints the closing line of `.ci/run`. Usage: count.mjs <report> <failed steps>
+// Reads vitest's JSON report and prints the slowest files and the closing line of `.ci/run`.
+// Usage: count.mjs <report> <failed steps>
 // A file that could not be loaded, a skipped test and a failed step each count as one failure: CI is
 // green only when everything ran and passed.
 import { existsSync, readFileSync } from "node:fs";
@@ -6,6 +7,16 @@ import { relative } from "node:path";
 
 const [file = "", failedSteps = ""] = process.argv.slice(2);
 const report = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { testResults: [] };
+
+const SLOWEST = 15;
+
+const seconds = ({ startTime, endTime }) => ((endTime ?? 0) - (startTime ?? 0)) / 1000;
+const slowest = report.testResults
+  .toSorted((a, b) => seconds(b) - seconds(a))
+  .slice(0, SLOWEST)
+  .filter((file) => seconds(file) >= 1);
+for (const file of slowest)
+  console.log(`${seconds(file).toFixed(0).padStart(5)} s  ${relative(process.cwd(), file.name)}`);
 
 let passed = 0;
 let failed = 0;

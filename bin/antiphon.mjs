@@ -60,5 +60,7 @@ if (major < 20)
   fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, "install Node 20.19 or newer");
 nodeModule.enableCompileCache?.();
 const bundle = await bundleDir();
+// A service's log should name lines of the sources. Every other command starts 20 ms sooner without.
+if (process.argv[2] === "serve") process.setSourceMapsEnabled(true);
 const { main } = await import(pathToFileURL(join(bundle, "cli.js")).href);
 await main({ argv: process.argv.slice(2), root, bundle });

@@ -88,6 +88,9 @@ async function bundle(root, outdir) {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: "none",
+    // Stacks name lines of the sources; the text itself is not needed for that.
+    sourcemap: true,
+    sourcesContent: false,
     logLevel: "silent",
     // Optional native parts of dockerode's ssh transport; it runs without them.
     external: ["cpu-features", "*.node"],

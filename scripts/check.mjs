@@ -1,55 +1,68 @@
 #!/usr/bin/env node
 /**
- * `npm run check`: everything CI holds the tree to without running it. All steps run, so one call shows
- * every complaint; the exit code is 1 if any step failed.
+ * `npm run check`: everything CI holds the tree to without running it. All steps run, two side by side, so one call
+ * shows every complaint; the exit code is 1 if any step failed, 2 for a word that names no step.
  */
-import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
 
-/** knip cannot live in the lock file: its optional platform packages break `npm ci` on some mirrors. */
-const KNIP = "knip@6";
+import { changedFiles } from "./check/changed-files.mjs";
+import { STEPS } from "./check/step-list.mjs";
+import { runStep } from "./check/step-run.mjs";
+import { CACHE_DIR, ROOT } from "./setup/checkout.mjs";
 
-/** dependency-cruiser answers "no violations" for a tree it could not read; a tree this small is one. */
-const MIN_MODULES = 100;
+const HELP = `usage: npm run check [-- <options> <step>...]
 
-const steps = [
-  ["format", "prettier", ["--check", "--log-level", "warn", "."]],
-  ["lint", "eslint", ["--max-warnings", "0", "."]],
-  ["types", "tsc", ["-p", "."]],
-  [
-    "architecture",
-    "depcruise",
-    ["--config", ".dependency-cruiser.cjs", "contracts", "runtime", "services", "cli", "test"],
-    architecture,
-  ],
-  ["dead code", "npx", ["--yes", KNIP, "--no-progress"]],
-  ["sandbox programs", "node", ["scripts/check-programs.mjs"]],
-  ["generated files", "tsx", ["scripts/generate.ts", "--check"]],
-];
+  <step>      only the steps whose name begins so: ${STEPS.map(({ name }) => name).join(", ")}
+  --changed   format and lint the files that differ from the last commit; skip steps they do not concern
+  --cold      without the caches of earlier calls, as CI
+`;
 
-function architecture(output) {
-  const modules = Number(/\((\d+) modules/.exec(output)?.[1] ?? 0);
-  return modules >= MIN_MODULES
-    ? null
-    : `only ${modules} modules were read; at least ${MIN_MODULES} are there`;
-}
+/** Each step is one process; more of them than processors only wait for each other. */
+const LANES = Math.min(STEPS.length, Math.max(2, availableParallelism()));
+const CACHE = join(CACHE_DIR, "check");
 
-const only = process.argv.slice(2);
-const failed = [];
-for (const [name, command, args, accept] of steps) {
-  if (only.length > 0 && !only.some((word) => name.startsWith(word))) continue;
-  const started = performance.now();
-  const program = command === "npx" || command === "node" ? command : `node_modules/.bin/${command}`;
-  const run = spawnSync(program, args, { encoding: "utf8", maxBuffer: 64 << 20 });
-  const output = `${run.stdout ?? ""}${run.stderr ?? ""}`;
-  const complaint = run.status === 0 ? (accept?.(output) ?? null) : `exit code ${run.status}`;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${complaint === null ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
-  if (complaint !== null) {
-    console.log(`${output.trimEnd()}\n${name}: ${complaint}`);
-    failed.push(name);
+async function main(options) {
+  const words = options.filter((option) => !option.startsWith("--"));
+  const unknown =
+    options.find(
+      (option) => option.startsWith("--") && !["--changed", "--cold", "--help"].includes(option),
+    ) ?? words.find((word) => !STEPS.some(({ name }) => name.startsWith(word)));
+  if (unknown !== undefined || options.includes("--help")) {
+    process[unknown === undefined ? "stdout" : "stderr"].write(HELP);
+    return unknown === undefined ? 0 : 2;
   }
+  process.chdir(ROOT);
+  if (options.includes("--cold")) rmSync(CACHE, { recursive: true, force: true });
+  mkdirSync(CACHE, { recursive: true });
+
+  const waiting = STEPS.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
+  );
+  const results = await runAll(waiting, options.includes("--changed") ? changedFiles() : null);
+  const times = results.map(({ name, seconds }) => `${name} ${seconds.toFixed(1)} s`).join(", ");
+  const failed = results.filter(({ complaint }) => complaint !== null);
+  if (failed.length > 0) console.log(`check failed: ${failed.map(({ name }) => name).join(", ")}`);
+  else console.log(`check passed (${times || "nothing to look at"})`);
+  return failed.length === 0 ? 0 : 1;
 }
-if (failed.length > 0) {
-  console.log(`check failed: ${failed.join(", ")}`);
-  process.exitCode = 1;
+
+/** A complaint is printed when its step ends, so the first can be mended while the others run. */
+async function runAll(steps, changed) {
+  const waiting = [...steps];
+  const results = [];
+  const lane = async () => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const result = await runStep(step, CACHE, changed);
+      if (result === null) continue;
+      results.push(result);
+      if (result.complaint !== null)
+        console.log(`FAIL ${result.name}\n${result.output}\n${result.name}: ${result.complaint}`);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
 }
+
+process.exitCode = await main(process.argv.slice(2));

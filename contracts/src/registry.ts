@@ -35,14 +35,22 @@ type FilledTypes = {
   SessionEvent: SessionEvent;
 };
 
-/** The type of a value that `validate(name, ...)` accepted. */
-export type ContractType<N extends SchemaName> = N extends keyof FilledTypes
+type TypeOf<N extends SchemaName> = N extends keyof FilledTypes
   ? FilledTypes[N]
   : N extends `journal.${infer T extends JournalType}`
     ? JournalRecordOf<T>
     : N extends keyof Named
       ? Static<Named[N]["schema"]>
       : never;
+
+type TypesByName = { [N in SchemaName]: TypeOf<N> };
+
+/** An interface, so that tsc looks a name up: where it meets the condition itself it compares every contract with every other. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+interface ContractTypes extends TypesByName {}
+
+/** The type of a value that `validate(name, ...)` accepted. */
+export type ContractType<N extends SchemaName> = ContractTypes[N];
 
 export const registry: Registry = { ...SEED_CONTRACTS, ...OWN_CONTRACTS, ...JOURNAL_CONTRACTS };
 

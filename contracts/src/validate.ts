@@ -66,7 +66,8 @@ const mapValues = (object: object, change: (value: unknown) => unknown): Record<
 function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
   const known = compiled[reader].get(name);
   if (known) return known;
-  const { schema } = registry[name];
+  // As a plain object: held against Ajv's own type of a schema, the union of all contracts keeps tsc busy for seconds.
+  const schema: object = registry[name].schema;
   const fresh = ajv().compile(formOf(schema, reader)); // V1
   compiled[reader].set(name, fresh);
   return fresh;
@@ -89,7 +90,9 @@ export function validate<N extends SchemaName>(
   const check = validatorOf(known, options.reader ?? "strict");
   if (!check(taken.value)) return refused(describe(check.errors ?? [])); // V3
   const problem = broken(rules, taken.value, false);
-  return problem === null ? { ok: true, value: taken.value as ContractType<N> } : refused([problem]);
+  if (problem !== null) return refused([problem]);
+  const fit = taken.value as ContractType<N>;
+  return { ok: true, value: fit };
 }
 
 /**

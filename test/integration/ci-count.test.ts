@@ -40,6 +40,19 @@ describe("the closing line of .ci/run", () => {
     });
   });
 
+  it("prints the slowest files first, those of a second and more", () => {
+    const timed = (name: string, ms: number): object => ({
+      ...file(name, "passed", ["passed"]),
+      startTime: 1_000,
+      endTime: 1_000 + ms,
+    });
+    const many = Array.from({ length: 20 }, (_, index) => timed(`${index}.test.ts`, (index + 1) * 900));
+    const { lines } = count(many);
+    expect(lines).toHaveLength(16);
+    expect(lines.slice(0, 2)).toEqual(["   18 s  19.test.ts", "   17 s  18.test.ts"]);
+    expect(count([timed("quick.test.ts", 999)]).lines).toEqual(["1 passed, 0 failed"]);
+  });
+
   it("names each failed test", () => {
     expect(count([file("a.test.ts", "failed", ["passed", "failed"])], "tests")).toEqual({
       code: 1,

@@ -202,6 +202,63 @@ describe("antiphon dev", () => {
   });
 });
 
+/** A checkout of its own, whose sources a test may change. */
+function checkout(): string {
+  const copy = tempDir("antiphon-copy-");
+  for (const dir of ["bin", "scripts", "contracts", "runtime", "services", "cli", "package.json"]) {
+    cpSync(join(ROOT, dir), join(copy, dir), {
+      recursive: true,
+      filter: (path) => !path.endsWith("node_modules"),
+    });
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
+describe("antiphon dev --watch", () => {
+  it(
+    "restarts the service whose source changed and no other, and runs on over a source that does not build",
+    { timeout: 180_000 },
+    async () => {
+      const copy = checkout();
+      const env = { ANTIPHON_STATE_DIR: process.env["ANTIPHON_STATE_DIR"] ?? join(ROOT, ".antiphon") };
+      const args = ["dev", "--watch", "--json", "--port", "0", "--nats-port", "0"];
+      const dir = tempDir("antiphon-dev-");
+      const program = run([...args, "--state-dir", dir], env, join(copy, "bin/antiphon.mjs"));
+      running.push(program);
+      await eventually("dev is ready", () => program.event("ready") !== undefined, 40_000);
+      const source = join(copy, "services/router/src/main.ts");
+      const text = readFileSync(source, "utf8");
+
+      writeFileSync(source, `${text}\nexport const = ;\n`);
+      await eventually("the build fails", () => program.event("build_failed") !== undefined, 20_000);
+      expect(String(program.event("build_failed")?.message)).toContain("services/router/src/main.ts");
+      expect(Object.values(program.pids).every(isAlive)).toBe(true);
+
+      const line = text.split("\n").length + 1;
+      writeFileSync(source, `${text}\nconsole.error(new Error("as the new source says").stack);\n`);
+      await eventually("the router is replaced", () => program.event("reloaded") !== undefined, 30_000);
+      expect(program.event("reloaded")).toMatchObject({ names: ["router"] });
+      const log = (): string => readFileSync(join(dir, "logs/router.log"), "utf8");
+      await eventually("it runs the new source", () => log().includes("as the new source says"), 20_000);
+      expect(log()).toContain(`services/router/src/main.ts:${line}:`);
+
+      const gateway = String(program.event("ready")?.gateway);
+      await eventually(
+        "all are there again",
+        async () => {
+          const answer = await fetch(`${gateway}/services`);
+          return ((await answer.json()) as { services: unknown[] }).services.length === 6;
+        },
+        30_000,
+      );
+      const { router, ...others } = program.pids;
+      expect(isAlive(Number(router))).toBe(false);
+      expect(Object.values(others).every(isAlive)).toBe(true);
+    },
+  );
+});
+
 describe("the command itself", () => {
   it("says in one line what to run when the packages are not installed", async () => {
     const bare = tempDir("antiphon-bare-");
@@ -223,14 +280,7 @@ describe("the command itself", () => {
   });
 
   it("may be started many times at once while the bundle is being made (B1 of scripts/build.mjs)", async () => {
-    const copy = tempDir("antiphon-copy-");
-    for (const dir of ["bin", "scripts", "contracts", "runtime", "services", "cli", "package.json"]) {
-      cpSync(join(ROOT, dir), join(copy, dir), {
-        recursive: true,
-        filter: (path) => !path.endsWith("node_modules"),
-      });
-    }
-    symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+    const copy = checkout();
     const programs = Array.from({ length: 4 }, () => run(["--version"], {}, join(copy, "bin/antiphon.mjs")));
     const codes = await Promise.all(programs.map((program) => program.ended()));
     expect(codes, programs.map((program) => program.stderr).join("")).toEqual([0, 0, 0, 0]);

@@ -69,6 +69,11 @@ export class SupervisedChild {
     return this.#failures;
   }
 
+  /** Another one for the same name and log, which runs something else. This one has to be stopped first. */
+  successor(args: readonly string[]): SupervisedChild {
+    return new SupervisedChild({ ...this.spec, args }, this.#log, this.#report, this.#onLine);
+  }
+
   start(): void {
     if (this.#phase.kind !== "idle" && this.#phase.kind !== "waiting") return;
     // A session of its own: a Ctrl-C in the terminal reaches the supervisor alone, which then stops in order.

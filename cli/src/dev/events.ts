@@ -21,6 +21,9 @@ export type DevEvent =
       logs: string;
       pids: Record<string, number>;
     }
+  /** `--watch`: the sources changed, and these services run from the new bundle. */
+  | { event: "reloaded"; names: string[]; elapsedMs: number }
+  | { event: "build_failed"; message: string }
   | { event: "draining"; reason: string }
   | { event: "stopped"; elapsedMs: number };
 

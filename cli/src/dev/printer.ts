@@ -40,6 +40,15 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
         `  stop      Ctrl-C`,
         "",
       ];
+    case "reloaded":
+      return [
+        `${c.green("✓")} ${event.names.length === 0 ? "no service changed" : `restarted ${event.names.join(", ")} in ${duration(event.elapsedMs)}`}`,
+      ];
+    case "build_failed":
+      return [
+        `${c.red("✗")} the sources do not build; the services run on as they are`,
+        ...event.message.split("\n").map((line) => `  ${plain(line)}`),
+      ];
     case "draining":
       return ["", `${event.reason}: stopping in order (again: at once)`];
     case "stopped":

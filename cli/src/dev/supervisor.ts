@@ -19,6 +19,7 @@ import { EmbeddedNats } from "./embedded-nats.ts";
 import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
+import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 
 export interface DevOptions {
@@ -46,7 +47,7 @@ const OBSTACLE_MS = 3_000;
 export class Supervisor {
   readonly #config: CliConfig;
   readonly #options: DevOptions;
-  readonly #bundle: string;
+  #bundle: string;
   readonly #report: Report;
   readonly #nats: EmbeddedNats;
   readonly #logs: LogFile[] = [];
@@ -55,6 +56,7 @@ export class Supervisor {
   /** Null: this directory is not ours, and nothing in it may be touched (D1). */
   #releaseLock: (() => void) | null = null;
   #stopping: Promise<void> | null = null;
+  #reloading: Promise<void> = Promise.resolve();
   #gatewayUrl: string | null = null;
   #obstacle: { code: string; message: string; remedy: string; since: number } | null = null;
 
@@ -143,7 +145,7 @@ export class Supervisor {
         {
           name,
           command: process.execPath,
-          args: [SMALL_YOUNG_SPACE, join(this.#bundle, "serve.js"), role],
+          args: this.#argumentsOf(role),
           env: childEnvironment({ ...env, ...(role === "sandbox-runner" ? {} : RUNNER_ONLY) }),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
@@ -154,6 +156,34 @@ export class Supervisor {
     const [natsServer] = this.#children.splice(0);
     this.#children = natsServer === undefined ? services : [...services, natsServer];
     for (const service of services) service.start();
+  }
+
+  #argumentsOf(role: string): string[] {
+    return [SMALL_YOUNG_SPACE, "--enable-source-maps", join(this.#bundle, "serve.js"), role];
+  }
+
+  /** Restarts the services that are different in another bundle, all at once; the nats-server and the rest run on. */
+  reload(bundle: string): Promise<void> {
+    this.#reloading = this.#reloading.then(() => this.#reload(bundle));
+    return this.#reloading;
+  }
+
+  async #reload(bundle: string): Promise<void> {
+    const began = Date.now();
+    const before = this.#bundle;
+    this.#bundle = bundle;
+    const old = this.#children.filter(({ spec: { name } }) => {
+      return name !== "nats-server" && !isSameService(roleOf(name), before, bundle);
+    });
+    await Promise.all(old.map((child) => child.stop()));
+    if (this.#stopping !== null) return; // D3: nothing is started that nobody would stop.
+    for (const child of old) {
+      const fresh = child.successor(this.#argumentsOf(roleOf(child.spec.name)));
+      this.#children[this.#children.indexOf(child)] = fresh;
+      fresh.start();
+    }
+    const names = old.map(({ spec }) => spec.name);
+    this.#report({ event: "reloaded", names, elapsedMs: Date.now() - began });
   }
 
   #learnGatewayUrl(line: string): void {
@@ -228,6 +258,7 @@ export class Supervisor {
   }
 
   async #drain(): Promise<void> {
+    await this.#reloading; // A service that is being replaced has to be gone as well (D3).
     const roles = new Set(this.#children.map((child) => roleOf(child.spec.name)));
     for (const role of roles) {
       const ofRole = this.#children.filter((child) => roleOf(child.spec.name) === role);

@@ -12,6 +12,7 @@ interface DevFlags {
   readonly associates: string;
   readonly sandbox?: string;
   readonly stateDir?: string;
+  readonly watch?: boolean;
   readonly json?: boolean;
 }
 
@@ -28,12 +29,14 @@ export const addDev: AddVerb = (program, context) => {
       ]),
     )
     .option("--state-dir <dir>", "where the store and the logs live (default .antiphon/dev of the checkout)")
+    .option("--watch", "in a checkout: restart the services that a changed source is part of")
     .option("--json", "one JSON object per line: child_started, child_exited, ready, draining, stopped")
     .addHelpText(
       "after",
       examples([
         "antiphon dev",
         "antiphon dev --associates 4",
+        "antiphon dev --watch",
         "antiphon dev --sandbox bubblewrap",
         "antiphon dev --port 0 --nats-port 0 --state-dir /tmp/trial",
       ]),
@@ -46,6 +49,7 @@ export const addDev: AddVerb = (program, context) => {
 async function dev(context: CliContext, flags: DevFlags): Promise<void> {
   const { Supervisor } = await import("../dev/supervisor.ts");
   const { devPrinter } = await import("../dev/printer.ts");
+  const { watchSources } = await import("../dev/source-watch.ts");
   const report = devPrinter(context.screen, flags.json === true);
   const options = {
     dir: resolve(flags.stateDir ?? join(context.config.stateDir, "dev")),
@@ -55,6 +59,7 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
     sandbox: flags.sandbox ?? null,
     readyWithinMs: 60_000,
   };
+  let watched: { stop(): void } | null = null;
   const supervisor = new Supervisor(context.config, options, context.bundle, report);
   let asked = 0;
   let finished: () => void = () => undefined;
@@ -67,13 +72,22 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   try {
-    await supervisor.start();
+    // Watched before anything is ready: a source saved meanwhile counts.
+    const onBuilt = async (bundle: string): Promise<void> => {
+      await started;
+      await supervisor.reload(bundle);
+    };
+    const onFailed = (message: string): void => report({ event: "build_failed", message });
+    if (flags.watch === true) watched = await watchSources(context.root, onBuilt, onFailed);
+    const started = supervisor.start();
+    await started;
     await untilAsked;
   } catch (error) {
     // Stopped by a signal before it was ready: that is what was wanted.
     if (asked === 0) throw error;
   } finally {
     const began = Date.now();
+    watched?.stop();
     await supervisor.stop();
     if (asked > 0) report({ event: "stopped", elapsedMs: Date.now() - began });
   }

@@ -1,12 +1,12 @@
 // Checks the programs that run inside sandboxes: perl's own parser and perlcritic over the joined Perl programs,
-// shellcheck over the shell. Usage: node scripts/check-programs.mjs. Needs perl, perlcritic and shellcheck.
+// shellcheck over the shell. Usage: node scripts/check/sandbox-programs.mjs. Needs perl, perlcritic and shellcheck.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const FOLDER = fileURLToPath(new URL("../services/sandbox-runner/src/supervisor/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../services/sandbox-runner/src/supervisor/", import.meta.url));
 
 /** A program's parts, in the order in which its TypeScript file joins them. */
 function partsOf(file) {

@@ -1,0 +1,15 @@
+import { execFileSync } from "node:child_process";
+
+/** Files that differ from the last commit, new ones included, deleted ones too. Paths from the root of the checkout. */
+export function changedFiles() {
+  const git = (...args) =>
+    execFileSync("git", args, { encoding: "utf8" })
+      .split("\0")
+      .filter((file) => file !== "");
+  return [
+    ...new Set([
+      ...git("diff", "--name-only", "-z", "HEAD"),
+      ...git("ls-files", "-z", "--others", "--exclude-standard"),
+    ]),
+  ].sort();
+}

@@ -1,0 +1,102 @@
+/**
+ * The steps of `npm run check`, the longest first: lint and types fill one processor each while the others wait.
+ *
+ * Caches are in `.antiphon/cache/check` and go by content, so a fresh clone or a switched branch reuses what it can.
+ * ESLint's cache knows a file's own text only: a type that changed elsewhere is seen when the file is linted again,
+ * which is why CI starts with `--cold`.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { ensureKnip } from "./knip-program.mjs";
+
+/** dependency-cruiser answers "no violations" for a tree it could not read; a tree this small is one. */
+const MIN_MODULES = 100;
+
+const program = (name) => `node_modules/.bin/${name}`;
+const byContent = (cache, name) => [
+  "--cache",
+  "--cache-strategy",
+  "content",
+  "--cache-location",
+  join(cache, name),
+];
+const present = (files, pattern) => files.filter((file) => pattern.test(file) && existsSync(file));
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {(cache: string, changed: readonly string[] | null) => Promise<readonly string[] | null> | readonly string[] | null}
+ *   command The JavaScript program and its arguments; null when none of the changed files concerns the step.
+ * @property {(output: string) => string | null} [accept] Refuses an output although the exit code is 0.
+ */
+
+/** @type {readonly Step[]} */
+export const STEPS = [
+  {
+    name: "lint",
+    command: (cache, changed) => {
+      const files = changed === null ? ["."] : present(changed, /\.(ts|js|mjs)$/);
+      if (files.length === 0) return null;
+      const args = ["--max-warnings", "0", "--no-warn-ignored", ...byContent(cache, "eslint")];
+      return [program("eslint"), ...args, ...files];
+    },
+  },
+  {
+    name: "types",
+    command: (cache, changed) =>
+      concerns(changed, /\.ts$|tsconfig|package/)
+        ? [program("tsc"), "-p", ".", "--incremental", "--tsBuildInfoFile", join(cache, "tsc.tsbuildinfo")]
+        : null,
+  },
+  {
+    name: "format",
+    command: (cache, changed) => {
+      const files = changed === null ? ["."] : present(changed, /./);
+      if (files.length === 0) return null;
+      const args = ["--check", "--log-level", "warn", "--ignore-unknown", ...byContent(cache, "prettier")];
+      return [program("prettier"), ...args, ...files];
+    },
+  },
+  {
+    name: "architecture",
+    command: (cache, changed) =>
+      concerns(changed, /\.(ts|cjs)$|package/)
+        ? [
+            ...[program("depcruise"), "--config", ".dependency-cruiser.cjs"],
+            ...["--cache", join(cache, "depcruise"), "--cache-strategy", "content"],
+            ...["contracts", "runtime", "services", "cli", "test"],
+          ]
+        : null,
+    accept: (output) => {
+      const modules = Number(/\((\d+) modules/.exec(output)?.[1] ?? 0);
+      if (modules >= MIN_MODULES) return null;
+      return `only ${modules} modules were read; at least ${MIN_MODULES} are there`;
+    },
+  },
+  {
+    name: "dead code",
+    command: async (cache, changed) =>
+      concerns(changed, /\.(ts|mjs|js)$|package|knip/)
+        ? [await ensureKnip(), "--no-progress", "--cache", "--cache-location", join(cache, "knip")]
+        : null,
+  },
+  {
+    name: "sandbox programs",
+    command: (_cache, changed) =>
+      concerns(changed, /\.(pl|sh)$|supervisor|sandbox-programs/)
+        ? ["scripts/check/sandbox-programs.mjs"]
+        : null,
+  },
+  {
+    name: "generated files",
+    command: (_cache, changed) =>
+      concerns(changed, /^(contracts|docs|scripts)\/|\.ts$/)
+        ? [program("tsx"), "scripts/generate.ts", "--check"]
+        : null,
+  },
+];
+
+function concerns(changed, pattern) {
+  return changed === null || changed.some((file) => pattern.test(file));
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+/**
+ * `npm test`: the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words: every file of any
+ * project but `nightly` whose path has one of them. `npm run test:all` is everything, as CI runs it.
+ */
+import { spawn } from "node:child_process";
+
+import { ROOT } from "./setup/checkout.mjs";
+import { vitestArguments } from "./test/vitest-arguments.mjs";
+
+const HELP = `usage: npm test [-- <word>... <options>]
+       npm run test:all | test:watch [-- <word>... <options>]
+
+  no word     before a commit: unit tests, the essential integration tests, the main job end to end
+  <word>      every file, of any project, whose path has one of the words: npm test -- sandbox gateway
+  --all       all files, as CI; test:all is short for it
+  --watch     again at each change; without a word the unit tests
+
+Options go on to vitest: npm test -- gateway -t "cursor"
+`;
+
+const given = process.argv.slice(2);
+if (given.includes("--help")) process.stdout.write(HELP);
+else {
+  const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", ...vitestArguments(given)], {
+    cwd: ROOT,
+    stdio: "inherit",
+    env: { ...process.env, NODE_ENV: "test" }, // Else vitest takes the mode's name for it.
+  });
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+  child.once("close", (code) => (process.exitCode = code ?? 1));
+}

@@ -1,0 +1,22 @@
+const COMMIT = ["unit", "integration", "e2e"];
+const ALL = [...COMMIT, "simulation", "chaos"];
+
+/**
+ * What vitest is told for what `npm test` was told. A word, also one that belongs to an option (`-t cursor`), asks for
+ * files beyond the tier of a commit.
+ *
+ * @param {readonly string[]} given
+ * @returns {string[]}
+ */
+export function vitestArguments(given) {
+  const passed = given.filter((argument) => argument !== "--all" && argument !== "--watch");
+  const everything = given.includes("--all") || passed.some((argument) => !argument.startsWith("-"));
+  const watch = given.includes("--watch");
+  const projects = everything ? ALL : watch ? ["unit"] : COMMIT;
+  return [
+    watch ? "watch" : "run",
+    ...projects.flatMap((project) => ["--project", project]),
+    ...(everything ? [] : ["--mode", "commit"]),
+    ...passed,
+  ];
+}

@@ -12,7 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLogger } from "@antiphon/runtime";
 import { openServed } from "@antiphon/runtime/git/index";
+import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
 import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
 
 let place: string;
@@ -141,7 +143,18 @@ describe("RR1 a repository in the roots", () => {
   });
 });
 
-it("D38 the Director answers nothing about a repository outside its roots, and a gateway beyond loopback needs them", async () => {
+it("D38 a gateway beyond loopback is told nothing by a Director without roots", async () => {
+  const world = await openWorld();
+  try {
+    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10, true);
+    const asked = backend.inspect({ repo: { name: "own", path: join(root, "own") } });
+    await expect(asked).rejects.toMatchObject({ code: "ANT_REPO_ROOTS_UNSET" });
+  } finally {
+    await world.close();
+  }
+});
+
+it("D38 the Director answers nothing about a repository outside its roots", async () => {
   const world = await openWorld({}, {}, { repoRoots: [root] });
   try {
     const start = async (path: string): Promise<unknown> => {

@@ -243,7 +243,7 @@ describe("PC1 PC2 a repository's profile", () => {
     expect(await land(theirs, "fresh")).toBe(202);
   });
 
-  it("is careful where a deployment with a token has no policies, and open on one's own machine", async () => {
+  it("is careful where a deployment with a token has no policies of its own", async () => {
     await openKv(world.bus, BUCKETS.policies).delete("config");
     const { token } = await session();
     const body = intentFor(ours, { land_on: "main" });

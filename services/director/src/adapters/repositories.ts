@@ -4,7 +4,7 @@
  * Invariants:
  *   D30 Local changes refuse a landing only while the branch is where it was when the change was verified. After that
  *       the branch itself says what became of the landing: it is there already, or the branch moved.
- *   D38 No repository is opened that the deployment does not serve (repo-roots.ts), whoever names it and whenever: for an
+ *   D39 No repository is opened that the deployment does not serve (repo-roots.ts), whoever names it and whenever: for an
  *       inspection, for each step of a run, and for the work tree whose files follow a landing.
  *   D35 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
  */
@@ -85,7 +85,7 @@ export class Repositories implements RepositoryPort {
     return { ok: true, base, branch, dirty, files, image, home, ...land };
   }
 
-  /** D38 */
+  /** D39 */
   #open({ path }: RepoRef): Promise<Repo> {
     return openServed(path, this.#roots);
   }
@@ -187,7 +187,7 @@ export class Repositories implements RepositoryPort {
     return tipOf(await this.#open(repo), ref);
   }
 
-  /** D38: a branch may be checked out in a linked work tree, which may be anywhere. */
+  /** D39: a branch may be checked out in a linked work tree, which may be anywhere. */
   async #requireServedFiles(repo: Repo, ref: string): Promise<void> {
     if (this.#roots === null) return;
     const top = await checkedOutAt(repo, ref);

@@ -144,24 +144,43 @@ describe("a run told in words", () => {
 
 describe("the summary of a run", () => {
   it("has the verdict per task, the run's own branch, and the branch that was moved", () => {
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED]);
+    const summary = summarize(
+      "run_1",
+      [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED],
+      null,
+      0,
+    );
     expect(summary).toMatchObject({
       status: "succeeded",
       branch: "antiphon/run_1",
       landedOn: "refs/heads/main",
       commit: COMMIT,
     });
-    const rows = Object.fromEntries(summaryRows(summary));
+    const rows = Object.fromEntries(summaryRows(summary, null));
     expect(rows["T-001"]).toBe("PASS, landed as aaaaaaaaaa  Fix it");
     expect(rows.commit).toBe(`${COMMIT} on antiphon/run_1`);
     expect(rows["landed on"]).toBe("main");
   });
 
   it("shows the question and how to answer it when the run waits", () => {
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK]);
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK], null, 0);
     expect(exitCodeOf(summary.status)).toBe(3);
-    expect(summaryRows(summary)).toContainEqual(["question", "Which colour?"]);
-    expect(summaryRows(summary)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+    expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
+    expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("of a run that is not over lasts until now, and says where its attempt is", () => {
+    const claim = record("claim", { associate: "associate_1", incarnation: "i" });
+    const started = Date.parse(INTENT.at);
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, claim], null, started + 20_000);
+    expect(summary.durationMs).toBe(20_000);
+    const rows = (of: RunRecord[]) =>
+      Object.fromEntries(summaryRows(summarize("run_1", of, null, started), null));
+    expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 under way  Fix it");
+    expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waits for an Associate  Fix it");
+    expect(summarize("run_1", [INTENT, CLOSED], null, started + 1e9).durationMs).toBe(
+      Date.parse(CLOSED.at) - started,
+    );
   });
 
   it("maps the end of a run to an exit code", () => {

@@ -43,6 +43,19 @@ async function bundleDir() {
     process.on("exit", lease(build));
     return build;
   } catch (error) {
+    const { code, path = join(root, ".antiphon"), message } = error;
+    if (["EACCES", "EPERM", "EROFS"].includes(code))
+      return fail(
+        "ANT_STATE_UNWRITABLE",
+        `${path} cannot be written (${code}): the bundle of this checkout is kept there`,
+        "run it as the owner of the checkout, or clone one of your own",
+      );
+    if (code === "ENOSPC" || code === "EDQUOT")
+      return fail(
+        "ANT_STATE_DISK_FULL",
+        `${path}: ${message}`,
+        "free some space there (df -h), then run it again",
+      );
     return fail("ANT_BUILD_FAILED", error.message.trim(), "correct the source that the message names");
   }
 }

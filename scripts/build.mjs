@@ -55,7 +55,11 @@ function stamp(root, path) {
 }
 
 function entryPoints(root) {
-  const entries = { cli: join(root, "cli/src/main.ts"), serve: join(root, "cli/src/serve-process.ts") };
+  const entries = {
+    cli: join(root, "cli/src/main.ts"),
+    decode: join(root, "cli/src/decode-process.ts"),
+    serve: join(root, "cli/src/serve-process.ts"),
+  };
   for (const role of ROLES) {
     const main = join(root, "services", FOLDERS[role] ?? role, "src/main.ts");
     if (existsSync(main)) entries[`role-${role}`] = main;

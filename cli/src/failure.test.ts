@@ -23,3 +23,20 @@ describe("a failure", () => {
     expect(usage("no").exitCode).toBe(2);
   });
 });
+
+it("what a file system refuses is told with its place and a remedy that can be followed", () => {
+  const refused = (code: string, message: string): Failure =>
+    Failure.from(
+      Object.assign(new Error(`${code}: ${message}, mkdir '/srv/state'`), { code, path: "/srv/state" }),
+    );
+  const denied = refused("EACCES", "permission denied");
+  expect(denied).toMatchObject({
+    code: "ANT_STATE_UNWRITABLE",
+    message: "/srv/state: permission denied",
+    exitCode: 2,
+  });
+  expect(denied.remedy).toContain("--state-dir");
+  expect(refused("EROFS", "read-only file system")).toMatchObject({ code: "ANT_STATE_UNWRITABLE" });
+  const full = refused("ENOSPC", "no space left on device");
+  expect(full).toMatchObject({ code: "ANT_STATE_DISK_FULL", message: "/srv/state: no space left on device" });
+});

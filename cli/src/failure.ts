@@ -28,6 +28,8 @@ export class Failure extends Error {
 
   static from(thrown: unknown): Failure {
     if (thrown instanceof Failure) return thrown;
+    const ofSystem = systemFailure(thrown);
+    if (ofSystem !== null) return ofSystem;
     const error = AntiphonError.from(thrown);
     return new Failure(error.code, error.detail, { data: error.data, cause: error.cause });
   }
@@ -35,6 +37,22 @@ export class Failure extends Error {
   toJSON(): { error: Record<string, unknown> } {
     return { error: { code: this.code, message: this.message, remedy: this.remedy, ...this.data } };
   }
+}
+
+const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** What a file system refuses has nothing to do with a fault of ours; null: it is something else. */
+function systemFailure(thrown: unknown): Failure | null {
+  if (!(thrown instanceof Error)) return null;
+  const { code = "", path = "", syscall, message } = thrown as NodeJS.ErrnoException;
+  const place = path === "" ? "" : `${path}: `;
+  const why = message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?$/, "");
+  // A directory that cannot be made, whatever stands in its way, is one to be chosen otherwise.
+  const cannotBeMade = syscall === "mkdir" && !FULL.has(code);
+  if (DENIED.has(code) || cannotBeMade)
+    return new Failure("ANT_STATE_UNWRITABLE", `${place}${why}`, { cause: thrown });
+  return FULL.has(code) ? new Failure("ANT_STATE_DISK_FULL", `${place}${why}`, { cause: thrown }) : null;
 }
 
 export function usage(message: string, remedy = "antiphon --help shows how"): Failure {

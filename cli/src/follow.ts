@@ -8,6 +8,7 @@ import { plain } from "./screen.ts";
 import type { RunSummary } from "./summary.ts";
 import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 import { duration, table } from "./table.ts";
+import { takeIt } from "./take-it.ts";
 
 export interface FollowOptions {
   /** Live output of the sandboxes as well. */
@@ -47,7 +48,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
         progress = null;
         show(context, options, event.record, records[0]);
         if (MAY_WAIT.has(event.record.type) && (await waits(context, runId, records))) {
-          return { kind: "waiting", summary: summarize(runId, records, decisions.words) };
+          return { kind: "waiting", summary: summarize(runId, records, decisions.words, Date.now()) };
         }
       } else if (event.kind === "output") {
         progress = event.output.stream === "progress" ? event.output : progress;
@@ -63,13 +64,13 @@ export async function follow(context: CliContext, runId: string, options: Follow
     process.removeListener("SIGINT", onInterrupt);
     spinner.stop();
   }
-  const summary = summarize(runId, records, decisions.words);
+  const summary = summarize(runId, records, decisions.words, Date.now());
   return { kind: records.at(-1)?.type === "closed" ? "closed" : "interrupted", summary };
 }
 
 /** A question in the past may have been answered since: only the present state counts. */
 async function waits(context: CliContext, runId: string, records: RunRecord[]): Promise<boolean> {
-  if (summarize(runId, records).status !== "waiting_input") return false;
+  if (summarize(runId, records, null, Date.now()).status !== "waiting_input") return false;
   const gateway = await context.gateway();
   const { status } = await gateway.get<{ status: string }>(`/runs/${runId}`);
   return status === "waiting_input";
@@ -131,6 +132,8 @@ export function printSummary({ screen }: CliContext, summary: RunSummary): void 
   screen.out(
     `${mark} ${c.bold(statusWords(summary.status))} after ${duration(summary.durationMs)}: ${plain(summary.goal)}`,
   );
-  for (const row of table(summaryRows(summary).map(([label, text]) => [`  ${label}`, plain(text)])))
+  for (const row of table(
+    summaryRows(summary, takeIt(summary)).map(([label, text]) => [`  ${label}`, plain(text)]),
+  ))
     screen.out(row);
 }

@@ -65,5 +65,5 @@ function failureOf(thrown: unknown, args: readonly string[]): Failure | null {
     .trim();
   const verb = args.find((word) => /^[a-z]+$/.test(word) && thrown.code !== "commander.unknownCommand");
   const help = `antiphon ${verb === undefined ? "" : `${verb} `}--help shows how`;
-  return usage(what === "(outputHelp)" ? "this verb needs more words" : what, hint === "" ? help : hint);
+  return usage(what === "(outputHelp)" ? "an argument is missing" : what, hint === "" ? help : hint);
 }

@@ -152,24 +152,43 @@ describe("a run told in words", () => {
 
 describe("the summary of a run", () => {
   it("has the verdict per task, the run's own branch, and the branch that was moved", () => {
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED]);
+    const summary = summarize(
+      "run_1",
+      [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED],
+      null,
+      0,
+    );
     expect(summary).toMatchObject({
       status: "succeeded",
       branch: "antiphon/run_1",
       landedOn: "refs/heads/main",
       commit: COMMIT,
     });
-    const rows = Object.fromEntries(summaryRows(summary));
+    const rows = Object.fromEntries(summaryRows(summary, null));
     expect(rows["T-001"]).toBe("PASS, landed as aaaaaaaaaa  Fix it");
     expect(rows.commit).toBe(`${COMMIT} on antiphon/run_1`);
     expect(rows["landed on"]).toBe("main");
   });
 
   it("shows the question and how to answer it when the run waits", () => {
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK]);
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK], null, 0);
     expect(exitCodeOf(summary.status)).toBe(3);
-    expect(summaryRows(summary)).toContainEqual(["question", "Which colour?"]);
-    expect(summaryRows(summary)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+    expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
+    expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("of a run that is not over lasts until now, and says where its attempt is", () => {
+    const claim = record("claim", { associate: "associate_1", incarnation: "i" });
+    const started = Date.parse(INTENT.at);
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, claim], null, started + 20_000);
+    expect(summary.durationMs).toBe(20_000);
+    const rows = (of: RunRecord[]) =>
+      Object.fromEntries(summaryRows(summarize("run_1", of, null, started), null));
+    expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 under way  Fix it");
+    expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waits for an Associate  Fix it");
+    expect(summarize("run_1", [INTENT, CLOSED], null, started + 1e9).durationMs).toBe(
+      Date.parse(CLOSED.at) - started,
+    );
   });
 
   it("shows what is to be decided, who has spoken, and how to decide it", () => {
@@ -182,7 +201,8 @@ describe("the summary of a run", () => {
     const verdict = record("verdict", { ...(PASS.body as object), commit: COMMIT });
     const about = { task: "T-001", attempt: 1, verdict: verdict.digest };
     const yes = record("approval", { ...about, choice: "approve", by: "ben", reason: "fine" }, null, 1);
-    const rows = summaryRows(summarize("run_1", [intent, ROUTED, DISPATCH, ok, verdict, yes]));
+    const seen = [intent, ROUTED, DISPATCH, ok, verdict, yes];
+    const rows = summaryRows(summarize("run_1", seen, null, Date.parse(CLOSED.at)), null);
     const texts = rows.map(([, text]) => text);
     expect(texts).toContain(`commit aaaaaaaaaa waits for approval, 1 of 2; verdict ${verdict.digest}`);
     expect(texts).toContain(`approve by ben at ${yes.at}: fine`);

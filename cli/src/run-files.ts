@@ -22,7 +22,8 @@ export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording
 export function localProblem(gatewayUrl: string, repoPath: string): Failure | null {
   const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
   if (!isHere || existsSync(repoPath)) return null;
-  return new Failure("ANT_REPO_NOT_FOUND", `there is nothing at ${repoPath}`, {});
+  const remedy = "Check --repo; a relative path counts from the directory the command is run in.";
+  return new Failure("ANT_REPO_NOT_FOUND", `there is nothing at ${repoPath}`, { remedy });
 }
 
 export function readPatch(file: string): Patch {

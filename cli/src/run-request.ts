@@ -142,7 +142,8 @@ function impliedAgent(flags: RunFlags): string | null {
 
 function wholeNumber(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d+$/.test(text)) throw usage(`${flag} takes a whole number, not ${JSON.stringify(text)}`);
+  if (!/^\d+$/.test(text))
+    throw usage(`${flag} takes a whole number, not ${JSON.stringify(text)}`, "antiphon run --help shows how");
   return Number(text);
 }
 

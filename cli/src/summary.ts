@@ -8,6 +8,7 @@ export interface TaskSummary {
   readonly task: string;
   readonly title: string;
   readonly status: RunStep["status"];
+  readonly phase: RunStep["phase"];
   readonly verdict: string | null;
   readonly epoch: number;
   readonly attempts: number;
@@ -42,10 +43,12 @@ export interface RunSummary {
   readonly durationMs: number;
 }
 
+/** `now`: milliseconds since 1970; a run that is not over has lasted until then. */
 export function summarize(
   runId: string,
   records: readonly RunRecord[],
-  signed: string | null = null,
+  signed: string | null,
+  now: number,
 ): RunSummary {
   const view = runView(records);
   const intent = records.find((record) => record.type === "intent");
@@ -57,7 +60,7 @@ export function summarize(
   );
   const ref = landing?.type === "landing" && landing.body.kind === "landed" ? landing.body : null;
   const start = records[0]?.at ?? null;
-  const end = (closed ?? records.at(-1))?.at ?? start;
+  const end = closed === undefined ? now : Date.parse(closed.at);
   return {
     runId,
     intentId: intent?.body.intentId ?? null,
@@ -75,31 +78,20 @@ export function summarize(
     seal: closed?.body.seal ?? null,
     signed,
     startedAt: start,
-    durationMs: start === null || end === null ? 0 : Date.parse(end) - Date.parse(start),
+    // The records' clock is the server's, ours may be behind it.
+    durationMs: start === null ? 0 : Math.max(0, end - Date.parse(start)),
   };
 }
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
-  const { id, title, status, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const { id, title, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
   const approval = step.approval ?? null;
   const bundles = view.artifacts.filter(
     (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
   );
   const evidence = bundles.at(-1)?.name ?? null;
-  return {
-    task: id,
-    title,
-    status,
-    verdict,
-    epoch,
-    attempts,
-    code,
-    message,
-    commit,
-    questions,
-    evidence,
-    approval,
-  };
+  const stands = { title, status, phase, verdict, epoch, attempts, code, message, commit, questions };
+  return { task: id, ...stands, evidence, approval };
 }
 
 const STATUS_WORDS: Record<RunViewModel["status"], string> = {
@@ -121,16 +113,15 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
   return status === "failed" || status === "canceled" ? 1 : 0;
 }
 
-/** Label and text, in the order in which they are printed. */
-export function summaryRows(summary: RunSummary): [string, string][] {
+/** Label and text, in the order in which they are printed. `take`: the command that takes the result, if there is one. */
+export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
   for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
   if (summary.commit !== null && summary.branch !== null)
     rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
   const target = summary.landedOn === null ? null : branch(summary.landedOn);
   if (target !== null && target !== summary.branch) rows.push(["landed on", target]);
-  else if (summary.status === "succeeded" && summary.branch !== null && summary.repo !== null)
-    rows.push(["take it", `git -C ${summary.repo} merge ${summary.branch}`]);
+  else if (take !== null) rows.push(["take it", take]);
   if (summary.signed !== null) rows.push(["signed by", summary.signed]);
   if (summary.tasks.some((task) => task.evidence !== null)) {
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
@@ -179,8 +170,32 @@ function howToAnswer({ runId, tasks }: RunSummary): [string, string][] {
   return rows;
 }
 
+/** Where a task is that has no verdict yet. */
+function phaseWords({ phase, status, epoch }: TaskSummary): string {
+  switch (phase) {
+    case "blocked":
+      return "waits for other tasks";
+    case "ready":
+      return epoch === 0 ? "waits for the Director" : `attempt ${epoch} waits for an Associate`;
+    case "paused":
+      return "held";
+    case "resting":
+      return "rests before its next attempt";
+    case "claimed":
+      return `attempt ${epoch} under way`;
+    case "verifying":
+      return `attempt ${epoch} in the clean room`;
+    case "landing":
+      return "landing";
+    case "waiting_input":
+      return "waits for your answer";
+    case "finished":
+      return status;
+  }
+}
+
 function taskText(task: TaskSummary): string {
-  const verdict = task.verdict ?? task.status;
+  const verdict = task.verdict ?? phaseWords(task);
   const tries = task.attempts > 1 ? ` after ${task.attempts} attempts` : "";
   const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
   const why = task.code === null ? "" : `: ${task.code}`;

@@ -174,6 +174,8 @@ const TABLE = {
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup`."],
   ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision does not carry the signature of a Director that is trusted.", "Do not act on it: no trusted Director made it. `antiphon doctor --journal` lists such records; docs/guides/keys.md says what to do with them, and how to trust a key."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `npm run setup`."],
+  ANT_STATE_DISK_FULL: ["retry", 507, 1, "There is no room left on a disk that the command writes to.", "Free some space there (`df -h`), then run it again; nothing that was accepted is lost."],
+  ANT_STATE_UNWRITABLE: ["terminal", 500, 2, "This user may not write where the command keeps its state.", "Use a directory of your own: set ANTIPHON_STATE_DIR (for `antiphon dev` also --state-dir), or become the owner of the one the message names."],
   ANT_TASK_CHANGES_ASKED: ["attempt", 200, 1, "A person asked for changes instead of letting the attempt land.", "It is tried again with the reason as feedback; when its attempts are used up, change the intent and run it again."],
   ANT_TASK_KIND_UNSUPPORTED: ["terminal", 422, 1, "No agent here does tasks of that kind.", "Use edit_repo, run or inspect."],
   ANT_TASK_LAPSED: ["attempt", 200, 1, "The Associate that held the attempt went silent.", "It is tried again at the next epoch."],

@@ -198,7 +198,7 @@ describe("the event stream of a run", () => {
     const head = await world.call("HEAD", `/runs/${runId}/events`, {
       headers: { accept: "text/event-stream" },
     });
-    expect(head.status).toBe(404);
+    expect(head.status).toBe(405);
     expect((await world.call("HEAD", `/runs/${runId}`)).status).toBe(200);
     expect(await followers(runId)).toBe(0);
   });

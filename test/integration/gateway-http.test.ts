@@ -229,7 +229,7 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
       "ANT_INTENT_INVALID",
     ],
     ["an unknown route", "GET", "/nope", {}, 404, "ANT_GATEWAY_ROUTE"],
-    ["another method", "PUT", "/runs", {}, 404, "ANT_GATEWAY_ROUTE"],
+    ["another method", "PUT", "/runs", {}, 405, "ANT_GATEWAY_METHOD"],
     ["a URL that cannot be decoded", "GET", "/runs/run_%zz", {}, 404, "ANT_GATEWAY_ROUTE"],
     ["an id with a wildcard", "GET", "/runs/run_*", {}, 404, "ANT_RUN_NOT_FOUND"],
     ["an id that is very long", "GET", `/runs/run_${"a".repeat(400)}`, {}, 404, "ANT_RUN_NOT_FOUND"],

@@ -1,4 +1,4 @@
-/** RR1, RR2, D38: which repositories of the machine are served, over real repositories and links. */
+/** RR1, RR2, D39: which repositories of the machine are served, over real repositories and links. */
 import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
@@ -143,7 +143,7 @@ describe("RR1 a repository in the roots", () => {
   });
 });
 
-it("D38 a gateway beyond loopback is told nothing by a Director without roots", async () => {
+it("D39 a gateway beyond loopback is told nothing by a Director without roots", async () => {
   const world = await openWorld();
   try {
     const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10, true);
@@ -154,7 +154,7 @@ it("D38 a gateway beyond loopback is told nothing by a Director without roots", 
   }
 });
 
-it("D38 the Director answers nothing about a repository outside its roots", async () => {
+it("D39 the Director answers nothing about a repository outside its roots", async () => {
   const world = await openWorld({}, {}, { repoRoots: [root] });
   try {
     const start = async (path: string): Promise<unknown> => {

@@ -11,7 +11,7 @@ export const addDecode: AddVerb = (program, context) => {
     .addHelpText(
       "after",
       examples([
-        "nats sub 'antiphon.v1.>' --translate 'antiphon decode'",
+        "nats sub 'antiphon.v1.>' --translate bin/antiphon-decode.mjs   # the same, and fast enough to follow a run",
         "nats stream get ANT_JOURNAL_0 1 --json | jq -r .data | base64 -d | antiphon decode --pretty",
       ]),
     )

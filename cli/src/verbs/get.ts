@@ -21,7 +21,7 @@ export const addGet: AddVerb = (program, context) => {
       const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${id}/events`);
       const decisions = openDecisions(gateway, context.config.directorKeys);
       for (const record of records) await decisions.check(record);
-      const summary = summarize(id, records, decisions.words);
+      const summary = summarize(id, records, decisions.words, Date.now());
       if (options.json === true)
         return context.screen.json({ ...summary, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);

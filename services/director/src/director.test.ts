@@ -320,3 +320,17 @@ describe("a Director that goes on by itself", () => {
     expect(asked).toEqual([]);
   });
 });
+
+test("D40: what is shown of a run follows the claim of an attempt, while the attempt goes on", async () => {
+  const { journal, deliver, hear, projector, views } = await toDispatch(async () => undefined);
+  await deliver();
+  const dispatch = (await journal.read("run_test0000000000000000")).at(-1)!;
+  const body = { associate: "associate_1", incarnation: "i" };
+  const { seq, digest } = dispatch;
+  const { runId, taskId, epoch } = dispatch;
+  const claim: NewRecord = { type: "claim", runId, taskId, epoch, cause: { seq, digest }, body };
+  await journal.append(claim);
+  expect(await hear((await journal.read(runId)).at(-1)!)).toEqual({ kind: "done" });
+  await projector.drain();
+  expect((await views.get(runId))?.value).toMatchObject({ steps: [{ phase: "claimed", epoch: 1 }] });
+});

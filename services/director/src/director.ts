@@ -20,6 +20,8 @@
  *   D32 A dispatch or a verdict that the server will never store (too large) is replaced by the refusal that ends its
  *      task; else each delivery and each sweep would do the work again, without an end. A landing is not: git has moved.
  *   D37 What keeps a run from going on is told live as well, with its remedy: whoever watches the run cannot see the log.
+ *   D40 What is shown of a run follows the claim of an attempt, though nothing has to be done about it: an attempt may take
+ *      many minutes, and nobody should see it as waiting all that time.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -87,6 +89,8 @@ export class Director {
     try {
       const { runs } = this.#parts;
       const heard = runs.heard(record);
+      if (record.type === "claim")
+        await this.#parts.projector.project(heard ?? (await runs.load(record.runId, record))); // D40
       if (MERELY_HEARD.has(record.type)) return { kind: "done" };
       const run = heard ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);

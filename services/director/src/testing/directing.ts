@@ -43,7 +43,7 @@ export function directorOver(
       signal = new AbortController().signal,
     }: { deliveries?: number; signal?: AbortSignal | undefined } = {},
   ) => director.handle({ record, deliveries, signal });
-  return { director, runs, deliver };
+  return { director, runs, deliver, projector, views: buckets.runs };
 }
 
 /** Performs a dispatch by a body of its own; anything else is not asked for. */
@@ -69,13 +69,16 @@ export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   }
   const records = await journal.read(fixture.runId);
   const tell: DirectorParts["tell"] = ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`);
-  const { director, runs, deliver } = directorOver(journal, performs(body), { tell });
+  const { director, runs, deliver, projector, views } = directorOver(journal, performs(body), { tell });
   const dispatches = async () =>
     (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
   return {
     journal,
     runs,
     director,
+    projector,
+    views,
+    hear: deliver,
     deliver: (deliveries = 1) => deliver(records[1]!, { deliveries }),
     dispatches,
     told,

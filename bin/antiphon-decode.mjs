@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+// `antiphon decode` for `nats sub --translate`, which starts a program for each message. It takes the last bundle as it
+// is and does not look whether the sources have changed since; `antiphon` does.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
+const builds = join(root, ".antiphon/build");
+
+async function bundleDir() {
+  if (existsSync(join(root, "dist/decode.js"))) return join(root, "dist");
+  const latest = join(builds, "latest");
+  const build = existsSync(latest) ? join(builds, readFileSync(latest, "utf8").trim()) : "";
+  if (existsSync(join(build, "decode.js"))) return build;
+  const { ensureBuilt } = await import("../scripts/build.mjs");
+  return ensureBuilt(root);
+}
+
+nodeModule.enableCompileCache?.();
+const { main } = await import(pathToFileURL(join(await bundleDir(), "decode.js")).href);
+main(process.argv.slice(2));

@@ -1,0 +1,50 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunSummary } from "./summary.ts";
+import { takeIt } from "./take-it.ts";
+
+let dir: string;
+let repo: string;
+const git = (...args: string[]): void => {
+  const who = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+  execFileSync("git", [...who, ...args], { stdio: "ignore" });
+};
+const run = (over: Partial<RunSummary> = {}): RunSummary =>
+  ({
+    status: "succeeded",
+    repo,
+    branch: "antiphon/run_a",
+    landedOn: "refs/heads/antiphon/run_a",
+    ...over,
+  }) as RunSummary;
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "antiphon-take-"));
+  repo = join(dir, "it's here");
+  git("init", "--quiet", repo);
+  git("-C", repo, "commit", "--quiet", "--allow-empty", "-m", "base");
+  git("-C", repo, "checkout", "--quiet", "-b", "antiphon/run_a");
+  git("-C", repo, "commit", "--quiet", "--allow-empty", "-m", "done");
+  git("-C", repo, "checkout", "--quiet", "-");
+  git("clone", "--quiet", "--bare", repo, join(dir, "bare.git"));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test("the way to take a result is one that works: merged in a work tree, fetched from a bare repository", () => {
+  const merge = takeIt(run())!;
+  expect(merge).toBe(`git -C '${repo.replace("'", `'\\''`)}' merge antiphon/run_a`);
+  const bare = join(dir, "bare.git");
+  expect(takeIt(run({ repo: bare }))).toBe(`git fetch ${bare} antiphon/run_a`);
+  execFileSync("sh", ["-c", merge], { stdio: "ignore" });
+  expect(takeIt(run())).toBeNull(); // Merged by now.
+});
+
+test("no way is told where there is none", () => {
+  expect(takeIt(run({ landedOn: "refs/heads/main" }))).toBeNull();
+  expect(takeIt(run({ status: "failed" }))).toBeNull();
+  expect(takeIt(run({ repo: join(dir, "elsewhere") }))).toBeNull();
+  expect(takeIt(run({ branch: "antiphon/run_gone", landedOn: "refs/heads/antiphon/run_gone" }))).toBeNull();
+});

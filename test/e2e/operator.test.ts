@@ -1,0 +1,64 @@
+/** What an operator sees of a run from outside: the logs of the services, and the view while an attempt goes on. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { eventually, ROOT, run } from "./support/program.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+let stack: Stack;
+let project: Project;
+beforeAll(async () => {
+  stack = await startStack();
+  project = makeProject(BROKEN_CALCULATOR);
+});
+afterAll(async () => {
+  project.remove();
+  await stack.stop();
+});
+
+const start = async (command: string): Promise<string> => {
+  const { document } = await stack.json<{ runId: string }>([
+    ...["run", "Fix add", "--repo", project.path, "--command", command, "--check", CHECK, "--detach"],
+  ]);
+  return document.runId;
+};
+
+/** What the log of a service says of a run, in order. */
+function told(service: string, runId: string): string[] {
+  const lines = readFileSync(join(stack.stateDir, "logs", `${service}.log`), "utf8").split("\n");
+  return lines
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as { run?: string; level?: string; msg?: string })
+    .filter(({ run: of, level }) => of === runId && level === "info")
+    .map(({ msg = "" }) => msg);
+}
+
+test("each step of a run is in the log of the service that took it", async () => {
+  const runId = await start(FIX);
+  expect((await stack.antiphon(["events", runId])).code).toBe(0);
+  expect(told("gateway", runId)).toEqual(["accepted"]);
+  expect(told("router", runId)).toEqual(["routed"]);
+  expect(told("director", runId)).toEqual(["dispatched", "verdict", "landed", "closed"]);
+  const associate = told("associate-1", runId);
+  expect(associate.filter((msg) => ["claimed", "result"].includes(msg))).toEqual(["claimed", "result"]);
+});
+
+test("while an attempt goes on, `antiphon get` and the view in ANT_RUNS say so, and its time goes on", async () => {
+  const runId = await start(`sleep 20; ${FIX}`);
+  const view = async (): Promise<string> => {
+    const args = ["--server", stack.ready.nats, "kv", "get", "ANT_RUNS", runId, "--raw"];
+    return (await run(`${ROOT}.antiphon/tools/nats`, args)).stdout;
+  };
+  await eventually(
+    "the view says claimed",
+    async () => ((await view()).includes('"claimed"') ? true : null),
+    15_000,
+  );
+  const first = await stack.json<{ durationMs: number; tasks: { phase: string }[] }>(["get", runId]);
+  const second = await stack.json<{ durationMs: number }>(["get", runId]);
+  expect(first.document.tasks[0]?.phase).toBe("claimed");
+  expect(second.document.durationMs).toBeGreaterThan(first.document.durationMs);
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("attempt 1 under way");
+  await stack.antiphon(["cancel", runId]);
+});

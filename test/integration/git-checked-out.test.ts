@@ -212,7 +212,7 @@ describe("the policy's bounds on a change", () => {
     const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
     const repositories = new Repositories(null as unknown as Blobs, null, signer, log);
     const judged = (bounds: object) =>
-      repositories.candidate({ name: "r", path: repo.path }, repo.head, patch, {
+      repositories.candidate({ name: "r", path: repo.path }, repo.head, Buffer.from(patch), {
         ...{ scope: [], grants: ["**"], checks: [] },
         policy: { profiles: ["strict"], ...bounds },
       });

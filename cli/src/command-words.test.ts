@@ -20,7 +20,9 @@ const program = buildProgram({
 });
 
 /** Flags of other programs that texts of ours name. */
-const FOREIGN = new Set([...["--all", "--binary", "--full-index", "--refetch", "--no-filter", "--raw"]]);
+const FOREIGN = new Set([
+  ...["--all", "--binary", "--full-index", "--refetch", "--no-filter", "--prune", "--raw"],
+]);
 
 function flagsOf(command: Command): string[] {
   const own = command.options.flatMap(({ long, short }) => [long, short].filter((flag) => flag != null));

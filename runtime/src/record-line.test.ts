@@ -9,7 +9,7 @@ type Line = Record<string, unknown>;
 
 function stored(record: NewRecord, seq: number): StoredRecord {
   const digest = digestOf(encode(record));
-  return { v: 1, ...record, seq, digest, subject: subjects.journal(record), at: new Date(0) } as StoredRecord;
+  return { v: 1, ...record, seq, digest, subject: subjects.journal(record), at: new Date(0) };
 }
 
 function logger(level = "info"): { lines: Line[]; log: ReturnType<typeof createLogger> } {

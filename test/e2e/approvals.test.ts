@@ -8,8 +8,14 @@ import { startStack, type Stack } from "./support/stack.ts";
 let stack: Stack;
 const projects: Project[] = [];
 
-/** Everybody has a token of his own; `s3cret` is the deployment's. */
-const TOKENS = { ANTIPHON_TOKEN: "s3cret", ANTIPHON_TOKENS: "ann:a1,ben:b1,cleo:c1" };
+const [SHARED, ANN, BEN, CLEO] = [
+  "deployment-s3cret",
+  "ann-s-own-s3cret",
+  "ben-s-own-s3cret",
+  "cleo-s-own-s3cret",
+] as const;
+/** Everybody has a token of his own; the shared one is the deployment's. */
+const TOKENS = { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN},cleo:${CLEO}` };
 
 beforeAll(async () => {
   stack = await startStack({ env: TOKENS });
@@ -27,7 +33,7 @@ async function post(token: string, path: string, body?: unknown) {
   return stack.http("POST", path, body, { authorization });
 }
 const look = (path: string) =>
-  stack.http("GET", path, undefined, { authorization: "Bearer s3cret", accept: "application/json" });
+  stack.http("GET", path, undefined, { authorization: `Bearer ${SHARED}`, accept: "application/json" });
 const say = (token: string, runId: string, body: object) => post(token, `/runs/${runId}/events`, body);
 /** What somebody does on a command line of his own. */
 const as = (token: string) => ({ env: { ANTIPHON_TOKEN: token } });
@@ -45,8 +51,8 @@ async function begin(agent: object, constraints: object = {}, inputs: object = {
   const project = makeProject(BROKEN_CALCULATOR);
   projects.push(project);
   const all = { repo: project.path, agent, checks: [CHECK], ...inputs };
-  const intent = await post("a1", "/intents", { goal: "Fix the broken add", inputs: all, constraints });
-  const started = await post("a1", `/intents/${String(intent.body["intentId"])}/run`);
+  const intent = await post(ANN, "/intents", { goal: "Fix the broken add", inputs: all, constraints });
+  const started = await post(ANN, `/intents/${String(intent.body["intentId"])}/run`);
   expect(started.status, JSON.stringify(started.body)).toBe(202);
   return { runId: String(started.body["runId"]), project };
 }
@@ -75,14 +81,14 @@ describe("a task that asks for approval", () => {
   test("and is rejected over HTTP lands nothing; its run says who rejected it, when and why", async () => {
     const { runId, project } = await begin(asks);
     await untilStatus(runId, ["waiting_input"]);
-    const said = await say("b1", runId, REJECT);
+    const said = await say(BEN, runId, REJECT);
     expect(said.status, JSON.stringify(said.body)).toBe(202);
     await untilStatus(runId, OVER);
     expect(project.landed(runId)).toEqual([]);
     const { type, body } = await lastRecord(runId);
     expect([type, body["status"], body["code"]]).toEqual(["closed", "failed", "ANT_TASK_REJECTED"]);
     expect(body["message"]).toMatch(/rejected by ben at 20\d\d-.*Z: not this file/);
-    const late = await say("c1", runId, APPROVE);
+    const late = await say(CLEO, runId, APPROVE);
     expect([late.status, errorOf(late)["code"]]).toEqual([409, "ANT_RUN_TERMINAL"]);
     expect(errorOf(late)["message"]).toMatch(/ben was first: reject at 20/);
   });
@@ -90,12 +96,12 @@ describe("a task that asks for approval", () => {
   test("and is rejected with the CLI lands nothing either", async () => {
     const { runId, project } = await begin(asks);
     await untilStatus(runId, ["waiting_input"]);
-    const said = await stack.antiphon(["answer", runId, "--reject"], as("b1"));
+    const said = await stack.antiphon(["answer", runId, "--reject"], as(BEN));
     expect(said.code, said.stderr).toBe(0);
     await untilStatus(runId, OVER);
     expect(project.landed(runId)).toEqual([]);
     expect((await lastRecord(runId)).body).toMatchObject({ status: "failed", code: "ANT_TASK_REJECTED" });
-    const got = await stack.antiphon(["get", runId], as("b1"));
+    const got = await stack.antiphon(["get", runId], as(BEN));
     expect(got.stdout).toMatch(/ANT_TASK_REJECTED: T-001 rejected by ben at .*no reason given/);
   });
 
@@ -110,7 +116,7 @@ describe("a task that asks for approval", () => {
       [{ event: "answer", answers: ["yes"], choice: "reject" }, "/choice"],
     ];
     for (const [body, path] of wrong) {
-      const said = await say("b1", runId, body);
+      const said = await say(BEN, runId, body);
       expect([said.status, errorOf(said)["code"], errorOf(said)["path"]]).toEqual([
         400,
         "ANT_CONTRACT_INVALID",
@@ -118,7 +124,7 @@ describe("a task that asks for approval", () => {
       ]);
     }
     expect(await recordsOf(runId)).toHaveLength(before);
-    expect((await say("b1", runId, APPROVE)).status).toBe(202);
+    expect((await say(BEN, runId, APPROVE)).status).toBe(202);
     await untilStatus(runId, ["succeeded"]);
   });
 });
@@ -134,32 +140,32 @@ describe("a run whose change people have to approve", () => {
     const { runId, project, step } = await held(2);
     expect(step).toMatchObject({ phase: "waiting_input", verdict: "PASS", approval: { state: "pending" } });
     expect(project.landed(runId)).toEqual([]);
-    const got = await stack.antiphon(["get", runId], as("b1"));
+    const got = await stack.antiphon(["get", runId], as(BEN));
     expect(got.stdout).toContain(`antiphon approve ${runId} --verdict ${step.approval?.verdict}`);
-    const own = await say("a1", runId, APPROVE);
+    const own = await say(ANN, runId, APPROVE);
     expect([own.status, errorOf(own)["code"]]).toEqual([403, "ANT_APPROVAL_OWN"]);
-    const shared = await say("s3cret", runId, APPROVE);
+    const shared = await say(SHARED, runId, APPROVE);
     expect([shared.status, errorOf(shared)["code"]]).toEqual([403, "ANT_APPROVAL_OWN"]);
-    const first = await stack.antiphon(["approve", runId, "--reason", "looks right"], as("b1"));
+    const first = await stack.antiphon(["approve", runId, "--reason", "looks right"], as(BEN));
     expect(first.code, first.stderr).toBe(0);
-    const again = await say("b1", runId, APPROVE);
+    const again = await say(BEN, runId, APPROVE);
     expect(again.body).toMatchObject({ accepted: true, already: true });
     expect(project.landed(runId)).toEqual([]);
-    expect((await say("c1", runId, { ...APPROVE, verdict: step.approval?.verdict })).status).toBe(202);
+    expect((await say(CLEO, runId, { ...APPROVE, verdict: step.approval?.verdict })).status).toBe(202);
     const view = await untilStatus(runId, ["succeeded"]);
     expect(project.landed(runId)).toEqual([step.approval?.commit]);
     expect(stepOf(view).approval?.words.map(({ by, reason }) => [by, reason])).toEqual([
       ["ben", "looks right"],
       ["cleo", undefined],
     ]);
-    const told = await stack.antiphon(["events", runId], as("b1"));
+    const told = await stack.antiphon(["events", runId], as(BEN));
     expect(told.stdout).toContain("approved by ben: looks right");
   });
 
   test("lands nothing when somebody rejects it after a first approval", async () => {
     const { runId, project } = await held(2);
-    expect((await say("b1", runId, APPROVE)).status).toBe(202);
-    const no = await stack.antiphon(["reject", runId, "--reason", "not this file"], as("c1"));
+    expect((await say(BEN, runId, APPROVE)).status).toBe(202);
+    const no = await stack.antiphon(["reject", runId, "--reason", "not this file"], as(CLEO));
     expect(no.code, no.stderr).toBe(0);
     await untilStatus(runId, OVER);
     expect(project.landed(runId)).toEqual([]);
@@ -172,7 +178,7 @@ describe("a run whose change people have to approve", () => {
 
   test("is tried again with the reason when changes are asked for; the old verdict cannot be approved any more", async () => {
     const { runId, project, step } = await held(1);
-    const sent = await stack.antiphon(["changes", runId, "--reason", "say why"], as("b1"));
+    const sent = await stack.antiphon(["changes", runId, "--reason", "say why"], as(BEN));
     expect(sent.code, sent.stderr).toBe(0);
     const next = await eventually("the next attempt waits", async () => {
       const now = stepOf((await look(`/runs/${runId}`)).body);
@@ -182,10 +188,10 @@ describe("a run whose change people have to approve", () => {
     expect(dispatches.at(-1)?.body["feedback"]).toMatchObject([
       { epoch: 1, code: "ANT_TASK_CHANGES_ASKED", message: "ben asks for changes: say why" },
     ]);
-    const stale = await say("b1", runId, { ...APPROVE, verdict: step.approval?.verdict });
+    const stale = await say(BEN, runId, { ...APPROVE, verdict: step.approval?.verdict });
     expect([stale.status, errorOf(stale)["code"]]).toEqual([409, "ANT_APPROVAL_STALE"]);
     expect(project.landed(runId)).toEqual([]);
-    expect((await say("b1", runId, { ...APPROVE, verdict: next.approval?.verdict })).status).toBe(202);
+    expect((await say(BEN, runId, { ...APPROVE, verdict: next.approval?.verdict })).status).toBe(202);
     await untilStatus(runId, ["succeeded"]);
     expect(project.landed(runId)).toHaveLength(1);
   });
@@ -195,7 +201,7 @@ describe("a run whose change people have to approve", () => {
     const moved = await held(1, fixes, {}, { land_on: "main" });
     moved.project.write("other.txt", "other\n");
     const other = moved.project.commitAll("Somebody else's");
-    for (const { runId } of [still, moved]) expect((await say("b1", runId, APPROVE)).status).toBe(202);
+    for (const { runId } of [still, moved]) expect((await say(BEN, runId, APPROVE)).status).toBe(202);
     await untilStatus(still.runId, ["succeeded"]);
     expect(still.project.git("rev-parse", "main").trim()).toBe(still.step.approval?.commit);
     await untilStatus(moved.runId, OVER);
@@ -210,8 +216,8 @@ describe("a run whose change people have to approve", () => {
   test("cannot ask for more people than there are", async () => {
     const inputs = { repo: "/nowhere", agent: fixes };
     const body = { goal: "x", inputs, constraints: { approvals: { needed: 3 } } };
-    const intent = await post("a1", "/intents", body);
-    const refused = await post("a1", `/intents/${String(intent.body["intentId"])}/run`);
+    const intent = await post(ANN, "/intents", body);
+    const refused = await post(ANN, `/intents/${String(intent.body["intentId"])}/run`);
     expect([refused.status, errorOf(refused)["path"]]).toEqual([422, "/constraints/approvals/needed"]);
   });
 
@@ -220,11 +226,11 @@ describe("a run whose change people have to approve", () => {
     projects.push(project);
     const { code, document } = await stack.json<{ runId: string; status: string }>(
       [...fixing(project), "--require-approval"],
-      as("a1"),
+      as(ANN),
     );
     expect([code, document.status]).toEqual([3, "waiting_input"]);
     expect(project.landed(document.runId)).toEqual([]);
-    const canceled = await stack.antiphon(["cancel", document.runId], as("a1"));
+    const canceled = await stack.antiphon(["cancel", document.runId], as(ANN));
     expect(canceled.code).toBe(0);
     await untilStatus(document.runId, ["canceled"]);
     expect(project.landed(document.runId)).toEqual([]);
@@ -247,7 +253,7 @@ describe("a run whose change people have to approve", () => {
     );
     expect(stepOf(view).approval).toEqual(step.approval);
     await eventually("it is approved", async () =>
-      (await say("b1", runId, APPROVE).catch(() => null))?.status === 202 ? true : null,
+      (await say(BEN, runId, APPROVE).catch(() => null))?.status === 202 ? true : null,
     );
     await untilStatus(runId, ["succeeded"]);
     expect(project.landed(runId)).toEqual([step.approval?.commit]);

@@ -197,3 +197,36 @@ describe("another git command that holds the index", () => {
     expect(repo.git("status", "--porcelain")).toBe("");
   });
 });
+
+describe("the policy's bounds on a change", () => {
+  it("refuse a patch of more files or of a protected path, and let one through that keeps them", async () => {
+    const repo = makeRepo({ files: BEFORE });
+    const overlay = ["a.txt", "b.txt"].map((path) => ({
+      path,
+      mode: "100644" as const,
+      content: Buffer.from("new\n"),
+    }));
+    const tree = await treeOf(repo.path, repo.head);
+    const { patch } = await diffOverlay(repo.path, tree, { files: overlay, deletions: [] });
+    const log = createLogger("test", { level: "silent" });
+    const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+    const repositories = new Repositories(null as unknown as Blobs, null, signer, log);
+    const judged = (bounds: object) =>
+      repositories.candidate({ name: "r", path: repo.path }, repo.head, Buffer.from(patch), {
+        ...{ scope: [], grants: ["**"], checks: [], discovered: false, base: repo.head },
+        policy: { profiles: ["strict"], ...bounds },
+      });
+    for (const [bounds, rule] of [
+      [{ max_files: 1 }, "maxFilesPerCommit"],
+      [{ max_lines: 3 }, "maxLinesPerCommit"],
+      [{ protected_paths: ["B.txt"] }, "protectedPaths"],
+    ] as const)
+      expect(await judged(bounds)).toMatchObject({
+        kind: "refused",
+        code: "ANT_PATCH_POLICY",
+        message: expect.stringContaining(`(policy strict, rule ${rule})`) as string,
+      });
+    const kept = { max_files: 2, max_lines: 4, protected_paths: ["deploy"] };
+    expect((await judged(kept)).kind).toBe("candidate");
+  });
+});

@@ -24,6 +24,7 @@ describe("a repository a run can start from", () => {
       files: 2,
       image: null,
       bare: false,
+      home: repo.path,
       landOn: null,
     });
   });
@@ -87,11 +88,23 @@ describe("a repository a run can start from", () => {
     expect((await inspectRepo(repo.path, { landOn: "main" })).landOn).toEqual({
       ref: "refs/heads/main",
       commit: repo.head,
+      moves: "refs/heads/main",
     });
     expect((await inspectRepo(repo.path, { landOn: "new/branch" })).landOn).toEqual({
       ref: "refs/heads/new/branch",
       commit: null,
+      moves: "refs/heads/new/branch",
     });
+  });
+
+  it("says which branch moves with a symbolic ref, and where the branches of a linked work tree are", async () => {
+    const repo = makeRepo({ files: FILES });
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/main");
+    repo.git("symbolic-ref", "refs/heads/alias-of-alias", "refs/heads/alias");
+    const tree = `${repo.path}/.git/tree`;
+    repo.git("worktree", "add", "-q", tree, "-b", "topic");
+    const { landOn, home } = await inspectRepo(tree, { landOn: "alias-of-alias" });
+    expect([landOn?.moves, home]).toEqual(["refs/heads/main", repo.path]);
   });
 });
 

@@ -87,7 +87,7 @@ const RUN_RULES: readonly Row[] = [
     rule: "requireApprovalForPush",
     says: { requireApprovalForPush: true },
     bad: land("topic"),
-    good: {},
+    good: { ...land("topic"), constraints: { approvals: { needed: 1 } } },
     value: "topic",
     cli: ["--land", "topic"],
   },

@@ -160,3 +160,20 @@ test("V13 a check that nobody named is discovered in the commit the run started 
   await verify({ ...context, head: "e".repeat(40) }, bare, ports, new AbortController().signal);
   expect(discoveredAt).toEqual([BASE]);
 });
+
+test("the policy's bounds of the intent record are what a change is held to, and a breach is told as it is", async () => {
+  const { context, effect } = reported("BUILD");
+  const policy = { profiles: ["strict"], max_files: 1, protected_paths: ["deploy/**"] };
+  if (context.intent === null) throw new Error("unreachable");
+  const bounded = { ...context, intent: { ...context.intent, policy } };
+  const { ports } = portsOver({ check: () => Promise.reject(new Error("no room is asked for")) });
+  const asked: unknown[] = [];
+  ports.repository.candidate = (_repo, _head, _patch, rules) => {
+    asked.push(rules.policy);
+    return Promise.resolve({ kind: "refused", code: "ANT_PATCH_POLICY", message: "2 files, at most 1" });
+  };
+  const verdict = await verify(bounded, effect, ports, new AbortController().signal);
+  expect(asked).toEqual([policy]);
+  expect(verdict).toMatchObject({ code: "ANT_PATCH_POLICY", message: "2 files, at most 1", commit: null });
+  expect(verdict.verdict).not.toBe("PASS");
+});

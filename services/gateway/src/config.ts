@@ -65,6 +65,7 @@ function peopleOf(text: string, shared: string | null): Person[] {
       return refuse(`entry ${i + 1} is not <name>:<token>, or has a name that is taken`);
     return { name, token };
   });
+  for (const { name, token } of people) requireLong(`the token of ${name} in ANTIPHON_TOKENS`, token);
   const tokens = new Set([shared, ...people.map(({ token }) => token)]);
   if (new Set(people.map(({ name }) => name)).size < people.length) return refuse("a name is there twice");
   if (tokens.size <= people.length)
@@ -75,8 +76,13 @@ function peopleOf(text: string, shared: string | null): Person[] {
 /** Session tokens are derived from it, so one that can be guessed gives away everything. */
 function tokenOf(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
-  if (text.length >= limits.tokenMinChars) return text;
-  const message = `ANTIPHON_TOKEN has ${text.length} characters; at least ${limits.tokenMinChars} are needed`;
+  requireLong("ANTIPHON_TOKEN", text);
+  return text;
+}
+
+function requireLong(name: string, token: string): void {
+  if (token.length >= limits.tokenMinChars) return;
+  const message = `${name} has ${token.length} characters; at least ${limits.tokenMinChars} are needed`;
   throw new AntiphonError("ANT_GATEWAY_TOKEN_WEAK", message);
 }
 

@@ -29,7 +29,7 @@ function retryAfterS({ data }: AntiphonError): number {
 /** Fastify's own refusals, by its codes. */
 export function nameOf(thrown: unknown): AntiphonError {
   if (thrown instanceof AntiphonError) return thrown;
-  const { code, message, statusCode } = (thrown ?? {}) as Record<string, unknown>;
+  const { code, message } = (thrown ?? {}) as Record<string, unknown>;
   const detail = typeof message === "string" ? message : "";
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

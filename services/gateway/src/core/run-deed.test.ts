@@ -28,6 +28,12 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({ land_on: "stable" }), {}, "refs/heads/main")).toBe("protectedBranches");
   });
 
+  it("moves a branch that needs an approval if people approve its changes before they land", () => {
+    const says = { requireApprovalForPush: true };
+    expect(ruleOf(intent({ land_on: "topic" }), says)).toBe("requireApprovalForPush");
+    expect(ruleOf(intent({ land_on: "topic" }, { approvals: { needed: 1 } }), says)).toBeNull();
+  });
+
   it("that only reads pushes nothing untested; one whose task edits does", () => {
     const grant = { allow_unverified: true };
     const says = { requireTestsBeforePush: true };

@@ -7,7 +7,12 @@ const rule = (name, comment, source, target) => ({
   to: target,
 });
 
-/** Imports go one way: contracts <- runtime <- services; cli imports contracts only. */
+/** The globs of pure-files.json, which eslint.config.js reads, too. */
+const PURE = require("./pure-files.json").pure.map(
+  (glob) => `^${glob.replaceAll(".", "\\.").replace("**/*", ".+").replace("*", "[^/]+")}$`,
+);
+
+/** Imports go one way: contracts <- run, git <- runtime <- services; cli imports contracts and, of run, what it shows. */
 module.exports = {
   forbidden: [
     {
@@ -17,10 +22,16 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     rule("contracts-stand-alone", "contracts import nothing of ours", from("^contracts/src"), {
-      path: "^(runtime|services|cli)/",
+      path: "^(run|git|runtime|services|cli)/",
     }),
-    rule("runtime-knows-no-service", "runtime imports contracts only", from("^runtime/src"), {
-      path: "^(services|cli)/",
+    rule("run-stands-on-contracts", "run imports contracts only", from("^run/src"), {
+      path: "^(git|runtime|services|cli)/",
+    }),
+    rule("git-stands-on-contracts", "git imports contracts only", from("^git/src"), {
+      path: "^(run|runtime|services|cli)/",
+    }),
+    rule("runtime-knows-no-service", "runtime imports contracts and git only", from("^runtime/src"), {
+      path: "^(run|services|cli)/",
     }),
     rule("services-are-independent", "services never import each other", from("^services/([^/]+)/"), {
       path: "^services/",
@@ -28,52 +39,59 @@ module.exports = {
     }),
     rule(
       "cli-talks-http",
-      "the CLI imports contracts only; `serve` loads a service lazily",
-      { path: "^cli/src", pathNot: "^cli/src/(serve|services)" },
+      "the CLI imports contracts and, of a run, how it is shown and checked; `serve` loads a service lazily",
+      { path: "^cli/src", pathNot: "^cli/src/serve/" },
       {
-        path: "^(runtime|services)/",
+        path: "^(git|runtime|services)/|^run/src/(?!view/|audit/)",
       },
     ),
     rule(
       "nats-in-runtime-only",
       "NATS packages are imported in runtime only",
-      { path: "^(contracts|services|cli)/", pathNot: "\\.test\\.ts$" },
+      { path: "^(contracts|run|git|services|cli)/", pathNot: "\\.test\\.ts$" },
       {
         path: "node_modules/(@nats-io|nats)/",
       },
     ),
     rule(
       "docker-in-one-adapter",
-      "dockerode is imported in the sandbox-runner's adapters only",
-      { pathNot: "^services/sandbox-runner/src/adapters|^test/" },
+      "dockerode is imported where the sandbox-runner talks to Docker only",
+      { pathNot: "^services/sandbox-runner/src/providers/docker/|^test/" },
       {
         path: "node_modules/(dockerode|@types/dockerode)/",
       },
     ),
     rule(
-      "e2b-in-its-adapters-only",
-      "the SDK of e2b is imported in the sandbox-runner's adapters only, and loaded when it is chosen",
-      { pathNot: "^services/sandbox-runner/src/adapters/e2b-" },
+      "e2b-in-its-provider-only",
+      "the SDK of e2b is imported in the provider of its name only, and loaded when it is chosen",
+      { pathNot: "^services/sandbox-runner/src/providers/e2b/" },
       {
         path: "node_modules/e2b/",
       },
     ),
     rule(
-      "core-is-pure",
-      "a core imports no node: module and no IO package (hashing excepted)",
-      { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" },
+      "pure-without-io",
+      "a pure file imports no node: module and no IO package (hashing excepted)",
+      { path: PURE, pathNot: "\\.test\\.ts$" },
       {
         dependencyTypes: ["core"],
         pathNot: "^(node:)?crypto$",
       },
     ),
     rule(
-      "core-does-not-reach-out",
-      "a core does not import its shell",
-      { path: "^services/[^/]+/src/core/", pathNot: "\\.test\\.ts$" },
+      "pure-stays-pure",
+      "of ours, a pure file imports contracts, pure files and the ports they are described by",
+      { path: PURE, pathNot: "\\.test\\.ts$" },
       {
-        path: "^services/[^/]+/src/(adapters|main|service|config)",
+        path: "^(run|services|cli)/",
+        pathNot: [...PURE, "^services/[^/]+/src/ports\\.ts$"],
       },
+    ),
+    rule(
+      "pure-runs-nothing",
+      "of the runtime, a pure file imports pure files and types",
+      { path: PURE, pathNot: "\\.test\\.ts$" },
+      { path: "^runtime/", pathNot: PURE, dependencyTypesNot: ["type-only"] },
     ),
   ],
   options: {

@@ -1,17 +1,21 @@
+import { readFileSync } from "node:fs";
 import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
-const pureCore = {
+const { pure } = JSON.parse(readFileSync(new URL("pure-files.json", import.meta.url), "utf8"));
+
+/** For the files of pure-files.json: state and an event in, state and effects as data out. */
+const pureRules = {
   "no-restricted-globals": [
     "error",
-    { name: "process", message: "A core takes what it needs as an argument." },
-    { name: "setTimeout", message: "A core has no clock; return an effect with a delay." },
-    { name: "setInterval", message: "A core has no clock; return an effect with a delay." },
+    { name: "process", message: "A pure file takes what it needs as an argument." },
+    { name: "setTimeout", message: "A pure file has no clock; return an effect with a delay." },
+    { name: "setInterval", message: "A pure file has no clock; return an effect with a delay." },
   ],
   "no-restricted-properties": [
     "error",
-    { object: "Date", property: "now", message: "Time is an argument of a core." },
-    { object: "Math", property: "random", message: "Randomness is an argument of a core." },
+    { object: "Date", property: "now", message: "Time is an argument of a pure file." },
+    { object: "Math", property: "random", message: "Randomness is an argument of a pure file." },
   ],
 };
 
@@ -43,9 +47,16 @@ export default tseslint.config(
       "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
     },
   },
-  { files: ["services/*/src/core/**/*.ts"], ignores: ["**/*.test.ts"], rules: pureCore },
+  { files: pure, ignores: ["**/*.test.ts"], rules: pureRules },
   {
-    files: ["contracts/src/**/*.ts", "runtime/src/**/*.ts", "services/**/*.ts", "cli/**/*.ts"],
+    files: [
+      "contracts/src/**/*.ts",
+      "run/src/**/*.ts",
+      "git/src/**/*.ts",
+      "runtime/src/**/*.ts",
+      "services/**/*.ts",
+      "cli/**/*.ts",
+    ],
     ignores: ["**/config.ts", "**/*.test.ts"],
     rules: {
       "no-restricted-syntax": [
@@ -57,7 +68,7 @@ export default tseslint.config(
         {
           selector:
             "CallExpression[callee.property.name='subscribe']:matches([callee.object.name='nc'], [callee.object.property.name='nc'])",
-          message: "Through runtime/src/subscription.ts: a callback that throws ends all reading (Q3).",
+          message: "Through runtime/src/nats/subscription.ts: a callback that throws ends all reading (Q3).",
         },
       ],
     },

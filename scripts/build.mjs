@@ -23,7 +23,7 @@ import {
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const SOURCE_ROOTS = ["contracts", "runtime", "services", "cli"];
+const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
 /** Where a role's service is not in a folder of its own name. */
@@ -57,8 +57,8 @@ function stamp(root, path) {
 function entryPoints(root) {
   const entries = {
     cli: join(root, "cli/src/main.ts"),
-    decode: join(root, "cli/src/decode-process.ts"),
-    serve: join(root, "cli/src/serve-process.ts"),
+    decode: join(root, "cli/src/serve/decode-process.ts"),
+    serve: join(root, "cli/src/serve/serve-process.ts"),
   };
   for (const role of ROLES) {
     const main = join(root, "services", FOLDERS[role] ?? role, "src/main.ts");

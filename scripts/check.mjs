@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { changedFiles } from "./check/changed-files.mjs";
 import { STEPS } from "./check/step-list.mjs";
 import { runStep } from "./check/step-run.mjs";
-import { CACHE_DIR, ROOT } from "./setup/checkout.mjs";
+import { CACHE_DIR, ROOT } from "../setup/checkout.mjs";
 
 const HELP = `usage: npm run check [-- <options> <step>...]
 

@@ -4,9 +4,20 @@ import { join, posix } from "node:path";
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g;
 
+/** The workspaces that are no service. */
+const LIBRARIES = ["contracts", "run", "git", "runtime", "cli"];
+/** Whose promises a test may name beside those of its own package: what a service decides by has a package to itself. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  run: ["services/director"],
+  "services/director": ["run"],
+  "services/gateway": ["run"],
+  cli: ["run"],
+  runtime: ["git"],
+};
+
 /** `runtime`, `services/router`: the package a file belongs to; null for what is in none. */
 export function packageOf(path: string): string | null {
-  return /^(?:contracts|runtime|cli|services\/[^/]+)(?=\/)/.exec(path)?.[0] ?? null;
+  return /^(?:contracts|run|git|runtime|cli|services\/[^/]+)(?=\/)/.exec(path)?.[0] ?? null;
 }
 
 /**
@@ -15,7 +26,7 @@ export function packageOf(path: string): string | null {
  */
 export function packagesOf(root: string, test: string): string[] {
   const own = packageOf(test);
-  if (own !== null) return [own];
+  if (own !== null) return [own, ...(BESIDE[own] ?? [])];
   const packages = new Set<string>();
   const seen = new Set([test]);
   // A Set is walked in the order of insertion, with what is inserted on the way: breadth first.
@@ -26,7 +37,7 @@ export function packagesOf(root: string, test: string): string[] {
       else if (existsSync(join(root, path))) seen.add(path);
     }
   }
-  return [...packages];
+  return [...new Set([...packages].flatMap((name) => [name, ...(BESIDE[name] ?? [])]))];
 }
 
 function importsOf(root: string, file: string): string[] {
@@ -35,6 +46,6 @@ function importsOf(root: string, file: string): string[] {
     if (name.startsWith(".")) return [posix.join(posix.dirname(file), name)];
     const ours = /^@antiphon\/([^/]+)/.exec(name)?.[1];
     if (ours === undefined) return [];
-    return [ours === "contracts" || ours === "runtime" || ours === "cli" ? `${ours}/` : `services/${ours}/`];
+    return [LIBRARIES.includes(ours) ? `${ours}/` : `services/${ours}/`];
   });
 }

@@ -1,7 +1,7 @@
 /**
  * Collects the lettered invariants of all module headers into docs/reference/invariants.md, with the test files
  * that name them. An id is unique in its package: `D1` of the Director is not `D1` of the sandbox-runner. A test means
- * that of the most special package it imports from: a service before the CLI, before the runtime, before contracts.
+ * that of the most special package it imports from: a service before the CLI, before run, git, runtime and contracts.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
@@ -9,8 +9,8 @@ import { packageOf, packagesOf } from "./import-graph.ts";
 
 export const INVARIANTS_PAGE = "docs/reference/invariants.md";
 
-const SOURCES = ["contracts/src", "runtime/src", "services", "cli/src"];
-const TESTS = ["contracts", "runtime/src", "services", "cli/src", "test"];
+const SOURCES = ["contracts/src", "run/src", "git/src", "runtime/src", "services", "cli/src"];
+const TESTS = ["contracts", "run/src", "git/src", "runtime/src", "services", "cli/src", "test"];
 const LINE = /^\s*(?:\*|\/\/)\s{1,}([A-Z]{1,2}\d+[a-z]?):?\s+(\S.*)$/;
 const CONTINUED = /^\s*(?:\*|\/\/)\s{4,}(\S.*)$/;
 
@@ -77,7 +77,7 @@ function testsByPromise(root: string, promises: ReadonlySet<string>): ReadonlyMa
   return named;
 }
 
-const GENERAL = ["cli", "runtime", "contracts"];
+const GENERAL = ["cli", "run", "git", "runtime", "contracts"];
 /** First the service a test is named after. */
 const rank = (name: string, test: string): number =>
   basename(test).startsWith(basename(name)) ? -2 : GENERAL.indexOf(name);

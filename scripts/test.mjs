@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 
-import { ROOT } from "./setup/checkout.mjs";
+import { ROOT } from "../setup/checkout.mjs";
 import { vitestArguments } from "./test/vitest-arguments.mjs";
 
 const HELP = `usage: npm test [-- <word>... <options>]

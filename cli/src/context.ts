@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import type { CliConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
-import type { GatewayClient } from "./gateway-client.ts";
-import type { Screen } from "./screen.ts";
+import type { GatewayClient } from "./gateway/gateway-client.ts";
+import type { Screen } from "./screen/screen.ts";
 
 export interface CliContext {
   readonly screen: Screen;

@@ -5,8 +5,8 @@ import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { Failure, usage } from "./failure.ts";
 import { buildProgram } from "./program.ts";
-import { openScreen } from "./screen.ts";
-import type { Screen } from "./screen.ts";
+import { openScreen } from "./screen/screen.ts";
+import type { Screen } from "./screen/screen.ts";
 
 declare const __ANTIPHON_VERSION__: string;
 
@@ -45,7 +45,7 @@ function contextOf(screen: Screen, root: string, bundle: string, program: string
     bundle,
     program,
     gateway: async () => {
-      const { GatewayClient } = await import("./gateway-client.ts");
+      const { GatewayClient } = await import("./gateway/gateway-client.ts");
       return new GatewayClient(config.gatewayUrl, config.token);
     },
     setExitCode: (code) => {

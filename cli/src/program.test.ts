@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { commandTree, completionScript } from "./completion.ts";
+import { commandTree, completionScript } from "./screen/completion.ts";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
-import { openScreen } from "./screen.ts";
+import { openScreen } from "./screen/screen.ts";
 
 const context: CliContext = {
   screen: openScreen(false),

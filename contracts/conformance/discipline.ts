@@ -3,7 +3,7 @@
  * What is released stays as it is; words may change, shapes may not.
  */
 import { isDeepStrictEqual } from "node:util";
-import { shapeOnly } from "../src/json-schema.ts";
+import { shapeOnly } from "../src/registry/json-schema.ts";
 import type { Release } from "./release.ts";
 
 /** Ids of released contracts that are gone or accept other documents than they did. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { generatedFiles, SCHEMA_FOLDER } from "../src/reference/generated-files.ts";
-import { registry, type SchemaName } from "../src/registry.ts";
+import { registry, type SchemaName } from "../src/registry/registry.ts";
 import { conformancePage } from "./index.ts";
 import { goldenOf, readText } from "./proof.ts";
 

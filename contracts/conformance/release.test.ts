@@ -1,10 +1,10 @@
 import { Validator } from "@cfworker/json-schema";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { jsonSchemaOf } from "../src/json-schema.ts";
-import { registry, SCHEMA_NAMES, schemaNameOf } from "../src/registry.ts";
-import { readVersion } from "../src/upcast.ts";
-import { formOf } from "../src/validate.ts";
+import { jsonSchemaOf } from "../src/registry/json-schema.ts";
+import { registry, SCHEMA_NAMES, schemaNameOf } from "../src/registry/registry.ts";
+import { readVersion } from "../src/validation/upcast.ts";
+import { formOf } from "../src/validation/validate.ts";
 import { changedShapes, undocumented } from "./discipline.ts";
 import { goldenOf, readText } from "./proof.ts";
 import type { Release } from "./release.ts";

@@ -1,6 +1,7 @@
 /** Seed 000: Director <-> Associate Contracts (v0). */
 import assert from "node:assert/strict";
-import { CONSUMER_TYPES, jsonSchemaOf, runView, validate } from "@antiphon/contracts";
+import { CONSUMER_TYPES, jsonSchemaOf, validate } from "@antiphon/contracts";
+import { runView } from "@antiphon/run";
 import {
   accepts,
   golden,
@@ -87,7 +88,7 @@ export const seed000 = statements("000", {
     })),
     {
       says: "run and inspect tasks modify no files",
-      file: "services/associate/src/core/report.test.ts",
+      file: "services/associate/src/evidence/report.test.ts",
       title: "A6 a %s task that changes files is failed",
     },
     {
@@ -113,7 +114,7 @@ export const seed000 = statements("000", {
     },
     {
       says: "AssociateResult.task_id echoes the DirectorTask",
-      file: "services/associate/src/core/report.test.ts",
+      file: "services/associate/src/evidence/report.test.ts",
       title: "A6 work and checks that pass are reported ok, with paths into the evidence",
     },
     {
@@ -208,17 +209,17 @@ export const seed000 = statements("000", {
     },
     {
       says: "if commands are provided, run them",
-      file: "services/associate/src/core/attempt.test.ts",
+      file: "services/associate/src/attempt/attempt.test.ts",
       title: "the work comes first and stops at a failure, the checks all run",
     },
     {
       says: "else run the fastest obvious check if discoverable",
-      file: "test/integration/git-inspect.test.ts",
+      file: "test/integration/git/git-inspect.test.ts",
       title: "V3: names the check and what it depends on from the commit, not from the work tree",
     },
     {
       says: "without a check the Associate reports unknown, not pass",
-      file: "services/associate/src/core/report.test.ts",
+      file: "services/associate/src/evidence/report.test.ts",
       title: "A8 without a check the verification is unknown, not passed",
     },
     {
@@ -287,7 +288,7 @@ export const seed000 = statements("000", {
     },
     {
       says: "prompt forwarding uses a control-plane issued, short-lived session token",
-      file: "test/integration/gateway-http.test.ts",
+      file: "test/integration/gateway/gateway-http.test.ts",
       title: "N2 are taken with a control-plane issued, short-lived session token only",
     },
     {
@@ -297,7 +298,7 @@ export const seed000 = statements("000", {
     },
     {
       says: "Director responses are signed by the Director and verified by the Associate UI",
-      file: "cli/src/decisions.test.ts",
+      file: "cli/src/runs/decisions.test.ts",
       title: "are signed by the Director and verified before they are shown",
     },
   ],

@@ -11,7 +11,7 @@ export const seed001 = statements("001", {
   "Core invariant": [
     {
       says: "all state is durable: every journal stream is kept on disk and drops nothing by itself",
-      file: "contracts/src/topology.test.ts",
+      file: "contracts/src/topology/topology.test.ts",
       title: "T1 the journal is on disk and never drops an old record by itself",
     },
     {
@@ -54,7 +54,7 @@ export const seed001 = statements("001", {
     },
     {
       says: "a task contract written as YAML validates",
-      file: "contracts/src/document.test.ts",
+      file: "contracts/src/documents/document.test.ts",
       title: "a task contract in YAML is recognised by its file name",
     },
   ],
@@ -123,17 +123,17 @@ export const seed001 = statements("001", {
     { says: "a new task contract is open", proof: () => assert.equal(contract().status, "open") },
     {
       says: "context, work, self-verify, evidence: an attempt does all four",
-      file: "test/integration/associate.test.ts",
+      file: "test/integration/associate/associate.test.ts",
       title: "A1 A2 is claimed, done in a sandbox, verified, and reported with its evidence",
     },
     {
       says: "self-verify runs the verification commands of the task",
-      file: "services/associate/src/core/attempt.test.ts",
+      file: "services/associate/src/attempt/attempt.test.ts",
       title: "the work comes first and stops at a failure, the checks all run",
     },
     {
       says: "the bundle holds the logs of the checks",
-      file: "test/integration/associate.test.ts",
+      file: "test/integration/associate/associate.test.ts",
       title: "A6 a check that fails makes the result failed, with the check's output as evidence",
     },
     {
@@ -144,27 +144,27 @@ export const seed001 = statements("001", {
     },
     {
       says: "a successful attempt proposes: the task shows proposed",
-      file: "contracts/src/run-view.test.ts",
+      file: "run/src/view/run-view.test.ts",
       title: "an ok report proposes the task",
     },
     {
       says: "a failed attempt leaves the task open",
-      file: "contracts/src/run-view.test.ts",
+      file: "run/src/view/run-view.test.ts",
       title: "a failed report leaves the task open",
     },
     {
       says: "retries exhausted: the task is failed",
-      file: "contracts/src/run-view.test.ts",
+      file: "run/src/view/run-view.test.ts",
       title: "a run that failed leaves no task under way",
     },
     {
       says: "accept: the change is merged and the task is done",
-      file: "contracts/src/run-view.test.ts",
+      file: "run/src/view/run-view.test.ts",
       title: "a landing makes the task done",
     },
     {
       says: "reject: feedback is added and the status is reset to open",
-      file: "contracts/src/run-view.test.ts",
+      file: "run/src/view/run-view.test.ts",
       title: "a rejected proposal shows open again, with the verdict's code",
     },
     {

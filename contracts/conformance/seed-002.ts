@@ -101,7 +101,7 @@ export const seed002 = statements("002", {
     },
     {
       says: "request and response payloads are persisted before success is answered",
-      file: "test/integration/gateway-events.test.ts",
+      file: "test/integration/gateway/gateway-events.test.ts",
       title: "are kept under their replay key, where a replay looks for them",
     },
   ],
@@ -136,12 +136,12 @@ export const seed002 = statements("002", {
     },
     {
       says: "a v0 job runs as the RFC says: files, arguments, environment, input, output, exit code",
-      file: "test/integration/sandbox-seed.test.ts",
+      file: "test/integration/sandbox-runner/sandbox-seed.test.ts",
       title: "works unchanged: files, arguments, environment, input, output, exit codes",
     },
     {
       says: "no host exec fallback in production: without an engine the runner is not ready and says so",
-      file: "test/integration/sandbox-runner.test.ts",
+      file: "test/integration/sandbox-runner/sandbox-runner.test.ts",
       title: "is not ready without Docker, and says what to do",
     },
     {
@@ -153,19 +153,19 @@ export const seed002 = statements("002", {
     },
     {
       says: "the files map is canonically sorted before persistence",
-      file: "contracts/src/codec.test.ts",
+      file: "contracts/src/wire/codec.test.ts",
       title: "C1 a files map has the same bytes whatever the order it was filled in",
     },
   ],
   API: [
     {
       says: "POST /intents stores an intent",
-      file: "test/integration/gateway-http.test.ts",
+      file: "test/integration/gateway/gateway-http.test.ts",
       title: "store an intent: 201, then 200 with the same id for the same body",
     },
     {
       says: "POST /intents/:id/run needs no body",
-      file: "test/integration/gateway-http.test.ts",
+      file: "test/integration/gateway/gateway-http.test.ts",
       title: "run an intent with no body at all; without a repository that is a 422",
     },
     {

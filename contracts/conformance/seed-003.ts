@@ -64,7 +64,7 @@ export const seed003 = statements("003", {
   "Initial contract": [
     {
       says: "the Router opens the contract so, with the request word for word",
-      file: "services/router/src/core/route.test.ts",
+      file: "services/router/src/planning/route.test.ts",
       title: "R5 the router contract opens in the form of seed 003 with the request word for word",
     },
     {

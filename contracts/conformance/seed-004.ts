@@ -125,7 +125,7 @@ export const seed004 = statements("004", {
     },
     {
       says: "contracts changes ship with serialization tests",
-      file: "contracts/src/wire.test.ts",
+      file: "contracts/src/wire/wire-json.test.ts",
       title: "golden file",
     },
   ],
@@ -229,7 +229,7 @@ export const seed004 = statements("004", {
     ...records("Policies"),
     {
       says: "applied before dispatch; rejections emit CommandRejected",
-      file: "test/integration/gateway-commands.test.ts",
+      file: "test/integration/gateway/gateway-commands.test.ts",
       title: "V1 are applied before dispatch; rejections emit CommandRejected",
     },
   ],

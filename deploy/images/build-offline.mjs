@@ -7,13 +7,13 @@ import { copyFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { argv, exit } from "node:process";
 
-import { contentHash, ROOT, TOOLS_DIR, workDirectory } from "../../scripts/setup/checkout.mjs";
-import { reasonOf, run } from "../../scripts/setup/command.mjs";
-import { buildImage, engineAddress, imageId, importImage } from "../../scripts/setup/docker-api.mjs";
-import { ensureDockerEngine } from "../../scripts/setup/docker-engine.mjs";
-import { createReport } from "../../scripts/setup/report.mjs";
-import { buildRootfs } from "../../scripts/setup/sandbox-rootfs.mjs";
-import { StepFailure } from "../../scripts/setup/step-failure.mjs";
+import { contentHash, ROOT, TOOLS_DIR, workDirectory } from "../../setup/checkout.mjs";
+import { reasonOf, run } from "../../setup/command.mjs";
+import { buildImage, engineAddress, imageId, importImage } from "../../setup/docker-api.mjs";
+import { ensureDockerEngine } from "../../setup/docker-engine.mjs";
+import { createReport } from "../../setup/report.mjs";
+import { buildRootfs } from "../../setup/sandbox-rootfs.mjs";
+import { StepFailure } from "../../setup/step-failure.mjs";
 
 const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
 const PACKAGES = [
@@ -36,7 +36,7 @@ ENTRYPOINT ["nats-server"]
 
 /** The stand-in for the Node image of a Dockerfile: this machine's own node on Debian's packages. */
 async function nodeImage(address, note) {
-  const source = path.join(ROOT, "scripts/setup/sandbox-rootfs.mjs");
+  const source = path.join(ROOT, "setup/sandbox-rootfs.mjs");
   const hash = await contentHash({ texts: [process.version, process.arch, ...PACKAGES], paths: [source] });
   const ref = `antiphon-node:${hash}`;
   if ((await imageId(address, ref)) !== null) return { outcome: "present", detail: ref, ref };

@@ -1,62 +1,68 @@
 /** The actor runtime: services import from here, and NATS packages are imported nowhere else. */
-export { backoffMs } from "./backoff.ts";
-export type { BackoffPolicy } from "./backoff.ts";
-export { openBlobs } from "./blobs.ts";
-export type { BlobOptions, BlobSource, Blobs } from "./blobs.ts";
-export { connectBus } from "./bus.ts";
-export type { Bus, BusOptions } from "./bus.ts";
-export { systemClock } from "./clock.ts";
-export type { Clock } from "./clock.ts";
-export { readRuntimeConfig } from "./config.ts";
-export type { RuntimeConfig } from "./config.ts";
-export { flush } from "./flush.ts";
-export { nodeId, uniqueId } from "./ids.ts";
-export { openJournal } from "./journal.ts";
-export type { AppendOptions, AppendAfterResult, AppendResult, Journal, TailOptions } from "./journal.ts";
-export { openJournalAudit } from "./journal-audit.ts";
-export type { JournalAudit } from "./journal-audit.ts";
-export { openKv } from "./kv.ts";
-export type { Kv, KvEntry } from "./kv.ts";
-export { openDeadLetters } from "./dead-letters.ts";
-export type { DeadLetters, KeptLetter } from "./dead-letters.ts";
-export { putBackLost } from "./lost-record.ts";
-export type { LostRecord } from "./lost-record.ts";
-export { allDone } from "./all-done.ts";
-export { createLogger } from "./logger.ts";
-export type { Logger } from "./logger.ts";
-export { levelOf } from "./record-line.ts";
-export { openMetrics, type Measure } from "./metrics.ts";
-export type { Outcome } from "./outcome.ts";
-export { provision } from "./provision.ts";
-export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc.ts";
-export { sandboxClient } from "./sandbox-client.ts";
-export type { SandboxClient, SandboxRunOptions } from "./sandbox-client.ts";
-export { associatesBacklog, countOpenRuns } from "./open-runs.ts";
-export type { Backlog } from "./open-runs.ts";
-export { progressOf } from "./progress.ts";
-export type { Progress, ProgressOf } from "./progress.ts";
-export { requeueing } from "./requeue.ts";
-export { openRunArchive } from "./run-archive.ts";
-export type { Tidied } from "./archive-tidy.ts";
-export type { PackedRun, RunArchive } from "./run-archive.ts";
-export { openRunRestore } from "./run-restore.ts";
-export type { RestoredRun } from "./run-restore.ts";
-export { sandboxSessions } from "./sandbox-sessions.ts";
+export { backoffMs } from "./process/backoff.ts";
+export type { BackoffPolicy } from "./process/backoff.ts";
+export { openBlobs } from "./stores/blobs.ts";
+export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
+export { connectBus } from "./nats/bus.ts";
+export type { Bus, BusOptions } from "./nats/bus.ts";
+export { systemClock } from "./process/clock.ts";
+export type { Clock } from "./process/clock.ts";
+export { readRuntimeConfig } from "./process/config.ts";
+export type { RuntimeConfig } from "./process/config.ts";
+export { flush } from "@antiphon/git/disk/flush";
+export { nodeId, uniqueId } from "./process/ids.ts";
+export { openJournal } from "./journal/journal.ts";
+export type {
+  AppendOptions,
+  AppendAfterResult,
+  AppendResult,
+  Journal,
+  TailOptions,
+} from "./journal/journal.ts";
+export { openJournalAudit } from "./journal/journal-audit.ts";
+export type { JournalAudit } from "./journal/journal-audit.ts";
+export { openKv } from "./stores/kv.ts";
+export type { Kv, KvEntry } from "./stores/kv.ts";
+export { openDeadLetters } from "./work/dead-letters.ts";
+export type { DeadLetters, KeptLetter } from "./work/dead-letters.ts";
+export { putBackLost } from "./journal/lost-record.ts";
+export type { LostRecord } from "./journal/lost-record.ts";
+export { allDone } from "./process/all-done.ts";
+export { createLogger } from "./process/logger.ts";
+export type { Logger } from "./process/logger.ts";
+export { levelOf } from "./journal/record-line.ts";
+export { openMetrics, type Measure } from "./service/metrics.ts";
+export type { Outcome } from "./work/outcome.ts";
+export { provision } from "./topology/provision.ts";
+export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
+export { sandboxClient } from "./sandbox/sandbox-client.ts";
+export type { SandboxClient, SandboxRunOptions } from "./sandbox/sandbox-client.ts";
+export { associatesBacklog, countOpenRuns } from "./work/open-runs.ts";
+export type { Backlog } from "./work/open-runs.ts";
+export { progressOf } from "./work/progress.ts";
+export type { Progress, ProgressOf } from "./work/progress.ts";
+export { requeueing } from "./work/requeue.ts";
+export { openRunArchive } from "./archive/run-archive.ts";
+export type { Tidied } from "./archive/archive-tidy.ts";
+export type { PackedRun, RunArchive } from "./archive/run-archive.ts";
+export { openRunRestore } from "./archive/run-restore.ts";
+export type { RestoredRun } from "./archive/run-restore.ts";
+export { sandboxSessions } from "./sandbox/sandbox-sessions.ts";
 export type {
   SandboxCommand,
   SandboxSession,
   SandboxSessionRequest,
   SandboxSessions,
   SessionFile,
-} from "./sandbox-sessions.ts";
-export { consumeTimers, openTimers } from "./timers.ts";
-export type { Timers } from "./timers.ts";
-export { runService, startService } from "./service.ts";
-export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service.ts";
-export { pinOwnKey } from "./own-key.ts";
-export { pinnedTrust, unsafeTrust } from "./trust.ts";
-export type { Trust } from "./trust.ts";
-export { openSigningKey } from "./signing-key.ts";
-export type { SigningKey } from "./signing-key.ts";
-export { consume } from "./work.ts";
-export type { ConsumeOptions, Consumption, Delivery } from "./work.ts";
+} from "./sandbox/sandbox-sessions.ts";
+export { consumeTimers, openTimers } from "./work/timers.ts";
+export type { Timers } from "./work/timers.ts";
+export { runService, startService } from "./service/service-life.ts";
+export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./service/service-life.ts";
+export { pinOwnKey } from "./journal/own-key.ts";
+export { pinnedTrust, unsafeTrust } from "./journal/trust.ts";
+export type { Trust } from "./journal/trust.ts";
+export { openSigningKey } from "./process/signing-key.ts";
+export type { SigningKey } from "./process/signing-key.ts";
+export { consume } from "./work/work.ts";
+export type { ConsumeOptions, Consumption, Delivery } from "./work/work.ts";

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { TOOLS_DIR } from "../setup/checkout.mjs";
+import { TOOLS_DIR } from "../../setup/checkout.mjs";
 
 const VERSION = "6.44.2";
 const INSTALL_TIMEOUT_MS = 5 * 60_000;

@@ -65,7 +65,7 @@ export const STEPS = [
         ? [
             ...[program("depcruise"), "--config", ".dependency-cruiser.cjs"],
             ...["--cache", join(cache, "depcruise"), "--cache-strategy", "content"],
-            ...["contracts", "runtime", "services", "cli", "test"],
+            ...["contracts", "run", "git", "runtime", "services", "cli", "test"],
           ]
         : null,
     accept: (output) => {

@@ -26,9 +26,9 @@ import {
   type RunArchive,
 } from "@antiphon/runtime";
 import { finishRun } from "@antiphon/runtime/testing/finished-run";
-import { archiveRound } from "../../services/director/src/archiver.ts";
-import { Projector } from "../../services/director/src/projector.ts";
-import { RunCache } from "../../services/director/src/run-cache.ts";
+import { archiveRound } from "../../services/director/src/upkeep/archiver.ts";
+import { Projector } from "../../services/director/src/views/projector.ts";
+import { RunCache } from "../../services/director/src/runs/run-cache.ts";
 import { freePorts, startNats, type NatsServer } from "../support/nats.ts";
 
 const WRITERS = 1_000;

@@ -13,7 +13,7 @@ import {
   landRef,
   openRepo,
   TreeCache,
-} from "@antiphon/runtime/git/index";
+} from "@antiphon/git";
 import { cleanUpRepos, makeRepo, manyFiles, tempDir, type TestRepo } from "../support/repo.ts";
 
 const ROUNDS = 10;

@@ -8,7 +8,7 @@
  */
 import { openBlobs, openJournal, provision, uniqueId, type Bus } from "@antiphon/runtime";
 import type { NewRecord } from "@antiphon/contracts";
-import { dispatchRecord } from "@antiphon/runtime/testing/records";
+import { dispatchRecord } from "@antiphon/contracts/testing/records";
 import { startNats, type NatsServer } from "../support/nats.ts";
 
 const ROUNDS = 5;
@@ -54,7 +54,7 @@ async function appends(bus: Bus, writers: number, total: number): Promise<number
 /** The physical bound: the same bytes as bare atomic batches, no digest, no result per record. */
 async function bareBatches(bus: Bus, total: number): Promise<number> {
   const { encode } = await import("@antiphon/contracts");
-  const { wireHeaders } = await import("@antiphon/runtime/wire-headers");
+  const { wireHeaders } = await import("@antiphon/runtime/nats/wire-headers");
   const runId = newRun();
   const payload = encode({ v: 1, ...record(runId, 1) });
   const size = 400;

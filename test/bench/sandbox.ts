@@ -13,15 +13,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import Docker from "dockerode";
-import { Furnisher } from "../../services/sandbox-runner/src/adapters/furnisher.ts";
-import { WarmPool } from "../../services/sandbox-runner/src/adapters/pool.ts";
-import { TreeArchive } from "../../services/sandbox-runner/src/adapters/tree-archive.ts";
+import { Furnisher } from "../../services/sandbox-runner/src/pool/furnisher.ts";
+import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
+import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
   boundsOf,
   fillWorkspace,
   planWorkspace,
-} from "../../services/sandbox-runner/src/adapters/workspace.ts";
-import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/core/tar-writer.ts";
+} from "../../services/sandbox-runner/src/workspace/workspace.ts";
+import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { sandboxImage, shell, testEngine, until } from "../support/docker.ts";
 

@@ -1,5 +1,5 @@
 /** What the policy answers to each change of a ground, beside what is expected. */
-import { checkPatch, discoverCheck, protectionOf } from "@antiphon/runtime/git/index";
+import { checkPatch, discoverCheck, protectionOf } from "@antiphon/git";
 import { PLACES } from "../support/hostile-diffs.ts";
 import type { Ground } from "./corpus.ts";
 

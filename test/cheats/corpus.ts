@@ -3,7 +3,7 @@
  * honest changes beside them, which have to pass. `+` before a path: a new file; `+0`: a new file without content; else the
  * file is in the base.
  */
-import type { GuardRule } from "@antiphon/runtime/git/index";
+import type { GuardRule } from "@antiphon/git";
 import { NATIVE } from "./native.ts";
 import { NODE } from "./node.ts";
 import { OTHERS } from "./others.ts";

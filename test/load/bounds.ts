@@ -7,7 +7,7 @@ import { createInbox, type Msg } from "@nats-io/nats-core";
 import type { StreamConfig } from "@nats-io/jetstream";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
-import { wireHeaders } from "@antiphon/runtime/wire-headers";
+import { wireHeaders } from "@antiphon/runtime/nats/wire-headers";
 
 export interface Bounds {
   /** Messages a second, medians. */

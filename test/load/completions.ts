@@ -5,7 +5,7 @@
 import { decode, journalStream, parseJournalSubject, subjects } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
-import { parseAckSubject } from "@antiphon/runtime/core/ack-subject";
+import { parseAckSubject } from "@antiphon/runtime/work/ack-subject";
 
 export interface Completion {
   readonly runId: string;

@@ -2,10 +2,10 @@
 import { limits } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
-import { natsBackend } from "../../services/gateway/src/adapters/nats-backend.ts";
-import { openSessionStore } from "../../services/gateway/src/adapters/session-store.ts";
-import { intentIntake } from "../../services/gateway/src/intent-intake.ts";
-import { PolicyGuard } from "../../services/gateway/src/policy-guard.ts";
+import { natsBackend } from "../../services/gateway/src/backend/nats-backend.ts";
+import { openSessionStore } from "../../services/gateway/src/sessions/session-store.ts";
+import { intentIntake } from "../../services/gateway/src/intents/intent-intake.ts";
+import { PolicyGuard } from "../../services/gateway/src/policy/policy-guard.ts";
 import { INSPECTED, REPO } from "./in-process-ports.ts";
 import type { LoadOptions } from "./options.ts";
 

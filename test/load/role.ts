@@ -5,12 +5,12 @@
 import { BUCKETS } from "@antiphon/contracts";
 import { openBlobs, openKv, openSigningKey, pinOwnKey, runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { associateOver, portsOf } from "../../services/associate/src/service.ts";
-import { VerdictEvidence } from "../../services/director/src/adapters/verdict-evidence.ts";
+import { associateOver, portsOf } from "../../services/associate/src/wiring.ts";
+import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../services/director/src/config.ts";
-import { directOver } from "../../services/director/src/service.ts";
+import { directOver } from "../../services/director/src/wiring.ts";
 import { main as gateway } from "../../services/gateway/src/main.ts";
-import { startRouter } from "../../services/router/src/service.ts";
+import { startRouter } from "../../services/router/src/wiring.ts";
 import { inProcessRepository, inProcessRoom, inProcessSandbox, inProcessTrees } from "./in-process-ports.ts";
 
 const [role = "", slotsText = "64"] = process.argv.slice(2);

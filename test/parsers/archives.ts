@@ -1,5 +1,5 @@
 /** Archives whose headers are sound, so that a reader gets to what is in them. */
-import { writeTar } from "../../runtime/src/git/tar.ts";
+import { writeTar } from "../../git/src/trees/tar.ts";
 import type { Shape } from "./growth.ts";
 import { numbered, repeated } from "./shapes.ts";
 

@@ -1,8 +1,8 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
 import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
-import { splitDiff } from "@antiphon/contracts/unified-diff";
+import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
-import { route } from "../../services/router/src/core/route.ts";
+import { route } from "../../services/router/src/planning/route.ts";
 import type { IntentBody } from "@antiphon/contracts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
@@ -63,13 +63,17 @@ const WORDS = [
 export const contractParsers: readonly Parser[] = [
   {
     name: "a project file (antiphon.yaml)",
-    reads: ["contracts/src/document-text.ts", "contracts/src/document.ts", "contracts/src/document-kind.ts"],
+    reads: [
+      "contracts/src/documents/document-text.ts",
+      "contracts/src/documents/document.ts",
+      "contracts/src/documents/document-kind.ts",
+    ],
     shapes: YAML_SHAPES,
     run: (text) => validateDocument(text, { filename: "antiphon.yaml", schema: "ProjectFile" }),
   },
   {
     name: "a JSON document",
-    reads: ["contracts/src/document-text.ts"],
+    reads: ["contracts/src/documents/document-text.ts"],
     shapes: [
       ...repeated(['"', "\\\\", "\n", " ", "[],"]),
       ...nested(BRACKETS),
@@ -84,11 +88,11 @@ export const contractParsers: readonly Parser[] = [
   {
     name: "a goal, routed",
     reads: [
-      "services/router/src/core/signals.ts",
-      "services/router/src/core/debug-rules.ts",
-      "services/router/src/core/request-rules.ts",
-      "services/router/src/core/request-verbs.ts",
-      "services/router/src/core/fault-mentions.ts",
+      "services/router/src/classification/signals.ts",
+      "services/router/src/classification/debug-rules.ts",
+      "services/router/src/classification/request-rules.ts",
+      "services/router/src/classification/request-verbs.ts",
+      "services/router/src/classification/fault-mentions.ts",
     ],
     shapes: [...repeated(WORDS), ...repeated(["\n", " ", "a", "now "], (body) => `add a plan ${body} when`)],
     largest: 16 * 1024,
@@ -96,7 +100,7 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "a unified diff, split into files",
-    reads: ["contracts/src/unified-diff.ts"],
+    reads: ["contracts/src/documents/unified-diff.ts"],
     shapes: [
       ...repeated(["\n", "\t", "diff --git a/a b/a\n", '+++ "b/', "\\", "\\1", "@@", " b/"]),
       ...repeated(["\n", "\t", "\\", "a"], (body) => `--- a/x\n+++ "b/${body}"\n@@ -1 +1 @@\n${body}`),
@@ -106,7 +110,11 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "a patch document, validated",
-    reads: ["contracts/src/validate.ts", "contracts/src/intake.ts", "contracts/src/rules/paths.ts"],
+    reads: [
+      "contracts/src/validation/validate.ts",
+      "contracts/src/validation/intake.ts",
+      "contracts/src/rules/paths.ts",
+    ],
     shapes: [
       numbered(
         "files",
@@ -159,7 +167,7 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "a message of MessagePack",
-    reads: ["contracts/src/codec.ts", "contracts/src/key-cache.ts"],
+    reads: ["contracts/src/wire/codec.ts", "contracts/src/wire/key-cache.ts"],
     shapes: [
       ...repeated([
         "\x91",
@@ -179,7 +187,7 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "a value, written in its canonical form",
-    reads: ["contracts/src/codec.ts"],
+    reads: ["contracts/src/wire/codec.ts"],
     shapes: [
       ...nested([
         ["[", "]"],
@@ -199,7 +207,7 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "a duration",
-    reads: ["contracts/src/wire.ts"],
+    reads: ["contracts/src/wire/wire-json.ts"],
     shapes: repeated(["P", "1D", "1", "T", "1H", ".", "1.1S"]),
     run: durationMs,
   },

@@ -1,18 +1,18 @@
 /** Parsers of `runtime`: patches, globs, manifests of a repository, archives, what git answers. */
-import { discoverCheck } from "../../runtime/src/git/checks.ts";
-import { readDevcontainer } from "../../runtime/src/git/devcontainer.ts";
-import { commitObject } from "../../runtime/src/git/commit.ts";
-import { decodePath, encodePath, quotePath, unquotePath } from "../../runtime/src/git/git-path.ts";
-import { pathMatcher } from "../../runtime/src/git/glob.ts";
-import { machineFault } from "../../runtime/src/git/git-process.ts";
-import { parseCommit } from "../../runtime/src/git/landing.ts";
-import { patchText } from "../../runtime/src/git/patch-document.ts";
-import { checkPatch } from "../../runtime/src/git/patch-policy.ts";
-import { protectionOf } from "../../runtime/src/git/protection/protection.ts";
-import { readTar } from "../../runtime/src/git/tar.ts";
-import { parseRaw } from "../../runtime/src/git/tree-change.ts";
+import { discoverCheck } from "../../git/src/inspection/checks.ts";
+import { readDevcontainer } from "../../git/src/inspection/devcontainer.ts";
+import { commitObject } from "../../git/src/landing/commit.ts";
+import { decodePath, encodePath, quotePath, unquotePath } from "../../git/src/objects/git-path.ts";
+import { pathMatcher } from "../../git/src/patch/glob.ts";
+import { machineFault } from "../../git/src/process/git-process.ts";
+import { parseCommit } from "../../git/src/landing/landing.ts";
+import { patchText } from "../../git/src/patch/patch-document.ts";
+import { checkPatch } from "../../git/src/patch/patch-policy.ts";
+import { protectionOf } from "../../git/src/protection/protection.ts";
+import { readTar } from "../../git/src/trees/tar.ts";
+import { parseRaw } from "../../git/src/change/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
-import { keyForm } from "../../runtime/src/kv.ts";
+import { keyForm } from "../../runtime/src/stores/kv.ts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
 
@@ -53,7 +53,7 @@ const JSON_SHAPES = [
 export const gitParsers: readonly Parser[] = [
   {
     name: "a glob, against a path",
-    reads: ["runtime/src/git/glob.ts", "contracts/src/glob.ts"],
+    reads: ["git/src/patch/glob.ts", "contracts/src/documents/glob.ts"],
     shapes: repeated(["*", "**", "**/", "?", "{", "}", "{a,b}", ",", "\\", "*a", "a", "/", "{*,**}"]),
     run: (glob) => {
       const matcher = pathMatcher([glob]);
@@ -62,7 +62,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a path, against globs",
-    reads: ["runtime/src/git/glob.ts"],
+    reads: ["git/src/patch/glob.ts"],
     shapes: repeated(["a", "a/", "/", "ab", "b/a"]),
     largest: 4 * 1024, // `checkPath` lets 1,024 bytes pass
     run: (path) =>
@@ -70,13 +70,13 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "package.json",
-    reads: ["runtime/src/git/checks.ts"],
+    reads: ["git/src/inspection/checks.ts"],
     shapes: JSON_SHAPES,
     run: manifest("package.json"),
   },
   {
     name: "antiphon.yaml, for its check",
-    reads: ["runtime/src/git/checks.ts"],
+    reads: ["git/src/inspection/checks.ts"],
     shapes: nested([
       ["[", "]"],
       ["- ", ""],
@@ -86,13 +86,13 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a Makefile",
-    reads: ["runtime/src/git/checks.ts"],
+    reads: ["git/src/inspection/checks.ts"],
     shapes: repeated(["test", "check", " ", "\t", "\n", ":"]),
     run: manifest("Makefile"),
   },
   {
     name: "pyproject.toml, setup.cfg and tests",
-    reads: ["runtime/src/git/checks.ts"],
+    reads: ["git/src/inspection/checks.ts"],
     shapes: repeated(["\n", " ", "[tool.pytest", "import pytest", "unittest", "\t", "\r"]),
     run: async (text) => {
       await manifest("pyproject.toml")(text);
@@ -102,17 +102,13 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "devcontainer.json",
-    reads: ["runtime/src/git/devcontainer.ts"],
+    reads: ["git/src/inspection/devcontainer.ts"],
     shapes: JSON_SHAPES,
     run: readDevcontainer,
   },
   {
     name: "a listing, for its check and its protected paths",
-    reads: [
-      "runtime/src/git/checks.ts",
-      "runtime/src/git/protection/protection.ts",
-      "runtime/src/git/protection/side.ts",
-    ],
+    reads: ["git/src/inspection/checks.ts", "git/src/protection/protection.ts", "git/src/protection/side.ts"],
     shapes: [
       ...repeated(TEST_NAMES),
       ...repeated(TEST_NAMES, (body) => `${body}/x`),
@@ -125,22 +121,18 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "checks, for the paths they name",
-    reads: [
-      "runtime/src/git/reach/shell-text.ts",
-      "runtime/src/git/reach/shell-place.ts",
-      "runtime/src/git/reach/words.ts",
-    ],
+    reads: ["git/src/reach/shell-text.ts", "git/src/reach/shell-place.ts", "git/src/reach/words.ts"],
     shapes: repeated(["./", "npm ", "a", "=", " ", "python", "\n"]),
     run: (checks) => protect(["a"], [checks]),
   },
   {
     name: "a patch, parsed and judged",
     reads: [
-      "runtime/src/git/patch-parser.ts",
-      "runtime/src/git/patch-hunks.ts",
-      "runtime/src/git/patch-names.ts",
-      "runtime/src/git/patch-policy.ts",
-      "runtime/src/git/path-rules.ts",
+      "git/src/patch/patch-parser.ts",
+      "git/src/patch/patch-hunks.ts",
+      "git/src/patch/patch-names.ts",
+      "git/src/patch/patch-policy.ts",
+      "git/src/patch/path-rules.ts",
     ],
     shapes: [
       ...repeated(
@@ -175,7 +167,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a binary patch",
-    reads: ["runtime/src/git/binary-patch.ts"],
+    reads: ["git/src/patch/binary-patch.ts"],
     shapes: repeated(["Aaaaaa\n", "zaaaaa\n", "literal 1\n", "delta 1\n", "a"], (body) => {
       const id = "1".repeat(40);
       return `diff --git a/x b/x\nindex ${id}..${id}\nGIT binary patch\nliteral 60000\n${body}\n\n`;
@@ -184,7 +176,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "the diff of a patch document",
-    reads: ["runtime/src/git/patch-document.ts"],
+    reads: ["git/src/patch/patch-document.ts"],
     shapes: repeated([
       "\n",
       "\r\n",
@@ -199,7 +191,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a name of git",
-    reads: ["runtime/src/git/git-path.ts"],
+    reads: ["git/src/objects/git-path.ts"],
     shapes: repeated(["a", "\\", "\\303", '"', "\xff", "\u00e9"]),
     run: (text) => {
       const bytes = Buffer.from(text, "latin1");
@@ -210,37 +202,37 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a tar archive, read at once",
-    reads: ["runtime/src/git/tar.ts"],
+    reads: ["git/src/trees/tar.ts"],
     shapes: planted,
     run: (text) => readTar(tarOf(text), { maxFiles: 10_000, maxBytes: 1 << 26 }),
   },
   {
     name: "what diff-tree answers",
-    reads: ["runtime/src/git/tree-change.ts"],
+    reads: ["git/src/change/tree-change.ts"],
     shapes: repeated(["\0", ":", " ", ":100644 100644 a b M\0x\0"]),
     run: (text) => parseRaw(Buffer.from(text, "latin1")),
   },
   {
     name: "what git complains of",
-    reads: ["runtime/src/git/git-process.ts"],
+    reads: ["git/src/process/git-process.ts"],
     shapes: repeated(["fatal: ", "error: ", ": ", "\n", "Out of memory, ", "No space left on device", " "]),
     run: machineFault,
   },
   {
     name: "a commit of the user's",
-    reads: ["runtime/src/git/landing.ts"],
+    reads: ["git/src/landing/landing.ts"],
     shapes: repeated(["\n", "\n\n", "a: b\n", "A", "committer x 1 +0000\n", " 1 +0000", "parent "]),
     run: (text) => [parseCommit("1", text), parseCommit("1", `tree 1\n\n${text}`)],
   },
   {
     name: "a key of a bucket",
-    reads: ["runtime/src/kv.ts"],
+    reads: ["runtime/src/stores/kv.ts"],
     shapes: repeated(["a", ".", "a.", "/", "-"]),
     run: (key) => keyForm.test(key),
   },
   {
     name: "a commit message",
-    reads: ["runtime/src/git/commit.ts"],
+    reads: ["git/src/landing/commit.ts"],
     shapes: repeated(["\n", " ", "\t", "antiphon-", "Antiphon-Run", ":", "a", "\r", "[skip ci]", "["]),
     run: (message) =>
       commitObject({ parent: "1".repeat(40), tree: "2".repeat(40), message, trailers: {}, at: new Date(0) }),

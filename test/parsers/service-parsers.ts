@@ -1,27 +1,31 @@
 /** Parsers of the gateway, the egress gateway and the sandbox-runner: requests, model traffic, what a sandbox says. */
 import type { Command } from "@antiphon/contracts";
-import { judgeCaller } from "../../services/gateway/src/core/caller-guard.ts";
-import { runOptionsOf } from "../../services/gateway/src/core/run-options.ts";
-import { checkPatchSyntax } from "../../services/gateway/src/core/patch-syntax.ts";
-import { planCommand } from "../../services/gateway/src/core/command-plan.ts";
-import { readClientHello } from "../../services/egress-gateway/src/core/client-hello.ts";
-import { endToEnd, framing } from "../../services/egress-gateway/src/core/headers.ts";
-import { parseAuthority } from "../../services/egress-gateway/src/core/host-name.ts";
-import { isPublicAddress } from "../../services/egress-gateway/src/core/ip-address.ts";
-import { readCall } from "../../services/egress-gateway/src/core/model-call.ts";
-import { UsageReader } from "../../services/egress-gateway/src/core/model-usage.ts";
-import { parseEntry, passRule } from "../../services/egress-gateway/src/core/policy.ts";
-import { Scrubber, scrubbed } from "../../services/egress-gateway/src/core/scrubber.ts";
-import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/core/target.ts";
-import { attemptNamed } from "../../services/sandbox-runner/src/core/stale-epoch.ts";
-import { Collector } from "../../services/sandbox-runner/src/core/collected.ts";
-import { EngineDemux, FrameDecoder, encodeFrame } from "../../services/sandbox-runner/src/core/frames.ts";
-import { IgnoreRules } from "../../services/sandbox-runner/src/core/ignore-rules.ts";
-import { OutputBound } from "../../services/sandbox-runner/src/core/output-bound.ts";
-import { checkPath } from "../../services/sandbox-runner/src/core/path-rule.ts";
-import { ruleFilesOf, SurveyReader } from "../../services/sandbox-runner/src/core/survey.ts";
-import { parseExit, parseHello } from "../../services/sandbox-runner/src/core/step-script.ts";
-import { TarReader } from "../../services/sandbox-runner/src/core/tar-reader.ts";
+import { judgeCaller } from "../../services/gateway/src/http/caller-guard.ts";
+import { runOptionsOf } from "../../services/gateway/src/intents/run-options.ts";
+import { checkPatchSyntax } from "../../services/gateway/src/intents/patch-syntax.ts";
+import { planCommand } from "../../services/gateway/src/sessions/command-plan.ts";
+import { readClientHello } from "../../services/egress-gateway/src/tls/client-hello.ts";
+import { endToEnd, framing } from "../../services/egress-gateway/src/proxy/headers.ts";
+import { parseAuthority } from "../../services/egress-gateway/src/policy/host-name.ts";
+import { isPublicAddress } from "../../services/egress-gateway/src/policy/ip-address.ts";
+import { readCall } from "../../services/egress-gateway/src/models/model-call.ts";
+import { UsageReader } from "../../services/egress-gateway/src/models/model-usage.ts";
+import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
+import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
+import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
+import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
+import { Collector } from "../../services/sandbox-runner/src/workspace/collected.ts";
+import {
+  EngineDemux,
+  FrameDecoder,
+  encodeFrame,
+} from "../../services/sandbox-runner/src/conversation/frames.ts";
+import { IgnoreRules } from "../../services/sandbox-runner/src/workspace/ignore-rules.ts";
+import { OutputBound } from "../../services/sandbox-runner/src/conversation/output-bound.ts";
+import { checkPath } from "../../services/sandbox-runner/src/workspace/path-rule.ts";
+import { ruleFilesOf, SurveyReader } from "../../services/sandbox-runner/src/workspace/survey.ts";
+import { parseExit, parseHello } from "../../services/sandbox-runner/src/conversation/step-script.ts";
+import { TarReader } from "../../services/sandbox-runner/src/workspace/tar-reader.ts";
 import { planted, tarOf } from "./archives.ts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
@@ -39,7 +43,7 @@ const git = { host: "a.example", kind: "git", ports: [443], terminate: true } as
 const gatewayParsers: readonly Parser[] = [
   {
     name: "headers of a caller",
-    reads: ["services/gateway/src/core/caller-guard.ts"],
+    reads: ["services/gateway/src/http/caller-guard.ts"],
     shapes: repeated(["a", ".", ":", "[", "eyJ", "Bearer ", "-", "127."]),
     run: (text) => {
       const rest = { origin: undefined, secFetchSite: undefined };
@@ -53,9 +57,9 @@ const gatewayParsers: readonly Parser[] = [
   {
     name: "inputs of an intent",
     reads: [
-      "services/gateway/src/core/run-options.ts",
-      "services/gateway/src/core/bounded-options.ts",
-      "contracts/src/glob.ts",
+      "services/gateway/src/intents/run-options.ts",
+      "services/gateway/src/intents/bounded-options.ts",
+      "contracts/src/documents/glob.ts",
     ],
     shapes: [
       ...repeated(["*", "{", "{a,b}", "}", ",", "\\", "**/"], (body) =>
@@ -89,7 +93,7 @@ const gatewayParsers: readonly Parser[] = [
   },
   {
     name: "the syntax of a patch",
-    reads: ["services/gateway/src/core/patch-syntax.ts"],
+    reads: ["services/gateway/src/intents/patch-syntax.ts"],
     shapes: repeated([
       "\n",
       "@@ -1,999999 +1,9 @@\n",
@@ -103,7 +107,10 @@ const gatewayParsers: readonly Parser[] = [
   },
   {
     name: "the patch of a command",
-    reads: ["services/gateway/src/core/command-plan.ts", "services/gateway/src/core/command-policy.ts"],
+    reads: [
+      "services/gateway/src/sessions/command-plan.ts",
+      "services/gateway/src/sessions/command-policy.ts",
+    ],
     shapes: repeated(["\n", "diff --git a/a b/a\n", "--- a\n+++ b\n", "\t"]),
     run: (patchContent) =>
       planCommand({ command: "ApplyPatch", payload: { repo: "/r", patchContent } } as unknown as Command, {
@@ -124,7 +131,7 @@ function chunks(text: string): string[] {
 const egressParsers: readonly Parser[] = [
   {
     name: "the first bytes of a TLS connection, in pieces",
-    reads: ["services/egress-gateway/src/core/client-hello.ts"],
+    reads: ["services/egress-gateway/src/tls/client-hello.ts"],
     shapes: repeated(
       ["\x16\x03\x01\x00\x01\x01", "\x16\x03\x01\x00\x01\x00", "\x16\x03\x01\x3f\xff", "\x00"],
       (body) => `\x16\x03\x01\x00\x04\x01\x00\x3f\xf0${body}`,
@@ -138,7 +145,7 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "headers of a request",
-    reads: ["services/egress-gateway/src/core/headers.ts"],
+    reads: ["services/egress-gateway/src/proxy/headers.ts"],
     shapes: [numbered("names", (i) => `h${i},`), ...repeated([",", "a,", " ", ", "])],
     largest: 16 * 1024,
     run: (text) => {
@@ -151,10 +158,10 @@ const egressParsers: readonly Parser[] = [
   {
     name: "the target of a request",
     reads: [
-      "services/egress-gateway/src/core/target.ts",
-      "services/egress-gateway/src/core/host-name.ts",
-      "services/egress-gateway/src/core/ip-address.ts",
-      "services/egress-gateway/src/core/policy.ts",
+      "services/egress-gateway/src/policy/target.ts",
+      "services/egress-gateway/src/policy/host-name.ts",
+      "services/egress-gateway/src/policy/ip-address.ts",
+      "services/egress-gateway/src/policy/policy.ts",
     ],
     shapes: repeated(["/", "a", ".", "%2e", "%25", ":", "[", "?", "-", "a.", "/a", "@", "0x"]),
     run: (text) => {
@@ -178,7 +185,7 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "a model call",
-    reads: ["services/egress-gateway/src/core/model-call.ts"],
+    reads: ["services/egress-gateway/src/models/model-call.ts"],
     shapes: [
       ...nested([
         ['{"content":', "}"],
@@ -216,7 +223,7 @@ const egressParsers: readonly Parser[] = [
   {
     name: "an answer of a model, in pieces",
     smallest: 16 * 1024,
-    reads: ["services/egress-gateway/src/core/model-usage.ts"],
+    reads: ["services/egress-gateway/src/models/model-usage.ts"],
     shapes: [
       ...repeated(["\n", "\r", "data:", "a", "data:{}\n", "[", '{"usage":', "\r\n"]),
       ...nested([['{"usage":', "}"]]).map((shape) => ({
@@ -234,7 +241,7 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "a stream, without its secrets",
-    reads: ["services/egress-gateway/src/core/scrubber.ts"],
+    reads: ["services/egress-gateway/src/policy/scrubber.ts"],
     shapes: repeated(["a", "aaaaaaaab", "b", "ab"]),
     run: (text) => {
       const needles = ["a".repeat(64) + "b", "ab"];
@@ -263,7 +270,7 @@ const sandboxParsers: readonly Parser[] = [
   {
     name: "frames of a supervisor, in pieces",
     smallest: 16 * 1024,
-    reads: ["services/sandbox-runner/src/core/frames.ts"],
+    reads: ["services/sandbox-runner/src/conversation/frames.ts"],
     shapes: [
       ...repeated([encodeFrame("o", "a").toString("latin1"), "o 000262144\n", "o 000000000\n"]),
       ...repeated(["a", "\n"], (body) => `o 000262144\n${body}`),
@@ -275,7 +282,7 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "the stream of an engine, in pieces",
-    reads: ["services/sandbox-runner/src/core/frames.ts"],
+    reads: ["services/sandbox-runner/src/conversation/frames.ts"],
     shapes: repeated(["\x01\0\0\0\0\0\0\x01a", "\x01\0\0\0\x7f\0\0\0", "\x02\0\0\0\0\0\0\0"]),
     run: (text) => {
       const demux = new EngineDemux();
@@ -285,8 +292,8 @@ const sandboxParsers: readonly Parser[] = [
   {
     name: "words of a supervisor",
     reads: [
-      "services/sandbox-runner/src/core/step-script.ts",
-      "services/sandbox-runner/src/core/stale-epoch.ts",
+      "services/sandbox-runner/src/conversation/step-script.ts",
+      "services/sandbox-runner/src/reaper/stale-epoch.ts",
     ],
     shapes: repeated(["1", " ", "1 ", "perl sealed=1 landlock=", "-", "antiphon-i-run_a-T-1-", "-1"]),
     run: (text) => [parseHello(text), parseExit(text), attemptNamed(`/antiphon-i-run_a-${text}`, "i")],
@@ -294,7 +301,7 @@ const sandboxParsers: readonly Parser[] = [
   {
     name: "what changed in a workspace, in pieces",
     smallest: 16 * 1024,
-    reads: ["services/sandbox-runner/src/core/survey.ts"],
+    reads: ["services/sandbox-runner/src/workspace/survey.ts"],
     shapes: [
       ...repeated(["+a", "\0", "+a/.gitignore\0", "/", "+a/"]),
       numbered("names", (i) => `+d/f${i}\0`),
@@ -307,7 +314,7 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "a .gitignore, against paths",
-    reads: ["services/sandbox-runner/src/core/ignore-rules.ts"],
+    reads: ["services/sandbox-runner/src/workspace/ignore-rules.ts"],
     shapes: repeated(["*", "**/", "[", "[a", "[!a-z]", "?", "\\", " ", "/", "*a", "!", "\n", "[a-bc-d]"]),
     run: (content) => {
       const rules = new IgnoreRules([{ directory: "", content }], [], FEW_STEPS);
@@ -316,15 +323,15 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "a path, against a .gitignore",
-    reads: ["services/sandbox-runner/src/core/ignore-rules.ts"],
+    reads: ["services/sandbox-runner/src/workspace/ignore-rules.ts"],
     shapes: repeated(["a", "/", "a/", "node_modules/", "\u00e9"]),
     run: (path) => new IgnoreRules([], ["node_modules/", "**/x/**/y", "*.log"], FEW_STEPS).ignores(path),
   },
   {
     name: "a tar archive of a sandbox, in pieces",
     reads: [
-      "services/sandbox-runner/src/core/tar-reader.ts",
-      "services/sandbox-runner/src/core/collected.ts",
+      "services/sandbox-runner/src/workspace/tar-reader.ts",
+      "services/sandbox-runner/src/workspace/collected.ts",
     ],
     shapes: planted,
     run: (text) => {
@@ -338,13 +345,13 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "a path of a sandbox",
-    reads: ["services/sandbox-runner/src/core/path-rule.ts"],
+    reads: ["services/sandbox-runner/src/workspace/path-rule.ts"],
     shapes: repeated(["a", "/", ". ", ".", ":", "\u200c", "a/"]),
     run: checkPath,
   },
   {
     name: "output of a step, in pieces",
-    reads: ["services/sandbox-runner/src/core/output-bound.ts"],
+    reads: ["services/sandbox-runner/src/conversation/output-bound.ts"],
     shapes: repeated(["a", "\x80", "\n"]),
     run: (text) => {
       const bound = new OutputBound(16 * 1024);

@@ -9,7 +9,7 @@ import ts from "typescript";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 /** The command line works for whoever typed it; what it reads holds up nobody else. */
-const FOLDERS = ["contracts/src", "runtime/src", "services"];
+const FOLDERS = ["contracts/src", "run/src", "git/src", "runtime/src", "services"];
 const NOT_SERVING = /\.test\.ts$|\.fixture\.ts$|\/testing\/|\/reference\//;
 
 /** Path from the top of the repository, and what was found there. */

@@ -1,6 +1,6 @@
 /** X1: what the services wrote is whole in the doctor's eyes too, in every simulated world: bytes, headers and all. */
 import { parseJournalSubject, rawRecord, type RawRecord, type StoredBytes } from "@antiphon/contracts";
-import { proveRun } from "@antiphon/contracts/proof/run-proof";
+import { proveRun } from "@antiphon/run";
 
 // The simulated Directors do not sign for real: whether a signature holds is another suite's business.
 const TRUST = { doubt: () => null, partitions: 1 };

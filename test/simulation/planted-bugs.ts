@@ -13,7 +13,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "verified-as-heard",
     bug: "a Director verifies a proposal without having read an earlier one of the same run",
-    file: "services/director/src/director.ts",
+    file: "services/director/src/scheduling/director.ts",
     find: 'kind !== "verify" || !chain',
     replace: 'kind !== "verify"',
     withinSeeds: 300,
@@ -21,7 +21,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "gap-not-seen",
     bug: "a run is closed on what was heard of it, although a cancel may be missing before its last record",
-    file: "services/director/src/run-cache.ts",
+    file: "services/director/src/runs/run-cache.ts",
     find: "record.after === before.seq",
     replace: "true",
     withinSeeds: 400,
@@ -29,7 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "no-expectation",
     bug: "records are appended without the expectation that their subject is empty",
-    file: "runtime/src/journal.ts",
+    file: "runtime/src/journal/journal.ts",
     find: "{ ...filter, expectLastSubjectSequence: 0 }",
     replace: "filter",
     withinSeeds: 60,
@@ -37,7 +37,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "ack-before-append",
     bug: "a delivery is acknowledged before it is handled",
-    file: "runtime/src/work.ts",
+    file: "runtime/src/work/work.ts",
     find: "  try {\n    const outcome = patient(",
     replace: '  say(bus, message, "+ACK");\n  try {\n    const outcome = patient(',
     withinSeeds: 200,
@@ -45,7 +45,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "claim-not-exclusive",
     bug: "an Associate works although another one holds the claim",
-    file: "services/associate/src/core/claim.ts",
+    file: "services/associate/src/claim/claim.ts",
     find: 'if (answer.kind === "ours") return { kind: "work" };',
     replace: 'if (answer.kind !== "settled" as never) return { kind: "work" };',
     withinSeeds: 120,
@@ -53,7 +53,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "cancel-after-verdict",
     bug: "a canceled run goes on to verify and land",
-    file: "services/director/src/core/run-machine.ts",
+    file: "run/src/machine/run-machine.ts",
     find: "canceled: ({ context }) => context.cancel !== null,",
     replace: "canceled: () => false,",
     withinSeeds: 60,
@@ -61,7 +61,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "key-ignored",
     bug: "the Idempotency-Key of a start is ignored",
-    file: "services/gateway/src/intent-intake.ts",
+    file: "services/gateway/src/intents/intent-intake.ts",
     find: "key === null ? newRunId() : runIdOf(key, principal)",
     replace: "newRunId()",
     withinSeeds: 60,
@@ -69,7 +69,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "one-manifest-a-run",
     bug: "the tasks of a run have one key for their evidence, so a later one overwrites an earlier one's (I6)",
-    file: "services/associate/src/adapters/evidence-store.ts",
+    file: "services/associate/src/evidence/evidence-store.ts",
     find: "keys.evidence(manifest.run_id, manifest.task_id, manifest.epoch)",
     replace: 'keys.evidence(manifest.run_id, "T-001", manifest.epoch)',
     withinSeeds: 60,
@@ -77,7 +77,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "asked-again",
     bug: "a job whose runner fell silent is given to another one although its container may live (I8)",
-    file: "services/associate/src/sandbox-job.ts",
+    file: "services/associate/src/attempt/sandbox-job.ts",
     find: 'if (answer.data["mayLive"] === true) throw answer; // A14',
     replace: "",
     withinSeeds: 400,
@@ -85,7 +85,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "not-in-turn",
     bug: "two deliveries of a dispatch in one packet are worked on at once (I8)",
-    file: "services/associate/src/core/one-at-a-time.ts",
+    file: "services/associate/src/claim/one-at-a-time.ts",
     find: "    const before = last.get(key) ?? Promise.resolve();\n",
     replace: "    await last.get(key);\n    const before = Promise.resolve();\n",
     withinSeeds: 60,

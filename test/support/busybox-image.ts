@@ -37,7 +37,7 @@ export async function makeBusyboxImage(name: string): Promise<MinimalImage> {
 }
 
 async function busyboxProgram(): Promise<string> {
-  const setup = fileURLToPath(new URL("../../scripts/setup/busybox.mjs", import.meta.url));
+  const setup = fileURLToPath(new URL("../../setup/busybox.mjs", import.meta.url));
   const { ensureBusybox } = (await import(setup)) as {
     ensureBusybox: (context: { note: (text: string) => void }) => Promise<{ program: string }>;
   };

@@ -8,10 +8,10 @@ import {
   dockerEngine,
   type Engine,
   type ListedContainer,
-} from "../../services/sandbox-runner/src/adapters/docker-engine.ts";
-import { DockerProvider } from "../../services/sandbox-runner/src/adapters/docker-provider.ts";
-import { ownLabel } from "../../services/sandbox-runner/src/adapters/owner.ts";
-import { containerLabels } from "../../services/sandbox-runner/src/core/container-labels.ts";
+} from "../../services/sandbox-runner/src/providers/docker/docker-engine.ts";
+import { DockerProvider } from "../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
+import { ownLabel } from "../../services/sandbox-runner/src/reaper/owner.ts";
+import { containerLabels } from "../../services/sandbox-runner/src/reaper/container-labels.ts";
 import type { Command, ContainerLimits, SandboxOrder } from "../../services/sandbox-runner/src/ports.ts";
 
 const MiB = 1024 * 1024;

@@ -8,7 +8,7 @@ import { createServer, type Server } from "node:https";
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { SandboxAuthority } from "../../services/egress-gateway/src/adapters/authority.ts";
+import { SandboxAuthority } from "../../services/egress-gateway/src/tls/authority.ts";
 
 export const NAMES = {
   git: "git.example.test",

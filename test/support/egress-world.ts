@@ -14,9 +14,9 @@ import {
   type RunningService,
 } from "@antiphon/runtime";
 import type { EgressSettings } from "../../services/egress-gateway/src/config.ts";
-import type { LogEntry } from "../../services/egress-gateway/src/core/log-entry.ts";
-import { startEgress } from "../../services/egress-gateway/src/service.ts";
-import { startSandboxRunner } from "../../services/sandbox-runner/src/runner.ts";
+import type { LogEntry } from "../../services/egress-gateway/src/policy/log-entry.ts";
+import { startEgress } from "../../services/egress-gateway/src/wiring.ts";
+import { startSandboxRunner } from "../../services/sandbox-runner/src/wiring.ts";
 import { sandboxImage, testEngine, type TestEngine } from "./docker.ts";
 import { NAMES, startUpstreams, type Upstreams } from "./egress-upstreams.ts";
 import { startNats, type NatsServer } from "./nats.ts";

@@ -5,9 +5,9 @@
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
-import { guestLine } from "../../services/sandbox-runner/src/adapters/guest-line.ts";
-import { processLine } from "../../services/sandbox-runner/src/adapters/process-line.ts";
-import { SupervisedSandbox } from "../../services/sandbox-runner/src/adapters/supervised-sandbox.ts";
+import { guestLine } from "../../services/sandbox-runner/src/conversation/guest-line.ts";
+import { processLine } from "../../services/sandbox-runner/src/conversation/process-line.ts";
+import { SupervisedSandbox } from "../../services/sandbox-runner/src/conversation/supervised-sandbox.ts";
 import type { ContainerLimits, Enforced } from "../../services/sandbox-runner/src/ports.ts";
 import { guestProgram } from "../../services/sandbox-runner/src/supervisor/guest.ts";
 

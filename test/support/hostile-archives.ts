@@ -1,5 +1,5 @@
 /** Archives that try to get something out of a sandbox which may not come out, each with the rule that refuses it. */
-import type { RefusalRule } from "../../services/sandbox-runner/src/core/refusal.ts";
+import type { RefusalRule } from "../../services/sandbox-runner/src/workspace/refusal.ts";
 import { pax, rawEntry, rawTar, TAR_END, type RawEntry } from "./raw-tar.ts";
 
 export type HostileArchive = readonly [name: string, tar: Buffer, rule: RefusalRule];

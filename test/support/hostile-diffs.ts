@@ -3,7 +3,7 @@
  * that every hostile name is tried in every place a diff can name a file. The base they are about has the files
  * of `HOSTILE_BASE`.
  */
-import type { Guard } from "@antiphon/runtime/git/index";
+import type { Guard } from "@antiphon/git";
 import { hostileBinaries } from "./hostile-binaries.ts";
 
 export interface HostileDiff {

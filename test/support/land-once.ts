@@ -3,7 +3,7 @@
  * itself after so many milliseconds: for crash tests.
  */
 import { pathToFileURL } from "node:url";
-import { applyPatch, buildCommit, landRef } from "@antiphon/runtime/git/index";
+import { applyPatch, buildCommit, landRef } from "@antiphon/git";
 
 const PATCH = `diff --git a/landed.txt b/landed.txt
 new file mode 100644

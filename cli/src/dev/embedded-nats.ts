@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { childEnvironment } from "../config.ts";
 import type { CliConfig } from "../config.ts";
 import { Failure } from "../failure.ts";
-import { findNatsServer, MIN_NATS } from "../nats-binary.ts";
+import { findNatsServer, MIN_NATS } from "./nats-binary.ts";
 import type { ChildSpec } from "./child.ts";
 import { greeting } from "./loopback-port.ts";
 import { natsConfig } from "./nats-config.ts";

@@ -1,7 +1,7 @@
 // Shows the supervisor's events: as JSON lines, or as sentences.
-import type { Screen } from "../screen.ts";
-import { plain } from "../screen.ts";
-import { duration } from "../table.ts";
+import type { Screen } from "../screen/screen.ts";
+import { plain } from "../screen/screen.ts";
+import { duration } from "../screen/table.ts";
 import { DEFAULT_GATEWAY } from "../config.ts";
 import type { DevEvent, Report } from "./events.ts";
 

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
 import type { CliConfig } from "../config.ts";
-import { http } from "../http-exchange.ts";
+import { http } from "../gateway/http-exchange.ts";
 import { SupervisedChild } from "./child.ts";
 import type { ChildSpec } from "./child.ts";
 import { EmbeddedNats } from "./embedded-nats.ts";

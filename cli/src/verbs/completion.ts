@@ -19,7 +19,7 @@ export const addCompletion: AddVerb = (program, context) => {
       ]),
     )
     .action(async (shell: (typeof SHELLS)[number], options: { json?: boolean }) => {
-      const { commandTree, completionScript } = await import("../completion.ts");
+      const { commandTree, completionScript } = await import("../screen/completion.ts");
       const tree = commandTree(program);
       if (options.json === true) return context.screen.json(tree);
       context.screen.out(completionScript(shell, tree));

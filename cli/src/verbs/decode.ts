@@ -16,7 +16,7 @@ export const addDecode: AddVerb = (program, context) => {
       ]),
     )
     .action(async (options: { pretty?: boolean }) => {
-      const { decodeForReading } = await import("../wire-text.ts");
+      const { decodeForReading } = await import("../screen/wire-text.ts");
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
       context.screen.out(decodeForReading(Buffer.concat(chunks), options.pretty === true));

@@ -1,7 +1,7 @@
 // antiphon dev: everything on this machine, one command.
 import { join, resolve } from "node:path";
 import { Option } from "commander";
-import { PROVIDERS } from "../sandbox-providers.ts";
+import { PROVIDERS } from "../doctor/sandbox-providers.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";

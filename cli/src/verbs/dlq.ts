@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { firstLine } from "../narrate.ts";
-import { plain } from "../screen.ts";
-import { table } from "../table.ts";
+import { firstLine } from "../runs/narrate.ts";
+import { plain } from "../screen/screen.ts";
+import { table } from "../screen/table.ts";
 
 interface Letter {
   readonly id: string;

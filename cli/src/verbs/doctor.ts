@@ -1,10 +1,10 @@
 // antiphon doctor: is everything here that a run needs? And is everything that was written still there?
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import type { CheckedJournal } from "../journal-check.ts";
-import type { RebuildReport } from "../journal-rebuild.ts";
+import type { CheckedJournal } from "../journal/journal-check.ts";
+import type { RebuildReport } from "../journal/journal-rebuild.ts";
 import { Failure } from "../failure.ts";
-import { plain } from "../screen.ts";
+import { plain } from "../screen/screen.ts";
 
 interface DoctorOptions {
   readonly json?: boolean;
@@ -49,7 +49,7 @@ export const addDoctor: AddVerb = (program, context) => {
 };
 
 async function surroundings(context: CliContext, options: DoctorOptions): Promise<void> {
-  const { diagnose } = await import("../diagnosis.ts");
+  const { diagnose } = await import("../doctor/diagnosis.ts");
   const findings = await diagnose(context.config, context.root);
   const healthy = findings.every((finding) => finding.state !== "problem");
   if (!healthy) context.setExitCode(1);
@@ -63,7 +63,7 @@ async function surroundings(context: CliContext, options: DoctorOptions): Promis
 }
 
 async function journal(context: CliContext, options: DoctorOptions): Promise<void> {
-  const { reportLines, rebuildLines } = await import("../journal-report.ts");
+  const { reportLines, rebuildLines } = await import("../journal/journal-report.ts");
   const { screen } = context;
   let checked = await check(context, options);
   const rebuild = options.rebuild === true ? await notDone(rebuildAfter(context, checked)) : null;
@@ -78,7 +78,7 @@ async function journal(context: CliContext, options: DoctorOptions): Promise<voi
 }
 
 async function check(context: CliContext, options: DoctorOptions): Promise<CheckedJournal> {
-  const { checkJournal } = await import("../journal-check.ts");
+  const { checkJournal } = await import("../journal/journal-check.ts");
   return notDone(
     checkJournal(await context.gateway(), {
       runId: typeof options.journal === "string" ? options.journal : null,
@@ -90,7 +90,7 @@ async function check(context: CliContext, options: DoctorOptions): Promise<Check
 }
 
 async function rebuildAfter(context: CliContext, checked: CheckedJournal): Promise<RebuildReport> {
-  const { rebuildRuns } = await import("../journal-rebuild.ts");
+  const { rebuildRuns } = await import("../journal/journal-rebuild.ts");
   return rebuildRuns(await context.gateway(), checked, (done, of) =>
     context.screen.status(`${done} of ${of} runs rebuilt`),
   );

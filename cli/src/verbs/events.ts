@@ -1,8 +1,8 @@
 // antiphon events <runId>: watch a run from its first record to its end.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { follow, printSummary } from "../follow.ts";
-import { exitCodeOf } from "../summary.ts";
+import { follow, printSummary } from "../runs/follow.ts";
+import { exitCodeOf } from "../runs/summary.ts";
 
 export const addEvents: AddVerb = (program, context) => {
   program

@@ -34,7 +34,7 @@ export const addEvidence: AddVerb = (program, context) => {
         file: string | undefined,
         options: GetOptions,
       ) => {
-        const { showBundles, showFile } = await import("../evidence-view.ts");
+        const { showBundles, showFile } = await import("../evidence/evidence-view.ts");
         if (file !== undefined)
           await showFile(context, {
             id,
@@ -60,7 +60,7 @@ export const addEvidence: AddVerb = (program, context) => {
     .option("--json", "one JSON object on stdout")
     .addHelpText("after", examples(["antiphon evidence export run_4f0c2k9s0x7d2m1q8z3a --out ./proof"]))
     .action(async (id: string, options: { out: string; json?: boolean }) => {
-      const { exportEvidence } = await import("../evidence-export.ts");
+      const { exportEvidence } = await import("../evidence/evidence-export.ts");
       const result = await exportEvidence(await context.gateway(), id, options.out);
       if (options.json === true) return context.screen.json(result);
       context.screen.out(`${result.files.length} files written to ${result.out}`);

@@ -20,7 +20,7 @@ export const addExplain: AddVerb = (program, context) => {
       ]),
     )
     .action(async (name: string | undefined, options: { json?: boolean }) => {
-      const { explain } = await import("../explain.ts");
+      const { explain } = await import("../screen/explain.ts");
       const { lines, json } = explain(name ?? null);
       if (options.json === true) return context.screen.json(json);
       for (const line of lines) context.screen.out(line);

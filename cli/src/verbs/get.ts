@@ -1,10 +1,10 @@
 // antiphon get <runId> (also: run get <runId>): how a run stands.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { openDecisions } from "../decisions.ts";
-import { printSummary } from "../follow.ts";
-import type { RunRecord } from "../gateway-client.ts";
-import { summarize } from "../summary.ts";
+import { openDecisions } from "../runs/decisions.ts";
+import { printSummary } from "../runs/follow.ts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import { summarize } from "../runs/summary.ts";
 
 export const addGet: AddVerb = (program, context) => {
   program

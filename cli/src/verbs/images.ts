@@ -2,8 +2,8 @@
 import type { ImagesReply, ImagesRequest } from "@antiphon/contracts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { plain } from "../screen.ts";
-import { bytes, table } from "../table.ts";
+import { plain } from "../screen/screen.ts";
+import { bytes, table } from "../screen/table.ts";
 
 type Images = Extract<ImagesReply, { ok: true }>;
 type Json = { json?: boolean };
@@ -26,7 +26,7 @@ export const addImages: AddVerb = (program, context) => {
     .option("--json", "one JSON object on stdout")
     .addHelpText("after", examples(["antiphon images build"]))
     .action(async (options: Json) => {
-      const { buildImage } = await import("../image-build.ts");
+      const { buildImage } = await import("../doctor/image-build.ts");
       context.setExitCode(await buildImage(context.root, options.json === true));
     });
   change("allow", "allow an image of the runner's engine, by its digest, after trying it", "alpine:3.22");

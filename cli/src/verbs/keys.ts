@@ -1,10 +1,10 @@
 // antiphon keys [make]: the public keys with which Directors sign decisions and commits, and a key of that kind.
 import type { Command } from "commander";
 import type { DirectorKey } from "@antiphon/contracts";
-import { allowedSigner } from "../allowed-signer.ts";
+import { allowedSigner } from "../keys/allowed-signer.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { makeKey } from "../key-files.ts";
+import { makeKey } from "../keys/key-files.ts";
 
 export const addKeys: AddVerb = (program, context) => {
   const keys = program

@@ -4,9 +4,9 @@ import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
-import type { RunFlags } from "../run-request.ts";
-import { plain } from "../screen.ts";
-import { table } from "../table.ts";
+import type { RunFlags } from "../runs/run-request.ts";
+import { plain } from "../screen/screen.ts";
+import { table } from "../screen/table.ts";
 
 interface Held {
   readonly name: string;
@@ -70,8 +70,8 @@ async function checkIntent(
   goal: string,
   options: RunFlags & { json?: boolean },
 ): Promise<void> {
-  const { loadFiles } = await import("../run-files.ts");
-  const { intentOf } = await import("../run-request.ts");
+  const { loadFiles } = await import("../runs/run-files.ts");
+  const { intentOf } = await import("../runs/run-request.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, await loadFiles(flags));
   const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);

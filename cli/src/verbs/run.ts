@@ -5,7 +5,7 @@ import type { Intent } from "@antiphon/contracts";
 import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
-import type { RunFlags } from "../run-request.ts";
+import type { RunFlags } from "../runs/run-request.ts";
 
 interface RunOptions extends RunFlags {
   readonly follow?: boolean;
@@ -67,8 +67,8 @@ export const addRun: AddVerb = (program, context) => {
 async function run(context: CliContext, goal: string, options: RunOptions): Promise<void> {
   if (goal.trim() === "")
     throw usage("the intent is empty", 'say what should be true afterwards: antiphon run "..."');
-  const { loadFiles, localProblem } = await import("../run-files.ts");
-  const { intentOf } = await import("../run-request.ts");
+  const { loadFiles, localProblem } = await import("../runs/run-files.ts");
+  const { intentOf } = await import("../runs/run-request.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const repoPath = resolve(flags.repo ?? ".");
   const problem = localProblem(context.config.gatewayUrl, repoPath);
@@ -80,8 +80,8 @@ async function run(context: CliContext, goal: string, options: RunOptions): Prom
 
   const jsonLines = options.json === true && options.follow === true;
   if (options.json !== true) context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
-  const { follow, printSummary } = await import("../follow.ts");
-  const { exitCodeOf } = await import("../summary.ts");
+  const { follow, printSummary } = await import("../runs/follow.ts");
+  const { exitCodeOf } = await import("../runs/summary.ts");
   const end = await follow(context, runId, {
     logs: options.follow === true,
     jsonLines,

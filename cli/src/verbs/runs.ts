@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { plain } from "../screen.ts";
-import { statusWords } from "../summary.ts";
-import { table } from "../table.ts";
+import { plain } from "../screen/screen.ts";
+import { statusWords } from "../runs/summary.ts";
+import { table } from "../screen/table.ts";
 
 function stand(status: string, paused: boolean, code: string | null): string {
   const words = paused ? `${statusWords(status)}, paused` : statusWords(status);

@@ -3,8 +3,8 @@ import { Option } from "commander";
 import { shareStateDir } from "../config.ts";
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { ROLES, serveRole } from "../serve-role.ts";
-import type { Role } from "../serve-role.ts";
+import { ROLES, serveRole } from "../serve/serve-role.ts";
+import type { Role } from "../serve/serve-role.ts";
 
 export const addServe: AddVerb = (program, context) => {
   program

@@ -2,7 +2,7 @@
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { Failure } from "../failure.ts";
-import { readText } from "../run-files.ts";
+import { readText } from "../runs/run-files.ts";
 
 export const addValidate: AddVerb = (program, context) => {
   program
@@ -16,8 +16,8 @@ export const addValidate: AddVerb = (program, context) => {
       examples(["antiphon validate intent.json", "antiphon validate tasks/T-001.yaml --schema TaskContract"]),
     )
     .action(async (file: string, options: { schema?: string; json?: boolean }) => {
-      const { validateDocument } = await import("@antiphon/contracts/document");
-      const { schemaNameOf } = await import("@antiphon/contracts/registry");
+      const { validateDocument } = await import("@antiphon/contracts/documents/document");
+      const { schemaNameOf } = await import("@antiphon/contracts/registry/registry");
       const { schema } = options;
       if (schema !== undefined && schemaNameOf(schema) === null) {
         throw new Failure("ANT_CONTRACT_UNKNOWN", `there is no contract ${JSON.stringify(schema)}`);

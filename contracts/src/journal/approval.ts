@@ -3,8 +3,8 @@
  * words of different people never meet in one register, and each is stored by somebody who has read those before it.
  */
 import { Type, type Static } from "typebox";
-import { Digest, Epoch, TaskId } from "../ids.ts";
-import { closed, oneOf } from "../shape.ts";
+import { Digest, Epoch, TaskId } from "../shapes/ids.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 
 /** What a person may say where an approval is asked for. */
 export const CHOICES = ["approve", "reject", "changes"] as const;

@@ -3,9 +3,9 @@
  * reader of its history is not shown them.
  */
 import { Type, type Static } from "typebox";
-import { Digest } from "../ids.ts";
-import { BlobRef } from "../refs.ts";
-import { closed } from "../shape.ts";
+import { Digest } from "../shapes/ids.ts";
+import { BlobRef } from "../shapes/refs.ts";
+import { closed } from "../shapes/shape.ts";
 
 export const ArchivedBody = closed(
   {

@@ -1,8 +1,8 @@
 /** How one check ended, and what an earlier attempt is told about it. */
 import { Type, type Static } from "typebox";
-import { ErrorCode } from "../ids.ts";
-import { BlobRef } from "../refs.ts";
-import { closed, nullable } from "../shape.ts";
+import { ErrorCode } from "../shapes/ids.ts";
+import { BlobRef } from "../shapes/refs.ts";
+import { closed, nullable } from "../shapes/shape.ts";
 
 export const CheckOutcome = closed(
   {

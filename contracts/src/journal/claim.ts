@@ -1,7 +1,7 @@
 /** `claim`: one Associate took the attempt. One register per (run, task, epoch), so one holder. */
 import { Type, type Static } from "typebox";
-import { AssociateId } from "../ids.ts";
-import { closed } from "../shape.ts";
+import { AssociateId } from "../shapes/ids.ts";
+import { closed } from "../shapes/shape.ts";
 
 export const ClaimBody = closed(
   {

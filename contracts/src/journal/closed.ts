@@ -1,7 +1,7 @@
 /** `closed`: the run is over. Terminal is final (J6). */
 import { Type, type Static } from "typebox";
-import { CommitId, Digest, ErrorCode } from "../ids.ts";
-import { closed, nullable, oneOf } from "../shape.ts";
+import { CommitId, Digest, ErrorCode } from "../shapes/ids.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
 import { RouterContractFinal } from "../seeds/router-contract.ts";
 
 export const ClosedBody = closed(

@@ -1,7 +1,7 @@
 /** `control`, `requeue` and `due`: a run is held or let go, a dead letter is given another chance, a time has come. */
 import { Type, type Static } from "typebox";
-import { ErrorCode } from "../ids.ts";
-import { closed, nullable, oneOf } from "../shape.ts";
+import { ErrorCode } from "../shapes/ids.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 export const ControlBody = closed(
   {

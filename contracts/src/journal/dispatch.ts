@@ -1,9 +1,9 @@
 /** `dispatch`: the Director hands an attempt out. The record is the work item (J2). */
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
-import { TreeRef } from "../refs.ts";
-import { AgentSpec, ModelBudget } from "../run-options.ts";
-import { closed, nullable } from "../shape.ts";
+import { TreeRef } from "../shapes/refs.ts";
+import { AgentSpec, ModelBudget } from "../runs/run-options.ts";
+import { closed, nullable } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 

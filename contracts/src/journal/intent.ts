@@ -1,9 +1,9 @@
 /** `intent`: somebody asked for a run. The first record of every run. */
 import { Type, type Static } from "typebox";
-import { IntentId, RunId } from "../ids.ts";
-import { RepoBase } from "../refs.ts";
-import { RunOptions } from "../run-options.ts";
-import { closed } from "../shape.ts";
+import { IntentId, RunId } from "../shapes/ids.ts";
+import { RepoBase } from "../shapes/refs.ts";
+import { RunOptions } from "../runs/run-options.ts";
+import { closed } from "../shapes/shape.ts";
 import { Intent } from "../seeds/intent.ts";
 
 /** What a policy demands of a change, which is known only when there is one: the Director holds it to this. */

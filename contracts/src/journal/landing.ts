@@ -1,7 +1,7 @@
 /** `landing`: the one ref update of a task (J8), or why there was none. */
 import { Type, type Static } from "typebox";
-import { CommitId, ErrorCode } from "../ids.ts";
-import { closed, nullable } from "../shape.ts";
+import { CommitId, ErrorCode } from "../shapes/ids.ts";
+import { closed, nullable } from "../shapes/shape.ts";
 
 export const Landed = closed({
   kind: Type.Literal("landed"),

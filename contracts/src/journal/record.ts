@@ -15,8 +15,8 @@ import { ResultBody } from "./result.ts";
 import { RoutedBody } from "./routed.ts";
 import { CancelBody, InputBody } from "./side-input.ts";
 import { VerdictBody } from "./verdict.ts";
-import { Digest, Epoch, RunId, TaskId } from "../ids.ts";
-import { closed, nullable } from "../shape.ts";
+import { Digest, Epoch, RunId, TaskId } from "../shapes/ids.ts";
+import { closed, nullable } from "../shapes/shape.ts";
 
 export const JOURNAL_TYPES = [
   "intent",

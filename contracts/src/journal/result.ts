@@ -3,9 +3,9 @@
  * report, a `lapsed` observation and an `abandoned` notice compete for it, so a zombie's late word is refused.
  */
 import { Type, type Static } from "typebox";
-import { AssociateId, ErrorCode } from "../ids.ts";
-import { BlobRef, EvidenceRef } from "../refs.ts";
-import { closed, nullable } from "../shape.ts";
+import { AssociateId, ErrorCode } from "../shapes/ids.ts";
+import { BlobRef, EvidenceRef } from "../shapes/refs.ts";
+import { closed, nullable } from "../shapes/shape.ts";
 import { AssociateResult } from "../seeds/associate-result.ts";
 
 export const ReportedResult = closed(

@@ -1,8 +1,8 @@
 /** `routed`: the Router chose a workflow and planned the task graph. */
 import { Type } from "typebox";
-import { TaskId } from "../ids.ts";
-import { AgentSpec } from "../run-options.ts";
-import { closed } from "../shape.ts";
+import { TaskId } from "../shapes/ids.ts";
+import { AgentSpec } from "../runs/run-options.ts";
+import { closed } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";
 

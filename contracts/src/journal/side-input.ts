@@ -1,7 +1,7 @@
 /** `cancel` and `input`: what people say to a run that is under way. */
 import { Type, type Static } from "typebox";
-import { ErrorCode } from "../ids.ts";
-import { closed } from "../shape.ts";
+import { ErrorCode } from "../shapes/ids.ts";
+import { closed } from "../shapes/shape.ts";
 
 export const CancelBody = closed(
   {

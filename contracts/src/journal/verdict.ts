@@ -1,9 +1,9 @@
 /** `verdict`: what the clean room found. The Associate's own word is never an input. */
 import { Type, type Static } from "typebox";
 import { CheckOutcome } from "./check-outcome.ts";
-import { CommitId, ErrorCode } from "../ids.ts";
-import { EvidenceRef } from "../refs.ts";
-import { closed, nullable, oneOf } from "../shape.ts";
+import { CommitId, ErrorCode } from "../shapes/ids.ts";
+import { EvidenceRef } from "../shapes/refs.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 export const Verdict = oneOf(["PASS", "FAIL", "FLAKY", "UNVERIFIABLE"]);
 export type Verdict = Static<typeof Verdict>;

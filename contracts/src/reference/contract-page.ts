@@ -1,7 +1,7 @@
 /** The reference page of one contract. */
-import { fieldsOf } from "../fields.ts";
-import { sourceOf } from "../explain.ts";
-import { registry, type SchemaName } from "../registry.ts";
+import { fieldsOf } from "./fields.ts";
+import { sourceOf } from "./explain.ts";
+import { registry, type SchemaName } from "../registry/registry.ts";
 import { cell, page, table } from "./markdown.ts";
 
 /** `example` is the first golden fixture. */

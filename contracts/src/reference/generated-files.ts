@@ -2,9 +2,9 @@
  * Everything that is derived from the contracts, as path and content. `npm run generate` writes it, `--check` and a
  * unit test compare it with what is committed.
  */
-import { contractList } from "../explain.ts";
-import { jsonSchemaOf, DIALECT } from "../json-schema.ts";
-import { registry, SCHEMA_NAMES, type SchemaName } from "../registry.ts";
+import { contractList } from "./explain.ts";
+import { jsonSchemaOf, DIALECT } from "../registry/json-schema.ts";
+import { registry, SCHEMA_NAMES, type SchemaName } from "../registry/registry.ts";
 import { SKILLS } from "../seeds/skill-result.ts";
 import { contractPage } from "./contract-page.ts";
 import { cell, page, table } from "./markdown.ts";

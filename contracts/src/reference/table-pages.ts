@@ -1,9 +1,9 @@
 /** Reference pages of what is a table already: errors, limits, subjects, topology, headers. */
 import { ERROR_CODES, ERRORS } from "../errors.ts";
-import { HEADER_MEANINGS, HEADERS } from "../headers.ts";
+import { HEADER_MEANINGS, HEADERS } from "../wire/headers.ts";
 import { LIMITS } from "../limits.ts";
-import { subjectList } from "../subject-list.ts";
-import { CONSUMER_TYPES, LEAF_TYPES, topology } from "../topology.ts";
+import { subjectList } from "../topology/subject-list.ts";
+import { CONSUMER_TYPES, LEAF_TYPES, topology } from "../topology/topology.ts";
 import { cell, page, table } from "./markdown.ts";
 
 export function errorsPage(): string {

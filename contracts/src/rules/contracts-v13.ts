@@ -4,7 +4,7 @@ import type { PolicyConfig } from "../seeds/v13-policy.ts";
 import type { TaskPlan } from "../seeds/v13-plan.ts";
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
-import { member, within, type Rule } from "./rule.ts";
+import { member, within, type Rule } from "../shapes/rule.ts";
 
 const isReserved = (name: unknown): name is string =>
   (RESERVED_COMMANDS as readonly unknown[]).includes(name);

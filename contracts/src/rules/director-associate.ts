@@ -1,7 +1,7 @@
 /** Rules of seed 000: DirectorTask and AssociateResult. */
 import type { AssociateResult } from "../seeds/associate-result.ts";
 import type { DirectorTask } from "../seeds/director-task.ts";
-import { isRecord, type Rule } from "./rule.ts";
+import { isRecord, type Rule } from "../shapes/rule.ts";
 
 export const directorTaskRules: readonly Rule[] = [
   {

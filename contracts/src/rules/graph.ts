@@ -1,6 +1,6 @@
 /** Task graphs: ids unique, dependencies there, no cycle. The cycle is named. */
-import type { Problem } from "../problem.ts";
-import type { Rule } from "./rule.ts";
+import type { Problem } from "../validation/problem.ts";
+import type { Rule } from "../shapes/rule.ts";
 
 export type GraphNode = { id: string; deps: readonly string[] };
 

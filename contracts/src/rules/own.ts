@@ -1,8 +1,8 @@
 /** Rules of the remaining documents: plans and patches of seed 002, task contracts, evidence, sandboxes, the journal. */
 import type { JournalRecord } from "../journal/record.ts";
-import type { RunOptions } from "../run-options.ts";
-import type { SandboxRequest } from "../sandbox-rpc.ts";
-import type { SandboxSessionOpen, SandboxSessionWrite } from "../sandbox-session.ts";
+import type { RunOptions } from "../runs/run-options.ts";
+import type { SandboxRequest } from "../rpc/sandbox-rpc.ts";
+import type { SandboxSessionOpen, SandboxSessionWrite } from "../rpc/sandbox-session.ts";
 import type { EvidenceManifest } from "../seeds/evidence-manifest.ts";
 import type { Patch } from "../seeds/patch.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -11,7 +11,7 @@ import { associateResultRules, directorTaskRules } from "./director-associate.ts
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
 import { finalRules, initialRules } from "./router-contract.ts";
-import { member, within, type Rule } from "./rule.ts";
+import { member, within, type Rule } from "../shapes/rule.ts";
 
 export const planRules: readonly Rule[] = graphRules({
   name: "plan",

@@ -1,6 +1,6 @@
 /** Paths in patches, sandbox files and evidence: relative, forward, inside. */
-import { clip, type Problem } from "../problem.ts";
-import type { Rule } from "./rule.ts";
+import { clip, type Problem } from "../validation/problem.ts";
+import type { Rule } from "../shapes/rule.ts";
 
 /** Invisible characters that file systems or git drop or fold, so that `.g\u200cit` becomes `.git`. */
 const INVISIBLE = /[\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;

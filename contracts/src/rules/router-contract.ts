@@ -1,8 +1,8 @@
 /** Rules of seed 003: the router contract, in both forms and as the document that wraps them. */
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../validation/problem.ts";
 import type { RouterContractFinal, RouterContractInitial } from "../seeds/router-contract.ts";
 import { graphRules } from "./graph.ts";
-import { isRecord, member, within, type Rule } from "./rule.ts";
+import { isRecord, member, within, type Rule } from "../shapes/rule.ts";
 
 type Tasks = RouterContractInitial["tasks"];
 

@@ -1,6 +1,6 @@
 /** AssociateResult v0 (seed 000): what an Associate answers the Director, and nobody else. */
 import { Type, type Static } from "typebox";
-import { closed, nullable, oneOf } from "../shape.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 export const CommandRun = closed(
   {

@@ -1,6 +1,6 @@
 /** DirectorTask v0 (seed 000): what the Director asks an Associate to do. */
 import { Type, type Static } from "typebox";
-import { closed, oneOf, withDefault, type Filled } from "../shape.ts";
+import { closed, oneOf, withDefault, type Filled } from "../shapes/shape.ts";
 
 export const TaskKind = oneOf(["edit_repo", "run", "git", "inspect"], {
   description:

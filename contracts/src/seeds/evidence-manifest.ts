@@ -1,8 +1,8 @@
 /** The evidence manifest, `evidence/T-{id}/run-{run_id}/manifest.json` (seed 001). */
 import { Type, type Static } from "typebox";
-import { BlobRef } from "../refs.ts";
-import { TaskId } from "../ids.ts";
-import { closed, nullable, oneOf } from "../shape.ts";
+import { BlobRef } from "../shapes/refs.ts";
+import { TaskId } from "../shapes/ids.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 export const EvidenceFile = closed(
   {

@@ -1,6 +1,6 @@
 /** Intent v0 (seed 002, RFC 000): what somebody wants done. */
 import { Type } from "typebox";
-import { anyObject, closed } from "../shape.ts";
+import { anyObject, closed } from "../shapes/shape.ts";
 
 export const Intent = closed(
   {

@@ -1,6 +1,6 @@
 /** The OpenCode adapter's messages (seed 002, RFC 000). */
 import { Type, type Static } from "typebox";
-import { closed } from "../shape.ts";
+import { closed } from "../shapes/shape.ts";
 
 export const OCCompileInput = closed(
   {

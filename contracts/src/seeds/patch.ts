@@ -1,6 +1,6 @@
 /** Patch v0 (seed 002, RFC 000): one diff per file, and the tests that go with them. */
 import { Type, type Static } from "typebox";
-import { closed } from "../shape.ts";
+import { closed } from "../shapes/shape.ts";
 
 export const PatchFile = closed({
   path: Type.String({ description: "Relative to the repository root, forward slashes, no `..`." }),

@@ -1,6 +1,6 @@
 /** Plan v0 (seed 002, RFC 000): a graph of typed nodes. */
 import { Type, type Static } from "typebox";
-import { anyObject, closed, oneOf } from "../shape.ts";
+import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
 export const PlanNode = closed({
   id: Type.String({ description: "Unique in the plan." }),

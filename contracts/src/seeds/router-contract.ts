@@ -1,6 +1,6 @@
 /** The router contract (seed 003): how a run is going, in its initial and its final form. */
 import { Type, type Static } from "typebox";
-import { closed, oneOf } from "../shape.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 
 export const RouterStatus = oneOf(["IN_PROGRESS", "COMPLETE", "BLOCKED", "NEEDS_REVIEW"]);
 export type RouterStatus = Static<typeof RouterStatus>;

@@ -1,8 +1,8 @@
 /** RunViewModel v0 (seed 002, RFC 000): a run as people look at it. A projection of the journal. */
 import { Type, type Static } from "typebox";
-import { CommitId, Digest } from "../ids.ts";
+import { CommitId, Digest } from "../shapes/ids.ts";
 import { Choice } from "../journal/approval.ts";
-import { anyObject, closed, oneOf } from "../shape.ts";
+import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
 export const RunStatus = oneOf(["queued", "running", "waiting_input", "succeeded", "failed", "canceled"], {
   description: "queued -> running -> waiting_input -> succeeded | failed | canceled.",

@@ -4,8 +4,8 @@
  * readable: `upcast` brings it to v1. Antiphon's own services speak sandbox-rpc.ts.
  */
 import { Type, type Static, type TSchema } from "typebox";
-import { closed, oneOf } from "../shape.ts";
-import { FileMode } from "../sandbox-rpc.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
+import { FileMode } from "../rpc/sandbox-rpc.ts";
 
 const filesOf = <T extends TSchema>(item: T) =>
   Type.Record(Type.String(), item, { description: "By path. Canonically sorted before it is persisted." });

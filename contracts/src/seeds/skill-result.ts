@@ -1,6 +1,6 @@
 /** Skill results, `skills/results/{run_id}/`, and per-skill `skills/{skill_name}/io_schema.json` (seed 001). */
 import { Type, type Static, type TSchema } from "typebox";
-import { anyObject, closed, oneOf } from "../shape.ts";
+import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
 export const SkillName = Type.String({
   pattern: "^[a-z0-9][a-z0-9-]{0,63}$",

@@ -1,7 +1,7 @@
 /** The task contract, `tasks/T-{id}.yaml` (seed 001): a persistent definition of work to be done. */
 import { Type, type Static } from "typebox";
-import { Digest, TaskId } from "../ids.ts";
-import { closed, oneOf } from "../shape.ts";
+import { Digest, TaskId } from "../shapes/ids.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 
 export const TaskState = oneOf(["open", "proposed", "done", "failed"], {
   description: "open -> proposed -> done | failed. A rejected proposal shows open again, at the next epoch.",

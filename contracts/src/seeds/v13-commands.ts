@@ -1,7 +1,7 @@
 /** Contracts v1.3 (seed 004): the commands. Each is a plain record; `Command` is the envelope they travel in. */
 import { Type, type Static, type TObject } from "typebox";
-import { RepoRef } from "../refs.ts";
-import { closed } from "../shape.ts";
+import { RepoRef } from "../shapes/refs.ts";
+import { closed } from "../shapes/shape.ts";
 import { CommandId, Correlation, IsoDuration, WorkItemRef } from "./v13-refs.ts";
 
 const text = Type.String();

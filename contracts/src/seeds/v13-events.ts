@@ -1,7 +1,7 @@
 /** Contracts v1.3 (seed 004): events, artifact kinds, and the session's event stream. */
 import { Type, type Static, type TObject } from "typebox";
-import { RepoRef } from "../refs.ts";
-import { closed, oneOf } from "../shape.ts";
+import { RepoRef } from "../shapes/refs.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 import { TaskPlan } from "./v13-plan.ts";
 import {
   CommandId,

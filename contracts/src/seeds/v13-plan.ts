@@ -1,6 +1,6 @@
 /** Contracts v1.3 (seed 004): the task graph. */
 import { Type, type Static } from "typebox";
-import { closed } from "../shape.ts";
+import { closed } from "../shapes/shape.ts";
 import { WorkItemRef } from "./v13-refs.ts";
 
 export const TaskNode = closed({

@@ -3,8 +3,8 @@
  * are optional, and a document without them means what it meant in v1.3.
  */
 import { Type, type Static } from "typebox";
-import { RepoRef } from "../refs.ts";
-import { closed, oneOf } from "../shape.ts";
+import { RepoRef } from "../shapes/refs.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 import { PlanNodeId, SessionId, WorkItemRef, WorkspaceRef } from "./v13-refs.ts";
 
 const names = (description: string) => Type.Array(Type.String({ minLength: 1 }), { description });

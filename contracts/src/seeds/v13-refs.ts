@@ -1,6 +1,6 @@
 /** Contracts v1.3 (seed 004): references, correlation, and the wire forms of its scalar types. */
 import { Type, type Static } from "typebox";
-import { closed } from "../shape.ts";
+import { closed } from "../shapes/shape.ts";
 
 /** GUIDs or strings with stable casing: compared byte for byte, never re-cased. */
 const id = (what: string) =>

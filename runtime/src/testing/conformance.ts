@@ -1,9 +1,9 @@
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
-import type { Blobs } from "../blobs.ts";
-import type { Journal } from "../journal.ts";
-import type { Kv } from "../kv.ts";
-import { claimRecord, dispatchRecord, intentRecord, resultRecord } from "./records.ts";
+import type { Blobs } from "../stores/blobs.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Kv } from "../stores/kv.ts";
+import { claimRecord, dispatchRecord, intentRecord, resultRecord } from "@antiphon/contracts/testing/records";
 
 /**
  * What every Journal, Kv and Blobs promises, run on the twins in memory and on the real server alike.

@@ -1,6 +1,6 @@
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
-import { sealOf } from "@antiphon/contracts/proof/seal";
-import type { Journal } from "../journal.ts";
+import { sealOf } from "@antiphon/contracts/stored/seal";
+import type { Journal } from "../journal/journal.ts";
 import {
   claimRecord,
   closedRecord,
@@ -11,7 +11,7 @@ import {
   resultRecord,
   routedRecord,
   verdictRecord,
-} from "./records.ts";
+} from "@antiphon/contracts/testing/records";
 
 /** A run of one task from intent to `closed`, each record caused by the one before it, and sealed (J9). */
 export async function finishRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {

@@ -1,6 +1,6 @@
 import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf } from "@antiphon/contracts";
-import type { Blobs } from "../blobs.ts";
+import type { Blobs } from "../stores/blobs.ts";
 
 /** An object bucket in memory. Held to the real one by conformance.ts. */
 export class MemoryBlobs implements Blobs {

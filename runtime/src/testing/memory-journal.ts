@@ -1,8 +1,14 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
-import type { AppendAfterResult, AppendOptions, AppendResult, Journal, TailOptions } from "../journal.ts";
-import { RecordReader } from "../record-reader.ts";
-import { unsafeTrust } from "../trust.ts";
+import type {
+  AppendAfterResult,
+  AppendOptions,
+  AppendResult,
+  Journal,
+  TailOptions,
+} from "../journal/journal.ts";
+import { RecordReader } from "../journal/record-reader.ts";
+import { unsafeTrust } from "../journal/trust.ts";
 
 /** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
 export class MemoryJournal implements Journal {

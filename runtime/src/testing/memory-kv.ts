@@ -1,6 +1,6 @@
 import { AntiphonError } from "@antiphon/contracts";
-import type { Kv, KvEntry } from "../kv.ts";
-import { keyForm } from "../kv.ts";
+import type { Kv, KvEntry } from "../stores/kv.ts";
+import { keyForm } from "../stores/kv.ts";
 
 /** A key-value bucket in memory. Held to the real one by conformance.ts. */
 export class MemoryKv implements Kv {

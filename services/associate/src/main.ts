@@ -1,9 +1,9 @@
-/** The Associate as a process: the only file that wires its adapters to the world. */
+/** The Associate as a process. wiring.ts puts it together. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { sweepScratch } from "@antiphon/runtime/git/index";
+import { sweepScratch } from "@antiphon/git";
 import { readAssociateConfig } from "./config.ts";
-import { startAssociate } from "./service.ts";
+import { startAssociate } from "./wiring.ts";
 
 export async function start({ bus, log, signal, node }: ServiceContext): Promise<Role> {
   const config = readAssociateConfig();

@@ -12,8 +12,8 @@ import type {
   TreeRef,
 } from "@antiphon/contracts";
 import type { Clock, Logger } from "@antiphon/runtime";
-import type { WorkStep } from "./core/attempt.ts";
-import type { BundleFile } from "./core/bundle.ts";
+import type { WorkStep } from "./attempt/attempt.ts";
+import type { BundleFile } from "./evidence/bundle.ts";
 
 /** A file of a patch; `from`: where a rename or copy comes from. */
 export interface PatchedFile {

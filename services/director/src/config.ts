@@ -1,9 +1,9 @@
 /** What the Director reads from the environment; the rest of the service takes it as values. */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { RunPolicy } from "./core/run-state.ts";
-import type { ArchiveTiming } from "./archiver.ts";
-import type { SweepTiming } from "./sweeper.ts";
-import type { TimerSettings } from "./timekeeper.ts";
+import type { RunPolicy } from "@antiphon/run";
+import type { ArchiveTiming } from "./upkeep/archiver.ts";
+import type { SweepTiming } from "./upkeep/sweeper.ts";
+import type { TimerSettings } from "./timers/timekeeper.ts";
 
 export interface DirectorConfig {
   /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */

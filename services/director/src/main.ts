@@ -1,6 +1,6 @@
 import { runService } from "@antiphon/runtime";
 import { readDirectorConfig } from "./config.ts";
-import { startDirector } from "./service.ts";
+import { startDirector } from "./wiring.ts";
 
 /** Runs the Director until it is told to stop. */
 export async function main(): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the Director needs from outside itself; each port has one adapter under `adapters/`. */
+/** What the Director needs from outside itself; each port has one file behind it, beside the topic that uses it. */
 import type {
   BlobRef,
   CheckOutcome,
@@ -11,8 +11,8 @@ import type {
   TreeRef,
   VerdictBody,
 } from "@antiphon/contracts";
-import type { PoisonedTask } from "./core/outstanding.ts";
-import type { ChangedTree, Unproven } from "@antiphon/runtime/git/index";
+import type { PoisonedTask } from "@antiphon/run";
+import type { ChangedTree, Unproven } from "@antiphon/git";
 
 /** What the caller allows a change to touch, and what will judge it. */
 export interface ChangeRules {

@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
-import type { Credential } from "./core/credentials.ts";
-import { KNOWN_HOSTS } from "./core/known-hosts.ts";
-import type { ModelShape } from "./core/model-call.ts";
-import { parseAuthority, parseHostName } from "./core/host-name.ts";
-import { parseEntry, type HostKind, type HostRule } from "./core/policy.ts";
-import type { ModelPrice } from "./core/pricing.ts";
+import type { Credential } from "./policy/credentials.ts";
+import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
+import type { ModelShape } from "./models/model-call.ts";
+import { parseAuthority, parseHostName } from "./policy/host-name.ts";
+import { parseEntry, type HostKind, type HostRule } from "./policy/policy.ts";
+import type { ModelPrice } from "./models/pricing.ts";
 
 export interface ModelHost {
   readonly shape: ModelShape;

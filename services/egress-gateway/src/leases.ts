@@ -18,21 +18,21 @@ import {
   type EgressReport,
 } from "@antiphon/contracts";
 import { uniqueId, type Logger } from "@antiphon/runtime";
-import { SandboxAuthority } from "./adapters/authority.ts";
-import type { BudgetStore } from "./adapters/budget-store.ts";
-import { resolverOf } from "./adapters/resolver.ts";
-import { SandboxListener } from "./adapters/sandbox-listener.ts";
-import { Upstream } from "./adapters/upstream.ts";
+import { SandboxAuthority } from "./tls/authority.ts";
+import type { BudgetStore } from "./models/budget-store.ts";
+import { resolverOf } from "./proxy/resolver.ts";
+import { SandboxListener } from "./proxy/sandbox-listener.ts";
+import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
-import { DEADLINES, type Deadlines } from "./core/deadlines.ts";
-import { needlesOf } from "./core/credentials.ts";
-import { plus, type Charge } from "./core/ledger.ts";
-import { logText, type LogEntry } from "./core/log-entry.ts";
-import { compilePolicy } from "./core/policy.ts";
-import { Quota } from "./core/quota.ts";
-import { EgressRefusal } from "./core/refusal.ts";
-import type { ExchangePorts } from "./exchange.ts";
-import { modelExchange } from "./model-exchange.ts";
+import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
+import { needlesOf } from "./policy/credentials.ts";
+import { plus, type Charge } from "./models/ledger.ts";
+import { logText, type LogEntry } from "./policy/log-entry.ts";
+import { compilePolicy } from "./policy/policy.ts";
+import { Quota } from "./policy/quota.ts";
+import { EgressRefusal } from "./policy/refusal.ts";
+import type { ExchangePorts } from "./proxy/exchange.ts";
+import { modelExchange } from "./models/model-exchange.ts";
 
 export interface LeasePorts {
   readonly settings: EgressSettings;

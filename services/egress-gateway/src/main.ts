@@ -1,7 +1,7 @@
-/** The egress gateway as a process: the only file that wires it to the world. */
+/** The egress gateway as a process. wiring.ts puts it together. */
 import { runService } from "@antiphon/runtime";
 import { readEgressConfig } from "./config.ts";
-import { startEgress } from "./service.ts";
+import { startEgress } from "./wiring.ts";
 
 export async function main(): Promise<void> {
   await runService({

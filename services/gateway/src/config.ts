@@ -1,7 +1,7 @@
 // The only place in the gateway that reads the environment.
 import { AntiphonError, isSharedPrincipal, limits } from "@antiphon/contracts";
-import { isLoopback } from "./core/caller-guard.ts";
-import type { Person } from "./core/caller-guard.ts";
+import { isLoopback } from "./http/caller-guard.ts";
+import type { Person } from "./http/caller-guard.ts";
 
 export interface GatewayConfig {
   /** ANTIPHON_LISTEN: host:port. Default 127.0.0.1:3001; port 0 takes a free one. */

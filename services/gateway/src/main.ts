@@ -1,55 +1,9 @@
-// The gateway's composition root: HTTP on one side, the bus on the other.
-import { openMetrics, runService, uniqueId } from "@antiphon/runtime";
+import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { EventStreams } from "./adapters/event-stream.ts";
-import { openHttpServer } from "./adapters/http-server.ts";
-import { natsBackend } from "./adapters/nats-backend.ts";
-import { openSessionStore } from "./adapters/session-store.ts";
-import { SessionTokens } from "./adapters/session-tokens.ts";
-import { addRoutes } from "./adapters/routes.ts";
 import { readGatewayConfig } from "./config.ts";
-import { DEPLOYED, LOCAL } from "./core/built-in-policies.ts";
-import { isLoopback } from "./core/caller-guard.ts";
-import type { GatewayConfig } from "./config.ts";
-import type { Backend } from "./ports.ts";
-import { openGateway } from "./service.ts";
-import { inspectWithFallback } from "./standard-image.ts";
+import { start } from "./wiring.ts";
 
-export async function start(
-  { bus, log }: ServiceContext,
-  config: GatewayConfig,
-): Promise<Role & { url: string }> {
-  const { token, people, allowedHosts } = config;
-  const confined = !isLoopback(config.host);
-  const backend = natsBackend(bus, log, config.openRuns, confined);
-  const inspect: Backend["inspect"] = (request) =>
-    config.devcontainer === "require" ? backend.inspect(request) : inspectWithFallback(backend, request);
-  const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
-  const names = people.map(({ name }) => name);
-  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, { people: names, inspect });
-  const streams = new EventStreams(backend);
-  const sessions = new SessionTokens(token);
-  const server = openHttpServer(
-    { token, people, allowedHosts, sessions, connected: () => bus.connected },
-    log,
-  );
-  let registry: ReturnType<typeof openMetrics> | null = null;
-  const metrics = async (): Promise<{ type: string; text: string }> => {
-    registry ??= openMetrics("gateway", bus);
-    return { type: (await registry).contentType, text: await (await registry).metrics() };
-  };
-  addRoutes(server, { gateway, backend, sessions, streams, metrics });
-  const url = await server.listen({ host: config.host, port: config.port });
-  log.info({ url }, "listening");
-  return {
-    url,
-    async drain() {
-      streams.close();
-      await server.close();
-    },
-  };
-}
-
+/** Runs the gateway until it is told to stop. */
 export async function main(): Promise<void> {
   const config = readGatewayConfig(); // A setting that cannot be used is told before anything connects.
   const startHere = (context: ServiceContext): Promise<Role> => start(context, config);

@@ -1,8 +1,8 @@
-/** The Router as a process: the only file that wires it to the world. */
+/** The Router as a process. wiring.ts puts it together. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { readRouterConfig } from "./config.ts";
-import { startRouter } from "./service.ts";
+import { startRouter } from "./wiring.ts";
 
 export function start({ bus, log, signal }: ServiceContext): Promise<Role> {
   const consumption = startRouter({ bus, log, signal }, readRouterConfig().slots);

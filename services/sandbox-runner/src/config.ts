@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
-import { isDigestReference } from "./core/image-allowlist.ts";
+import { isDigestReference } from "./images/image-allowlist.ts";
 import {
   DEFAULT_TEMPLATE,
   HOST_IMAGE,
@@ -10,7 +10,7 @@ import {
   PROVIDERS,
   type Mode,
   type ProviderName,
-} from "./core/provider-rules.ts";
+} from "./providers/provider-rules.ts";
 
 /** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
 export interface SandboxConfig {

@@ -1,6 +1,6 @@
 import { runService } from "@antiphon/runtime";
 import { readSandboxConfig } from "./config.ts";
-import { startSandboxRunner } from "./runner.ts";
+import { startSandboxRunner } from "./wiring.ts";
 
 /** Runs the sandbox-runner until it is told to stop. */
 export async function main(): Promise<void> {

@@ -1,11 +1,11 @@
 /**
  * The ports of the sandbox-runner: what a provider of sandboxes offers, in terms no engine appears in.
- * The providers in adapters/ implement them, and so may anybody's: testing/conformance.ts says what must hold.
+ * The providers in providers/ implement them, and so may anybody's: testing/conformance.ts says what must hold.
  */
 import type { Duplex } from "node:stream";
-import type { ProviderName } from "./core/provider-rules.ts";
-import type { BoundedOutput } from "./core/output-bound.ts";
-import type { Baseline, Collected, CollectBounds } from "./core/collected.ts";
+import type { ProviderName } from "./providers/provider-rules.ts";
+import type { BoundedOutput } from "./conversation/output-bound.ts";
+import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
 
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
@@ -20,7 +20,7 @@ export interface ContainerLimits {
   readonly runtime: string;
 }
 
-/** All that can vary between two sandboxes; see core/container-spec.ts. */
+/** All that can vary between two sandboxes; see providers/container-spec.ts. */
 export interface ContainerSpec {
   /** The engine's content id: sha256:... */
   readonly imageId: string;

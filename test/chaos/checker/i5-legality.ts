@@ -3,8 +3,8 @@
  * table of the checker's own, and by the Director's pure core; then both are compared.
  */
 import { canonicalJson, digestOf, limits, type StoredRecord } from "@antiphon/contracts";
-import { closingOf } from "../../../services/director/src/core/closing.ts";
-import { openRun, replay, type RunSnapshot } from "../../../services/director/src/core/run-machine.ts";
+import { closingOf } from "../../../run/src/owed/closing.ts";
+import { openRun, replay, type RunSnapshot } from "../../../run/src/machine/run-machine.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 import { LegalRun } from "./legal-run.ts";
 

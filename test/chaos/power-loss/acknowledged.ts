@@ -4,7 +4,7 @@
  */
 import { BUCKETS, type BlobRef } from "@antiphon/contracts";
 import { openBlobs, openJournal, openKv, provision, type Bus } from "@antiphon/runtime";
-import { dispatchRecord } from "../../../runtime/src/testing/records.ts";
+import { dispatchRecord } from "../../../contracts/src/testing/records.ts";
 import { eventually, startNats, type NatsServer } from "../../support/nats.ts";
 import { mountPowerDisk, type Loss, type PowerDisk } from "./power-disk.ts";
 

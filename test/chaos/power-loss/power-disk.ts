@@ -103,7 +103,7 @@ function conversation(child: ChildProcess): (command: object | null) => Promise<
 }
 
 async function powerDiskProgram(): Promise<string> {
-  const setup = fileURLToPath(new URL("../../../scripts/setup/power-disk.mjs", import.meta.url));
+  const setup = fileURLToPath(new URL("../../../setup/power-disk.mjs", import.meta.url));
   const { ensurePowerDisk } = (await import(setup)) as {
     ensurePowerDisk: (context: { note: (text: string) => void }) => Promise<{ program: string }>;
   };

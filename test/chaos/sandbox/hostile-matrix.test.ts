@@ -3,13 +3,13 @@
  * within its bound, and the host's memory and disk are what they were. Nightly: it takes minutes.
  */
 import { afterAll, describe, expect, it } from "vitest";
-import { endingOfDeath, endingOfExit } from "../../../services/sandbox-runner/src/core/ending.ts";
+import { endingOfDeath, endingOfExit } from "../../../services/sandbox-runner/src/jobs/ending.ts";
 import {
   collectBounds,
   defaultLimits,
   MAX_OUTPUT_BYTES,
-} from "../../../services/sandbox-runner/src/core/job-limits.ts";
-import { Refusal } from "../../../services/sandbox-runner/src/core/refusal.ts";
+} from "../../../services/sandbox-runner/src/job-limits.ts";
+import { Refusal } from "../../../services/sandbox-runner/src/workspace/refusal.ts";
 import { SandboxDied, type Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { shell, testEngine } from "../../support/docker.ts";
 import { watchHost } from "./host.ts";

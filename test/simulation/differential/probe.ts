@@ -3,8 +3,8 @@
  * from server to server by nature (times, inboxes) is left out.
  */
 import type { Bus } from "../../../runtime/src/index.ts";
-import { parseAckSubject } from "../../../runtime/src/core/ack-subject.ts";
-import { wireHeaders } from "../../../runtime/src/wire-headers.ts";
+import { parseAckSubject } from "../../../runtime/src/work/ack-subject.ts";
+import { wireHeaders } from "../../../runtime/src/nats/wire-headers.ts";
 
 type Connection = Bus["nc"];
 type Message = Awaited<ReturnType<Connection["request"]>>;

@@ -2,9 +2,9 @@
 import { BUCKETS } from "@antiphon/contracts";
 import { openKv, sandboxClient, systemClock, uniqueId } from "../../../runtime/src/index.ts";
 import type { Blobs, Bus, Logger } from "../../../runtime/src/index.ts";
-import { evidenceStore, recordings } from "../../../services/associate/src/adapters/evidence-store.ts";
+import { evidenceStore, recordings } from "../../../services/associate/src/evidence/evidence-store.ts";
 import type { BaseTrees, Overlays } from "../../../services/associate/src/ports.ts";
-import type { SharedPorts } from "../../../services/associate/src/service.ts";
+import type { SharedPorts } from "../../../services/associate/src/wiring.ts";
 
 export interface AttemptWorld {
   bus: Bus;

@@ -1,21 +1,21 @@
-/** The services of the product over the simulated connection: what their `main.ts` wires, with simulated IO. */
+/** The services of the product over the simulated connection: what their `wiring.ts` wires, with simulated IO. */
 import { createHash } from "node:crypto";
 import { BUCKETS } from "@antiphon/contracts";
-import { busOver } from "../../../runtime/src/bus.ts";
-import { RecordReader } from "../../../runtime/src/record-reader.ts";
+import { busOver } from "../../../runtime/src/nats/bus.ts";
+import { RecordReader } from "../../../runtime/src/journal/record-reader.ts";
 import { openKv, sandboxClient, uniqueId, unsafeTrust } from "../../../runtime/src/index.ts";
 import type { Bus, Logger, SigningKey } from "../../../runtime/src/index.ts";
-import { CleanRoom } from "../../../services/director/src/adapters/clean-room.ts";
-import { VerdictEvidence } from "../../../services/director/src/adapters/verdict-evidence.ts";
+import { CleanRoom } from "../../../services/director/src/verification/clean-room.ts";
+import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import type { DirectorConfig } from "../../../services/director/src/config.ts";
-import { directOver } from "../../../services/director/src/service.ts";
-import { associateOver } from "../../../services/associate/src/service.ts";
-import { natsBackend } from "../../../services/gateway/src/adapters/nats-backend.ts";
-import type { SessionStore } from "../../../services/gateway/src/command-sessions.ts";
-import { LOCAL } from "../../../services/gateway/src/core/built-in-policies.ts";
-import { openGateway, type Gateway } from "../../../services/gateway/src/service.ts";
-import { startRouter } from "../../../services/router/src/service.ts";
+import { directOver } from "../../../services/director/src/wiring.ts";
+import { associateOver } from "../../../services/associate/src/wiring.ts";
+import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
+import type { SessionStore } from "../../../services/gateway/src/sessions/command-sessions.ts";
+import { LOCAL } from "../../../services/gateway/src/policy/built-in-policies.ts";
+import { openGateway, type Gateway } from "../../../services/gateway/src/gateway.ts";
+import { startRouter } from "../../../services/router/src/wiring.ts";
 import { Chance } from "../chance.ts";
 import { SimNode } from "../node.ts";
 import { SimConnection } from "../server/connection.ts";
@@ -84,12 +84,9 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       );
       return;
     case "gateway": {
-      const gateway = openGateway(
-        natsBackend(bus, log, 10_000),
-        NO_SESSIONS,
-        () => `run_${uniqueId()}`,
-        { people: PEOPLE },
-      );
+      const gateway = openGateway(natsBackend(bus, log, 10_000), NO_SESSIONS, () => `run_${uniqueId()}`, {
+        people: PEOPLE,
+      });
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));
       return;

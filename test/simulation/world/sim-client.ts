@@ -4,7 +4,7 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { ClientCall } from "../../chaos/checker/history.ts";
-import type { Gateway } from "../../../services/gateway/src/service.ts";
+import type { Gateway } from "../../../services/gateway/src/gateway.ts";
 import { WALL_START_MS } from "../ambient.ts";
 import type { Chance } from "../chance.ts";
 import type { SimNode } from "../node.ts";

@@ -2,7 +2,7 @@
  * The user's repository as git keeps it: content-addressed commits, refs that move by compare-and-set. Trees are
  * names: a tree is what it was made from.
  *
- * The rules of landing are those of runtime/src/git/landing.ts (J8a, J8b).
+ * The rules of landing are those of git/src/landing/landing.ts (J8a, J8b).
  */
 import {
   AntiphonError,

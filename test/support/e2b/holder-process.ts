@@ -1,5 +1,5 @@
 /** Holds one sandbox of an E2B service until it is killed, for tests that do so: says its id, then lives on. */
-import { E2bProvider } from "../../../services/sandbox-runner/src/adapters/e2b-provider.ts";
+import { E2bProvider } from "../../../services/sandbox-runner/src/providers/e2b/e2b-provider.ts";
 import { SMALL } from "../docker.ts";
 
 const [url = "", apiKey = "", template = "", leaseMs = ""] = process.argv.slice(2);

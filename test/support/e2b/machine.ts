@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import Docker from "dockerode";
-import { canonicalTar } from "../../../services/sandbox-runner/src/core/tar-writer.ts";
+import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 
 const docker = new Docker();
 /** The engine looks for a key sequence in a terminal's input; this one does not come up. */

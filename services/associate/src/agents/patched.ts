@@ -1,7 +1,7 @@
 /** A Patch.v0 as a change of the base tree, made on the trusted side. */
 import { AntiphonError } from "@antiphon/contracts";
 import type { Patch } from "@antiphon/contracts";
-import { patchText } from "@antiphon/runtime/git/index";
+import { patchText } from "@antiphon/git";
 import type { AgentContext, Change } from "../ports.ts";
 
 /** Throws ANT_PATCH_*: malformed, against a rule, or not applicable to the base. */

@@ -6,12 +6,11 @@ import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
-import type { Effect } from "../core/outstanding.ts";
-import type { RunPolicy } from "../core/run-state.ts";
-import { RecordLog, planned } from "../core/testing/record-log.ts";
-import { Director, type DirectorParts, type Performs } from "../director.ts";
-import { Projector } from "../projector.ts";
-import { RunCache } from "../run-cache.ts";
+import type { Effect, RunPolicy } from "@antiphon/run";
+import { RecordLog, planned } from "@antiphon/run/testing/record-log";
+import { Director, type DirectorParts, type Performs } from "../scheduling/director.ts";
+import { Projector } from "../views/projector.ts";
+import { RunCache } from "../runs/run-cache.ts";
 
 export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 export const silent = createLogger("test", { level: "silent" });

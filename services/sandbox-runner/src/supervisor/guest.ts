@@ -18,8 +18,8 @@
  * First line out: `<token> memory=<0|1> processes=<0|1>`, or `<token> failed: <reason>` and the end.
  */
 import type { ContainerLimits } from "../ports.ts";
-import { SANDBOX_UID, SHM_BYTES } from "../core/container-spec.ts";
-import { seccompFilter } from "../core/seccomp-filter.ts";
+import { SANDBOX_UID, SHM_BYTES } from "../providers/container-spec.ts";
+import { seccompFilter } from "../providers/seccomp-filter.ts";
 import { programText } from "./program-text.ts";
 import { SEALED_SUPERVISOR } from "./sealed-supervisor.ts";
 

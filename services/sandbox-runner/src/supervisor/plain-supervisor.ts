@@ -3,7 +3,7 @@ import { programText } from "./program-text.ts";
 /**
  * The plain supervisor: POSIX sh, head and wc, for images without Perl; alone it also needs tar, rm and env.
  *
- * Where the runner has a sealed supervisor to give (adapters/supervisor-pack.ts), this one only takes it in and makes
+ * Where the runner has a sealed supervisor to give (conversation/supervisor-pack.ts), this one only takes it in and makes
  * way for it: F names a file, P is its content (each answered with p), X starts perl from these files with the source it
  * was given as $1.
  *

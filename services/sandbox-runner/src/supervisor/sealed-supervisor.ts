@@ -25,7 +25,7 @@ import { programText } from "./program-text.ts";
  *   P9  A network is one listener on 127.0.0.1, opened only when the runner asks, whose connections are carried as
  *       frames and judged outside (services/egress-gateway). They end with their step, and none holds more than its
  *       credit: 256 KiB each way, so no connection can fill memory or starve another.
- *   P10 Where it was carried into the container (adapters/supervisor-pack.ts), its files are unlinked before it says
+ *   P10 Where it was carried into the container (conversation/supervisor-pack.ts), its files are unlinked before it says
  *       hello: what it runs from cannot be opened, and so not changed, by anybody.
  *   P11 What differs in /workspace is found here and said as a proposal: M keeps the small files' contents in this process,
  *       whose memory nothing in the container can reach (P2), before the first command; L compares bytes, never

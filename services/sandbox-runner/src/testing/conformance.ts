@@ -6,9 +6,9 @@
  * that does not hold.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { collectBounds } from "../core/job-limits.ts";
-import { Refusal } from "../core/refusal.ts";
-import { canonicalTar, comparePaths } from "../core/tar-writer.ts";
+import { collectBounds } from "../job-limits.ts";
+import { Refusal } from "../workspace/refusal.ts";
+import { canonicalTar, comparePaths } from "../workspace/tar-writer.ts";
 import {
   SandboxDied,
   type Command,

@@ -1,5 +1,5 @@
 /** Runs that went well, or badly in an honest way: every way through the machine that breaks no promise. */
-import { BASE, commitOf, planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { BASE, commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { Scene, START_MS } from "./scene.ts";
 
 const T1 = "T-001";

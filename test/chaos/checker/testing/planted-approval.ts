@@ -1,5 +1,5 @@
 /** Changes that land although people did not let them: I3 and I12; and words that nobody may have stored: I5. */
-import { planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { planned } from "../../../../run/src/testing/record-log.ts";
 import { approved, awaiting, rejected } from "./healthy-runs.ts";
 import { before, without, type Plant } from "./plant.ts";
 import { Scene } from "./scene.ts";

@@ -1,5 +1,5 @@
 /** Broken landings: I3, I12, and I4's terminal state. */
-import { BASE, commitOf, planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { BASE, commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { canceled, integrated, plain, retried } from "./healthy-runs.ts";
 import { before, type Plant } from "./plant.ts";
 import { recordOf } from "./proven.ts";

@@ -1,5 +1,5 @@
 /** Histories that no legal run has (I5), and words of the dead (I7). */
-import { commitOf, planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { chain, lapsed, plain, retried, side } from "./healthy-runs.ts";
 import { before, without, type Plant } from "./plant.ts";
 import { recordOf } from "./proven.ts";

@@ -1,6 +1,6 @@
 /** A run with all its evidence and its container: what I6 and I8 look at. */
 import { digestOf, type BlobRef, type StoredRecord } from "@antiphon/contracts";
-import { BASE, planned } from "../../../../services/director/src/core/testing/record-log.ts";
+import { BASE, planned } from "../../../../run/src/testing/record-log.ts";
 import type { ContainerEvent, ContainerJob } from "../history.ts";
 import { REPO, Scene, START_MS } from "./scene.ts";
 

@@ -3,9 +3,9 @@
  * client's calls, the commits. Healthy as built; a plant then spoils one thing.
  */
 import { canonicalJson, digestOf, type ApprovalBody, type StoredRecord } from "@antiphon/contracts";
-import { closingOf } from "../../../../services/director/src/core/closing.ts";
-import { openRun, replay } from "../../../../services/director/src/core/run-machine.ts";
-import { BASE, commitOf, RecordLog } from "../../../../services/director/src/core/testing/record-log.ts";
+import { closingOf } from "../../../../run/src/owed/closing.ts";
+import { openRun, replay } from "../../../../run/src/machine/run-machine.ts";
+import { BASE, commitOf, RecordLog } from "../../../../run/src/testing/record-log.ts";
 import type {
   BoundSample,
   ClientCall,

@@ -1,0 +1,70 @@
+// Writes a run as the files of seed 001: tasks/T-001.yaml and evidence/T-001/run-<runId>.<epoch>/...
+//
+// Invariants:
+//   X1 Every file is checked against the digest in its manifest before it is written.
+//   X2 Nothing is written outside --out, whatever a path in a manifest says.
+//   X3 The same run gives the same files: the export can be made again at any time.
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import type { TaskContract } from "@antiphon/contracts";
+import { jsonSchemaOf } from "@antiphon/contracts/registry/json-schema";
+import { layout } from "@antiphon/contracts/documents/layout";
+import { stringify } from "yaml";
+import { filePath } from "./evidence-view.ts";
+import type { Bundle } from "./evidence-view.ts";
+import { Failure } from "../failure.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
+
+export interface ExportResult {
+  readonly runId: string;
+  readonly out: string;
+  readonly files: readonly string[];
+}
+
+export async function exportEvidence(
+  gateway: GatewayClient,
+  runId: string,
+  out: string,
+): Promise<ExportResult> {
+  const root = resolve(out);
+  const written: string[] = [];
+  const write = (path: string, content: string | Buffer): void => {
+    const target = resolve(root, path);
+    if (!target.startsWith(root + sep))
+      throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // X2
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, content);
+    written.push(path);
+  };
+  const { bundles, contracts, router } = await gateway.get<EvidenceAnswer>(`/runs/${runId}/evidence`);
+  if (router !== null) write("router_contract.yaml", stringify(router));
+  for (const contract of contracts) write(layout.taskContract(contract.id), stringify(contract));
+  write(layout.taskSchema, `${JSON.stringify(jsonSchemaOf("TaskContract"), null, 2)}\n`);
+  write(layout.manifestSchema, `${JSON.stringify(jsonSchemaOf("EvidenceManifest"), null, 2)}\n`);
+  for (const bundle of bundles) {
+    const suffix = bundle.kind === "verdict" ? ".verdict" : "";
+    const dir = layout.evidence(bundle.taskId, `${runId}.${bundle.epoch}${suffix}`);
+    write(`${dir}/manifest.json`, `${JSON.stringify(bundle.manifest, null, 2)}\n`);
+    for (const file of bundle.manifest.files) {
+      const content = await gateway.bytes(
+        filePath(runId, bundle.taskId, bundle.epoch, file.path, bundle.kind === "verdict"),
+      );
+      checkDigest(content, file.blob.digest, file.path); // X1
+      write(`${dir}/${file.path}`, content);
+    }
+  }
+  return { runId, out: root, files: written };
+}
+
+interface EvidenceAnswer {
+  readonly bundles: readonly Bundle[];
+  readonly contracts: readonly TaskContract[];
+  readonly router: unknown;
+}
+
+function checkDigest(content: Buffer, digest: string, path: string): void {
+  const actual = `sha256-${createHash("sha256").update(content).digest("base64url")}`;
+  if (actual !== digest)
+    throw new Failure("ANT_BLOB_CORRUPT", `${path} is ${actual}, its manifest says ${digest}`, {});
+}

@@ -1,0 +1,92 @@
+// Evidence on the screen: the bundles of a run, or one file's bytes.
+import type { EvidenceManifest } from "@antiphon/contracts";
+import type { CliContext } from "../context.ts";
+import { Failure } from "../failure.ts";
+import { firstLine, short } from "../runs/narrate.ts";
+import { plain } from "../screen/screen.ts";
+import { bytes, duration } from "../screen/table.ts";
+
+export interface Bundle {
+  readonly taskId: string;
+  readonly epoch: number;
+  /** "attempt": written by the Associate; "verdict": by the clean room. */
+  readonly kind: "attempt" | "verdict";
+  readonly key: string;
+  readonly digest: string;
+  readonly manifest: EvidenceManifest;
+}
+
+export function bundlePath(id: string, taskId: string, epoch: number | string, verdict: boolean): string {
+  const suffix = verdict ? "?kind=verdict" : "";
+  return `/runs/${id}/evidence/${encodeURIComponent(taskId)}/${encodeURIComponent(String(epoch))}${suffix}`;
+}
+
+export function filePath(
+  id: string,
+  taskId: string,
+  epoch: number | string,
+  file: string,
+  verdict: boolean,
+): string {
+  const escaped = file.split("/").map(encodeURIComponent).join("/");
+  const [path = "", query] = bundlePath(id, taskId, epoch, verdict).split("?");
+  return `${path}/files/${escaped}${query === undefined ? "" : `?${query}`}`;
+}
+
+export async function showFile(
+  context: CliContext,
+  {
+    id,
+    task,
+    epoch,
+    file,
+    verdict,
+  }: { id: string; task: string; epoch: string; file: string; verdict: boolean },
+): Promise<void> {
+  const gateway = await context.gateway();
+  process.stdout.write(await gateway.bytes(filePath(id, task, epoch, file, verdict)));
+}
+
+export async function showBundles(
+  context: CliContext,
+  { id, task, epoch, json }: { id: string; task: string | null; epoch: string | null; json: boolean },
+): Promise<void> {
+  const gateway = await context.gateway();
+  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  const chosen = bundles.filter(
+    (bundle) =>
+      (task === null || bundle.taskId.toLowerCase() === task.toLowerCase()) &&
+      (epoch === null || String(bundle.epoch) === epoch),
+  );
+  if (json) return context.screen.json({ runId: id, bundles: chosen });
+  if (chosen.length === 0) {
+    if (task === null) return context.screen.out("no evidence yet");
+    throw new Failure(
+      "ANT_EVIDENCE_NOT_FOUND",
+      `${id} has no evidence of ${task}${epoch === null ? "" : ` attempt ${epoch}`}`,
+      {},
+    );
+  }
+  for (const bundle of chosen) printBundle(context, id, bundle);
+}
+
+function printBundle({ screen }: CliContext, id: string, bundle: Bundle): void {
+  const { manifest } = bundle;
+  const who = bundle.kind === "verdict" ? "clean room" : `attempt by ${manifest.author_id}`;
+  screen.out(
+    `${screen.colours.bold(`${bundle.taskId} ${bundle.epoch}`)}  ${who}: ${manifest.decision}  ${plain(firstLine(manifest.summary))}`,
+  );
+  if (manifest.base_commit !== null) screen.out(`  base     ${short(manifest.base_commit)}`);
+  for (const file of manifest.files_changed) screen.out(`  changed  ${plain(file)}`);
+  for (const check of manifest.checks) {
+    const end = check.timed_out ? "timed out" : `exit ${check.exit_code ?? "none"}`;
+    screen.out(`  check    ${plain(firstLine(check.command))}: ${end} after ${duration(check.duration_ms)}`);
+  }
+  for (const file of manifest.files) screen.out(`  file     ${plain(file.path)}  ${bytes(file.blob.bytes)}`);
+  const verdict = bundle.kind === "verdict" ? " --verdict" : "";
+  screen.out(
+    screen.colours.dim(
+      `  read one: antiphon evidence get ${id} ${bundle.taskId} ${bundle.epoch} <file>${verdict}`,
+    ),
+  );
+}

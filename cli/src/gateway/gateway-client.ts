@@ -1,0 +1,222 @@
+// The CLI's one way out: HTTP to the gateway.
+//
+// Invariants:
+//   G1  Every failure has a code and a remedy; "no gateway" and "the gateway says no" are told apart.
+//   G2  A request that starts something carries an Idempotency-Key, so it may be sent again when its answer is lost.
+//       One that only reads may be sent again as it is; any other is sent once.
+//   G3  What a person says is sent with the short-lived token of a session, which lives in this process only.
+import type { JournalRecord } from "@antiphon/contracts";
+import { authorization } from "../config.ts";
+import { Failure } from "../failure.ts";
+import { refusal, stranger, unreachable } from "./gateway-refusal.ts";
+import { http } from "./http-exchange.ts";
+import type { Answer, HttpPort } from "./http-exchange.ts";
+import { SseParser } from "./sse-parser.ts";
+
+/** A journal record as it comes over HTTP. */
+export type RunRecord = JournalRecord & { seq: number; digest: string; at: string; signature?: string };
+export interface LiveOutput {
+  readonly taskId: string | null;
+  readonly stream: string;
+  readonly epoch: number;
+  readonly text: string;
+}
+/** What is asked for beside the records: nothing, what work is at, or also what commands print. */
+export type LiveLogs = "none" | "progress" | "all";
+export type RunEvent =
+  { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
+
+const RETRIES = 4;
+const REQUEST_TIMEOUT_MS = 30_000;
+const SILENCE_MS = 30_000; // The gateway beats every 10 s.
+const GIVE_UP_MS = 60_000;
+
+export class GatewayClient {
+  readonly url: string;
+  readonly #token: string | null;
+  readonly #http: HttpPort;
+  /** G3: never written anywhere. */
+  #session: Promise<string> | null = null;
+
+  constructor(url: string, token: string | null, port: HttpPort = http) {
+    this.url = url;
+    this.#token = token;
+    this.#http = port;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return jsonOf(await this.#read(path)) as T;
+  }
+
+  async bytes(path: string): Promise<Buffer> {
+    return (await this.#read(path)).body;
+  }
+
+  /** G2: asked again while the gateway may only be restarting. */
+  #read(path: string): Promise<Answer> {
+    return again(
+      () => this.#request("GET", path, this.#token),
+      ({ data }) => data.away === true,
+    );
+  }
+
+  /** The session's token; opened with the first thing said. */
+  #sessionToken(): Promise<string> {
+    this.#session ??= this.#request("POST", "/sessions", this.#token)
+      .then((answer) => (jsonOf(answer) as { token: string }).token)
+      .catch((error: unknown) => {
+        this.#session = null;
+        throw error;
+      });
+    return this.#session;
+  }
+
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return jsonOf(await this.#send(path, body)) as T;
+  }
+
+  /** G2: sent again on a lost answer or a 503, at most four times. */
+  async postOnce<T>(path: string, body: unknown, key: string): Promise<T> {
+    const answer = await again(
+      () => this.#send(path, body, { "idempotency-key": key }),
+      ({ data }) => data.lost === true || data.away === true || data.httpStatus === 503,
+    );
+    return jsonOf(answer) as T;
+  }
+
+  async #send(path: string, body?: unknown, extra: Record<string, string> = {}): Promise<Answer> {
+    try {
+      return await this.#request("POST", path, await this.#sessionToken(), body, extra); // G3
+    } catch (error) {
+      if (Failure.from(error).code !== "ANT_SESSION_EXPIRED") throw error;
+      this.#session = null;
+      return this.#request("POST", path, await this.#sessionToken(), body, extra);
+    }
+  }
+
+  async #request(
+    method: string,
+    path: string,
+    token: string | null,
+    body?: unknown,
+    extra: Record<string, string> = {},
+  ): Promise<Answer> {
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      ...authorization(token),
+      ...extra,
+    };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const asked = { method, headers, timeoutMs: REQUEST_TIMEOUT_MS };
+    const answer = await this.#http
+      .exchange(this.url + path, body === undefined ? asked : { ...asked, body: JSON.stringify(body) })
+      .catch((error: unknown) => {
+        throw unreachable(this.url, method, error);
+      });
+    if (!isOk(answer.status)) throw refusal(answer.url, answer.status, answer.body.toString());
+    return answer;
+  }
+
+  /**
+   * The journal of a run from the record after `afterSeq` on, until it is closed or `signal` fires. Survives a lost
+   * connection by resuming behind the last record; gives up after a minute without a gateway.
+   */
+  async *events(
+    runId: string,
+    options: { afterSeq: number; logs: LiveLogs; signal: AbortSignal },
+  ): AsyncGenerator<RunEvent> {
+    let afterSeq = options.afterSeq;
+    let lostAt: number | null = null;
+    while (!options.signal.aborted) {
+      try {
+        for await (const event of this.#stream(runId, afterSeq, options.logs, options.signal)) {
+          lostAt = null;
+          yield event;
+          if (event.kind !== "record") continue;
+          afterSeq = event.record.seq;
+          if (event.record.type === "closed") return;
+        }
+      } catch (error) {
+        if (options.signal.aborted) return;
+        const failure = Failure.from(error);
+        const mayPass = failure.code === "ANT_GATEWAY_UNREACHABLE" || failure.data.httpStatus === 503;
+        if (!mayPass || (lostAt !== null && Date.now() - lostAt > GIVE_UP_MS)) throw failure;
+      }
+      if (lostAt === null) yield { kind: "reconnecting" };
+      lostAt ??= Date.now();
+      await pause(500);
+    }
+  }
+
+  async *#stream(
+    runId: string,
+    afterSeq: number,
+    logs: LiveLogs,
+    signal: AbortSignal,
+  ): AsyncGenerator<RunEvent> {
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    try {
+      const asked = { none: "", progress: "?logs=progress", all: "?logs=1" }[logs];
+      const url = `${this.url}/runs/${runId}/events${asked}`;
+      const headers = {
+        accept: "text/event-stream",
+        "last-event-id": String(afterSeq),
+        ...authorization(this.#token),
+      };
+      const body = await this.#http.open(url, headers, AbortSignal.any([signal, silence.signal]));
+      const status = body.statusCode ?? 0;
+      if (!isOk(status)) throw refusal(url, status, await textOf(body));
+      const parser = new SseParser();
+      const decoder = new TextDecoder();
+      for await (const chunk of body) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), SILENCE_MS);
+        for (const event of parser.push(decoder.decode(chunk as Uint8Array, { stream: true }))) {
+          const data: unknown = JSON.parse(event.data);
+          if (event.event === "log") yield { kind: "output", output: data as LiveOutput };
+          else yield { kind: "record", record: data as RunRecord };
+        }
+      }
+    } catch (error) {
+      throw error instanceof Failure ? error : unreachable(this.url, "GET", error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Does it again with growing pauses while `mayPass` holds of its failure, at most four times. */
+async function again<T>(work: () => Promise<T>, mayPass: (failure: Failure) => boolean): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = Failure.from(error);
+      if (!mayPass(failure) || attempt === RETRIES) throw failure;
+      await pause(250 * 2 ** attempt);
+    }
+  }
+}
+
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function jsonOf({ url, status, body }: Answer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    throw stranger(url, status, error);
+  }
+}
+
+async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,59 @@
+// How a failed call to the gateway becomes a failure with a code: it said no, or it was not there.
+import { Failure } from "../failure.ts";
+
+/** What a proxy answers whose gateway is away. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** The gateway's own words, or what can be said when something else answered. */
+export function refusal(url: string, httpStatus: number, body: string): Failure {
+  const error = parseError(body);
+  if (error === null) {
+    const message = `${url} answered ${httpStatus} without an Antiphon error; is it the gateway?`;
+    const data = { httpStatus, ...(AWAY.has(httpStatus) ? { away: true } : {}) };
+    return new Failure("ANT_GATEWAY_UNREACHABLE", message, { data });
+  }
+  const { code, message, remedy, ...data } = error;
+  return new Failure(code, message, { remedy, data: { ...data, httpStatus } });
+}
+
+/** Another program listens there: what it says is a page, not an answer of ours. */
+export function stranger(url: string, httpStatus: number, cause: unknown): Failure {
+  return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} answered without JSON; is it the gateway?`, {
+    remedy: "Check ANTIPHON_GATEWAY_URL: another program answers there.",
+    data: { httpStatus },
+    cause,
+  });
+}
+
+const NOBODY: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** `lost`: somebody was there, so what was asked for may have been done. `away`: asking again may help. */
+export function unreachable(url: string, method: string, error: unknown): Failure {
+  const code = (error as { code?: string }).code ?? "";
+  if (NOBODY.has(code)) {
+    const data = { lost: false };
+    return new Failure("ANT_GATEWAY_UNREACHABLE", `no gateway answers at ${url}`, { cause: error, data });
+  }
+  const silent = code === "ETIMEDOUT";
+  const why = silent ? "gave no answer in time" : "closed the connection without an answer";
+  const done = method === "GET" ? "" : "; what was asked for may have been done";
+  return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} ${why}${done}`, {
+    remedy:
+      method === "GET"
+        ? "It may be restarting: try again. If it goes on, check that ANTIPHON_GATEWAY_URL names the gateway, and read the gateway's log."
+        : "Look first (`antiphon runs`, `antiphon get <runId>`), then try again. If it goes on, check that ANTIPHON_GATEWAY_URL names the gateway.",
+    cause: error,
+    data: { lost: true, ...(silent ? {} : { away: true }) },
+  });
+}
+
+function parseError(text: string): { code: string; message: string; remedy: string } | null {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; remedy?: unknown } };
+    if (typeof error?.code !== "string" || typeof error.message !== "string") return null;
+    const remedy = typeof error.remedy === "string" ? error.remedy : "";
+    return { ...error, code: error.code, message: error.message, remedy };
+  } catch {
+    return null; // Not JSON: not one of our gateways.
+  }
+}

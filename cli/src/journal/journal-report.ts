@@ -1,0 +1,55 @@
+// The doctor's word about the journal, as lines for a terminal. Pure.
+import type { JournalFault } from "@antiphon/run/audit/journal-fault";
+import type { JournalReport } from "./journal-check.ts";
+import type { RebuildReport } from "./journal-rebuild.ts";
+import { plain } from "../screen/screen.ts";
+import type { Colours } from "../screen/screen.ts";
+
+export function reportLines(report: JournalReport, c: Colours): string[] {
+  const { faults, notes, runs, records, open, unsigned } = report;
+  const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
+  const words = [
+    `${runs} runs, ${records} records checked: ${faults.length === 0 ? c.green("whole") : c.red(count)}`,
+  ];
+  if (open > 0) words.push(c.dim(`${open} open: nothing vouches yet for the last record of an open run`));
+  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions bear no signature`));
+  return [...faults.flatMap((fault) => faultLines(fault, c)), ...notes, ...words];
+}
+
+function faultLines(fault: JournalFault, c: Colours): string[] {
+  const { kind, code, runId, subject, seq, expected, found, remedy } = fault;
+  const where = [
+    runId ?? "stream",
+    seq === null ? "seq unknown" : `seq ${seq}`,
+    subject ?? "register unknown",
+  ];
+  const about = runId === null ? where.slice(0, 2) : where;
+  return [
+    `${c.red(kind.padEnd(10))}  ${about.map(plain).join("  ")}  (${code})`,
+    `            expected: ${plain(expected)}`,
+    `            found:    ${plain(found)}`,
+    `            ${c.dim("remedy:")}   ${plain(remedy)}`,
+  ];
+}
+
+export function rebuildLines(
+  { runs, rebuilt, left, written, restored }: RebuildReport,
+  c: Colours,
+): string[] {
+  const lines = rebuilt.map(({ runId, written: own, restored: landings, goesOn }) => {
+    const words = [
+      ...(own.length === 0 ? [] : [`wrote ${own.join(", ")}`]),
+      ...landings.map((subject) => `found ${subject}`),
+      ...(goesOn ? ["its landing is still under way; ask again"] : []),
+    ];
+    return `${c.green("rebuilt   ")}  ${plain(runId)}  ${plain(words.join("; "))}`;
+  });
+  const leftLines = left.map(
+    ({ runId, code, message }) => `${c.red("left      ")}  ${plain(runId)}  (${code}) ${plain(message)}`,
+  );
+  const nothing = written + restored === 0 && left.length === 0 && rebuilt.length === 0;
+  const total = nothing
+    ? `${runs} runs: their documents are as they should be, nothing was written`
+    : `${runs} runs: ${written} documents written, ${restored} landings found again, ${left.length} runs left`;
+  return [...lines, ...leftLines, total];
+}

@@ -1,0 +1,78 @@
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { digestOf, encode } from "@antiphon/contracts";
+import type { DirectorKey } from "@antiphon/contracts";
+import { signatureText, signedBytes } from "@antiphon/contracts/stored/signature";
+import { openDecisions } from "./decisions.ts";
+import { GatewayClient } from "../gateway/gateway-client.ts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+
+const pair = generateKeyPairSync("ed25519");
+const { x = "" } = pair.publicKey.export({ format: "jwk" });
+const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
+const KEY: DirectorKey = { kty: "OKP", crv: "Ed25519", x, kid, use: "sig" };
+
+class Published extends GatewayClient {
+  readonly #keys: DirectorKey[];
+  constructor(keys: DirectorKey[]) {
+    super("http://127.0.0.1:1", null);
+    this.#keys = keys;
+  }
+  override get<T>(): Promise<T> {
+    return Promise.resolve({ keys: this.#keys } as T);
+  }
+}
+
+function landing(commit: string, signed = true): RunRecord {
+  const content = {
+    v: 1,
+    type: "landing",
+    runId: "run_a",
+    taskId: "T1",
+    epoch: 1,
+    cause: { seq: 6, digest: "sha256-x" },
+    body: { kind: "landed", ref: "refs/heads/antiphon/run_a", commit, previous: null },
+  } as const;
+  const digest = digestOf(encode(content));
+  const value = sign(null, signedBytes(digest), pair.privateKey).toString("base64url");
+  const stored = { ...content, seq: 7, digest, at: "2026-11-22T00:00:00.000Z" };
+  return signed ? { ...stored, signature: signatureText({ kid, value }) } : stored;
+}
+
+const open = (trusted: string[] = [], keys = [KEY]) => openDecisions(new Published(keys), trusted);
+const refusal = { code: "ANT_SIGNATURE_INVALID" };
+
+describe("Director responses", () => {
+  test("are signed by the Director and verified before they are shown", async () => {
+    const decisions = open();
+    await decisions.check(landing("a".repeat(40)));
+    expect(decisions.words).toBe(`director ${kid.slice(0, 12)}: 1 decision verified`);
+  });
+
+  test("Y5 a decision whose content was changed on the way is refused, whatever digest it claims", async () => {
+    const good = landing("a".repeat(40));
+    const changed = { ...good, body: { ...good.body, commit: "b".repeat(40) } } as RunRecord;
+    await expect(open().check(changed)).rejects.toMatchObject(refusal);
+    const { digest } = landing("b".repeat(40));
+    await expect(open().check({ ...changed, digest })).rejects.toMatchObject(refusal);
+  });
+
+  test("Y5 a key nobody publishes, or one published under another's name, signs nothing", async () => {
+    await expect(open([], []).check(landing("a"))).rejects.toMatchObject(refusal);
+    const other = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+    const impostor = { ...KEY, x: other.x ?? "" };
+    await expect(open([], [impostor]).check(landing("a"))).rejects.toMatchObject(refusal);
+  });
+
+  test("Y5 half a signature is none", async () => {
+    const good = landing("a");
+    await expect(open().check({ ...good, signature: kid })).rejects.toMatchObject(refusal);
+  });
+
+  test("Y6 with keys to trust, another key is refused; without a signature a decision is refused in any case", async () => {
+    await open([kid]).check(landing("a"));
+    await expect(open(["k".repeat(43)]).check(landing("a"))).rejects.toMatchObject(refusal);
+    await expect(open([kid]).check(landing("a", false))).rejects.toMatchObject(refusal);
+    await expect(open().check(landing("a", false))).rejects.toMatchObject(refusal);
+  });
+});

@@ -1,0 +1,73 @@
+// Verifies what Directors decided before anything of it is shown.
+//
+// Invariants:
+//   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
+//       error, not a line on the screen.
+//   Y6  Trusted are the keys the gateway was given by its deployment; with ANTIPHON_DIRECTOR_KEYS set, only those of
+//       them. An unsigned decision is an error in any case.
+import { digestOf, encode } from "@antiphon/contracts/wire/codec";
+import {
+  parseSignature,
+  SIGNED_TYPES,
+  thumbprintOf,
+  verifiesRecord,
+} from "@antiphon/contracts/stored/signature";
+import type { DirectorKey } from "@antiphon/contracts";
+import { Failure } from "../failure.ts";
+import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
+
+export interface Decisions {
+  /** Throws ANT_SIGNATURE_INVALID. Records that are no decision pass. */
+  check(record: RunRecord): Promise<void>;
+  /** In words: who signed what was checked so far. */
+  readonly words: string | null;
+}
+
+export function openDecisions(gateway: GatewayClient, trusted: readonly string[]): Decisions {
+  const published = new Map<string, DirectorKey>();
+  const signers = new Set<string>();
+  let verified = 0;
+
+  /** Keys are asked for once, and again when a Director with a new one joins in. */
+  async function keyOf(kid: string): Promise<DirectorKey | undefined> {
+    if (trusted.length > 0 && !trusted.includes(kid)) return undefined; // Y6
+    if (!published.has(kid)) {
+      const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
+      // A key published under another one's name is nobody's.
+      for (const key of keys) if (thumbprintOf(key.x) === key.kid) published.set(key.kid, key);
+    }
+    return published.get(kid);
+  }
+
+  return {
+    async check(record) {
+      if (!SIGNED_TYPES.includes(record.type)) return;
+      if (record.signature === undefined) throw refused(record, "it is not signed"); // Y6
+      const signature = parseSignature(record.signature);
+      const key = signature === null ? undefined : await keyOf(signature.kid);
+      if (signature === null || key === undefined) throw refused(record, "no trusted key signed it");
+      if (digestOfRecord(record) !== record.digest)
+        throw refused(record, "its content is not what was signed");
+      if (!verifiesRecord(key, record.digest, signature.value))
+        throw refused(record, "the signature does not verify");
+      signers.add(signature.kid);
+      verified += 1;
+    },
+    get words() {
+      if (verified === 0) return null;
+      const who = [...signers].map((kid) => kid.slice(0, 12)).join(", ");
+      return `director ${who}: ${verified} ${verified === 1 ? "decision" : "decisions"} verified`;
+    },
+  };
+}
+
+/** The digest of what the journal holds, from what came over HTTP. */
+function digestOfRecord({ v, type, runId, taskId, epoch, cause, body }: RunRecord): string {
+  return digestOf(encode({ v, type, runId, taskId, epoch, cause, body }));
+}
+
+function refused(record: RunRecord, why: string): Failure {
+  const { type, seq, taskId, runId } = record;
+  const what = `${type} of ${taskId ?? "the run"} (${runId}, seq ${seq})`;
+  return new Failure("ANT_SIGNATURE_INVALID", `${what}: ${why}`, { data: { seq, runId } });
+}

@@ -1,0 +1,139 @@
+// Follows a run to its end, to a question, or until the person turns away.
+import type { CliContext } from "../context.ts";
+import { openDecisions } from "./decisions.ts";
+import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
+import { doingNow, narrate } from "./narrate.ts";
+import type { Line } from "./narrate.ts";
+import { plain } from "../screen/screen.ts";
+import type { RunSummary } from "./summary.ts";
+import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
+import { duration, table } from "../screen/table.ts";
+import { takeIt } from "./take-it.ts";
+
+export interface FollowOptions {
+  /** Live output of the sandboxes as well. */
+  readonly logs: boolean;
+  /** One JSON document per line instead of words. */
+  readonly jsonLines: boolean;
+  /** Say nothing before the end. */
+  readonly quiet: boolean;
+}
+
+export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: RunSummary };
+
+/** Records after which a run may wait for people. */
+const MAY_WAIT: ReadonlySet<string> = new Set(["result", "verdict"]);
+
+const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
+  const gateway = await context.gateway();
+  const decisions = openDecisions(gateway, context.config.directorKeys);
+  const records: RunRecord[] = [];
+  const abort = new AbortController();
+  const onInterrupt = (): void => abort.abort();
+  process.once("SIGINT", onInterrupt);
+  let progress: LiveOutput | null = null;
+  const spinner = startSpinner(context, () => doingNow(records.at(-1), progress));
+  const logs = options.logs ? "all" : context.screen.live && !options.quiet ? "progress" : "none";
+  try {
+    for await (const event of gateway.events(runId, {
+      afterSeq: 0,
+      logs,
+      signal: abort.signal,
+    })) {
+      if (event.kind === "record") {
+        await decisions.check(event.record);
+        records.push(event.record);
+        progress = null;
+        show(context, options, event.record, records[0]);
+        if (MAY_WAIT.has(event.record.type) && (await waits(context, runId, records))) {
+          return { kind: "waiting", summary: summarize(runId, records, decisions.words, Date.now()) };
+        }
+      } else if (event.kind === "output") {
+        progress = event.output.stream === "progress" ? event.output : progress;
+        if (!options.logs) continue;
+        if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
+        else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
+      } else {
+        progress = null;
+        if (!options.quiet) context.screen.err("lost the gateway; trying again (the run goes on)");
+      }
+    }
+  } finally {
+    process.removeListener("SIGINT", onInterrupt);
+    spinner.stop();
+  }
+  const summary = summarize(runId, records, decisions.words, Date.now());
+  return { kind: records.at(-1)?.type === "closed" ? "closed" : "interrupted", summary };
+}
+
+/** A question in the past may have been answered since: only the present state counts. */
+async function waits(context: CliContext, runId: string, records: RunRecord[]): Promise<boolean> {
+  if (summarize(runId, records, null, Date.now()).status !== "waiting_input") return false;
+  const gateway = await context.gateway();
+  const { status } = await gateway.get<{ status: string }>(`/runs/${runId}`);
+  return status === "waiting_input";
+}
+
+function show(
+  context: CliContext,
+  options: FollowOptions,
+  record: RunRecord,
+  first: RunRecord | undefined,
+): void {
+  if (options.jsonLines) return context.screen.json({ event: "record", ...record });
+  if (options.quiet) return;
+  const since = Date.parse(record.at) - Date.parse(first?.at ?? record.at);
+  for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
+}
+
+function lineText({ screen }: CliContext, line: Line, sinceMs: number): string {
+  const c = screen.colours;
+  const mark = { step: c.dim("·"), good: c.green("✓"), bad: c.red("✗"), wait: c.yellow("?") }[line.mark];
+  const at = c.dim(`${(sinceMs / 1000).toFixed(1).padStart(6)} s`);
+  return `${at} ${mark} ${(line.task ?? "run").padEnd(6)} ${plain(line.text)}`;
+}
+
+function showOutput({ screen }: CliContext, taskId: string | null, text: string): void {
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    screen.out(screen.colours.dim(`         │ ${(taskId ?? "run").toUpperCase().padEnd(6)} ${plain(line)}`));
+  }
+}
+
+function startSpinner(context: CliContext, words: () => string): { stop: () => void } {
+  if (!context.screen.live) return { stop: () => undefined };
+  const began = Date.now();
+  let frame = 0;
+  const timer = setInterval(() => {
+    const text = words();
+    const mark = SPINNER[frame++ % SPINNER.length] ?? "";
+    context.screen.status(text === "" ? null : `${mark} ${text} (${duration(Date.now() - began)})`);
+  }, 100);
+  return {
+    stop() {
+      clearInterval(timer);
+      context.screen.status(null);
+    },
+  };
+}
+
+export function printSummary({ screen }: CliContext, summary: RunSummary): void {
+  const c = screen.colours;
+  const good = summary.status === "succeeded";
+  const mark = good
+    ? c.green("✓")
+    : summary.status === "waiting_input"
+      ? c.yellow("?")
+      : exitCodeOf(summary.status) === 0
+        ? "·"
+        : c.red("✗");
+  screen.out("");
+  screen.out(
+    `${mark} ${c.bold(statusWords(summary.status))} after ${duration(summary.durationMs)}: ${plain(summary.goal)}`,
+  );
+  for (const row of table(
+    summaryRows(summary, takeIt(summary)).map(([label, text]) => [`  ${label}`, plain(text)]),
+  ))
+    screen.out(row);
+}

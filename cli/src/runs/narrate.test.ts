@@ -1,0 +1,234 @@
+import { describe, expect, it } from "vitest";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import { doingNow, narrate } from "./narrate.ts";
+import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
+
+let seq = 0;
+function record(type: string, body: unknown, taskId: string | null = "T-001", epoch = 1): RunRecord {
+  seq += 1;
+  const at = new Date(1_700_000_000_000 + seq * 1000).toISOString();
+  return {
+    v: 1,
+    seq,
+    digest: `d${seq}`,
+    at,
+    type,
+    runId: "run_1",
+    taskId,
+    epoch,
+    cause: null,
+    body,
+  } as unknown as RunRecord;
+}
+
+const COMMIT = "a".repeat(40);
+const INTENT = record(
+  "intent",
+  {
+    intentId: "it_1",
+    principal: "ann",
+    intent: { goal: "Fix it" },
+    options: {},
+    base: { repo: { name: "app", path: "/app" }, ref: "refs/heads/main", commit: COMMIT },
+  },
+  null,
+  0,
+);
+const ROUTED = record(
+  "routed",
+  {
+    workflow: "DEBUG",
+    reason: "an error signal",
+    tasks: [{ task: { task_id: "T-001", instruction: "Fix it", kind: "edit_repo" }, deps: [] }],
+  },
+  null,
+  0,
+);
+const DISPATCH = record("dispatch", { feedback: [] });
+const ASK = record("result", {
+  kind: "reported",
+  code: null,
+  patch: null,
+  evidence: { key: "k", digest: "d" },
+  result: {
+    status: "needs_input",
+    questions: ["Which colour?"],
+    summary: "",
+    files_changed: [],
+    verify: { status: "unknown" },
+  },
+});
+const PASS = record("verdict", {
+  verdict: "PASS",
+  code: null,
+  message: "ok",
+  commit: COMMIT,
+  evidence: { key: "run_1.T-001.1.verdict", digest: "d" },
+  checks: [{ command: "npm test", exitCode: 0, timedOut: false, durationMs: 1200, tail: "" }],
+  baseChecks: [{ command: "npm test", exitCode: 1, timedOut: false, durationMs: 900, tail: "" }],
+});
+const LANDED = record("landing", {
+  kind: "landed",
+  ref: "refs/heads/antiphon/run_1",
+  commit: COMMIT,
+  previous: null,
+});
+const LANDED_ON_MAIN = record(
+  "landing",
+  { kind: "landed", ref: "refs/heads/main", commit: COMMIT, previous: null },
+  null,
+  0,
+);
+const CLOSED = record(
+  "closed",
+  { status: "succeeded", code: null, message: "", commit: COMMIT, landedOn: "refs/heads/main", seal: "s" },
+  null,
+  0,
+);
+
+describe("a run told in words", () => {
+  const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
+
+  it("says where it starts, how it was read, what was proven and where it landed", () => {
+    expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
+    const noted = { ...(INTENT.body as { options: object }) };
+    noted.options = { ...noted.options, image_note: ".devcontainer.json: x:1 is not allowed here" };
+    expect(text(record("intent", noted, null, 0))).toEqual([
+      "accepted: /app at aaaaaaaaaa (main)",
+      "takes the standard image: .devcontainer.json: x:1 is not allowed here",
+    ]);
+    expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
+    expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
+    expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
+  });
+
+  it("names a code once, also when the message has it already", () => {
+    const failed = (summary: string): RunRecord =>
+      record("result", {
+        ...(ASK.body as object),
+        code: "ANT_VERIFY_SELF_FAILED",
+        result: { status: "failed", summary, files_changed: [], verify: { status: "fail" }, questions: [] },
+      });
+    expect(text(failed("tests fail"))).toEqual(["attempt 1 failed: tests fail (ANT_VERIFY_SELF_FAILED)"]);
+    expect(text(failed("ANT_VERIFY_SELF_FAILED: tests fail"))).toEqual([
+      "attempt 1 failed: ANT_VERIFY_SELF_FAILED: tests fail",
+    ]);
+  });
+
+  it("an attempt that had no sandbox waits, and is not given up", () => {
+    const abandoned = {
+      kind: "abandoned",
+      associate: "as_1",
+      code: "ANT_DOCKER_UNREACHABLE",
+      message: "no engine",
+    };
+    const [waits] = narrate(record("result", { ...abandoned, outage: true }));
+    expect(waits).toMatchObject({
+      mark: "wait",
+      text: expect.stringContaining("no sandbox to be had") as string,
+    });
+    expect(doingNow(record("result", { ...abandoned, outage: true }), null)).toBe(
+      "T-001: resting; no sandbox to be had (ANT_DOCKER_UNREACHABLE)",
+    );
+    const [lost] = narrate(record("result", abandoned));
+    expect(lost).toMatchObject({ mark: "bad", text: expect.stringContaining("given up") as string });
+  });
+
+  it("on the line that is redrawn stands the newest word of whoever works, on one line and harmless", () => {
+    expect(doingNow(DISPATCH, null)).toBe("T-001: waiting for an Associate");
+    const progress = {
+      taskId: "T-001",
+      stream: "progress",
+      epoch: 1,
+      text: "no engine;\n trying \u001b[2Jagain",
+    };
+    expect(doingNow(DISPATCH, progress)).toBe("T-001: no engine; trying \\x1b[2Jagain");
+  });
+
+  it("asks what the agent asks", () => {
+    expect(narrate(ASK)).toEqual([{ mark: "wait", task: "T-001", text: "asks: Which colour?" }]);
+  });
+});
+
+describe("the summary of a run", () => {
+  it("has the verdict per task, the run's own branch, and the branch that was moved", () => {
+    const summary = summarize(
+      "run_1",
+      [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED],
+      null,
+      0,
+    );
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      branch: "antiphon/run_1",
+      landedOn: "refs/heads/main",
+      commit: COMMIT,
+    });
+    const rows = Object.fromEntries(summaryRows(summary, null));
+    expect(rows["T-001"]).toBe("PASS, landed as aaaaaaaaaa  Fix it");
+    expect(rows.commit).toBe(`${COMMIT} on antiphon/run_1`);
+    expect(rows["landed on"]).toBe("main");
+  });
+
+  it("shows the question and how to answer it when the run waits", () => {
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK], null, 0);
+    expect(exitCodeOf(summary.status)).toBe(3);
+    expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
+    expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("of a run that is not over lasts until now, and says where its attempt is", () => {
+    const claim = record("claim", { associate: "associate_1", incarnation: "i" });
+    const started = Date.parse(INTENT.at);
+    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, claim], null, started + 20_000);
+    expect(summary.durationMs).toBe(20_000);
+    const rows = (of: RunRecord[]) =>
+      Object.fromEntries(summaryRows(summarize("run_1", of, null, started), null));
+    expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 under way  Fix it");
+    expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waits for an Associate  Fix it");
+    expect(summarize("run_1", [INTENT, CLOSED], null, started + 1e9).durationMs).toBe(
+      Date.parse(CLOSED.at) - started,
+    );
+  });
+
+  it("shows what is to be decided, who has spoken, and how to decide it", () => {
+    const intent = {
+      ...INTENT,
+      body: { ...INTENT.body, options: { approvals: { needed: 2 } } },
+    } as RunRecord;
+    const result = { ...(ASK.body as { result: object }).result, status: "ok", questions: [] };
+    const ok = record("result", { ...(ASK.body as object), result });
+    const verdict = record("verdict", { ...(PASS.body as object), commit: COMMIT });
+    const about = { task: "T-001", attempt: 1, verdict: verdict.digest };
+    const yes = record("approval", { ...about, choice: "approve", by: "ben", reason: "fine" }, null, 1);
+    const seen = [intent, ROUTED, DISPATCH, ok, verdict, yes];
+    const rows = summaryRows(summarize("run_1", seen, null, Date.parse(CLOSED.at)), null);
+    const texts = rows.map(([, text]) => text);
+    expect(texts).toContain(`commit aaaaaaaaaa waits for approval, 1 of 2; verdict ${verdict.digest}`);
+    expect(texts).toContain(`approve by ben at ${yes.at}: fine`);
+    expect(rows).toContainEqual(["approve", `antiphon approve run_1 --verdict ${verdict.digest}`]);
+    expect(texts.join()).not.toContain("antiphon answer");
+    expect(narrate(yes)).toEqual([{ mark: "good", task: "T-001", text: "approved by ben: fine" }]);
+  });
+
+  it("tells a rejection and a wish for changes as what they are", () => {
+    const say = (choice: string) =>
+      narrate(record("input", { event: "approval", choice, by: "ben", answers: [], reason: "no" }))[0]?.text;
+    expect([say("reject"), say("changes")]).toEqual(["rejected by ben: no", "ben asks for changes: no"]);
+  });
+
+  it("maps the end of a run to an exit code", () => {
+    expect(
+      (["succeeded", "running", "failed", "canceled", "waiting_input"] as const).map(exitCodeOf),
+    ).toEqual([0, 0, 1, 1, 3]);
+  });
+});
+
+it("a status this version does not know is shown as it is, also when every object has something of that name", () => {
+  expect(["queued", "later", "constructor", "__proto__"].map(statusWords)).toEqual([
+    "waiting for the Router",
+    "later",
+    "constructor",
+    "__proto__",
+  ]);
+});

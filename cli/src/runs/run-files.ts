@@ -1,0 +1,96 @@
+// Reads the files that options of `antiphon run` name.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parse } from "yaml";
+import type { Patch, TaskSpec } from "@antiphon/contracts";
+import { Failure, usage } from "../failure.ts";
+import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
+import type { RunFiles, RunFlags } from "./run-request.ts";
+
+export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording: unknown }> {
+  const recording = flags.recording === undefined ? null : readJson(flags.recording);
+  const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
+  return {
+    patch: flags.patch === undefined ? null : readPatch(flags.patch),
+    tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
+    recordingSeed: typeof seed === "string" ? seed : null,
+    recording,
+  };
+}
+
+/** A path that the gateway's machine cannot have is told here, when that machine is this one. */
+export function localProblem(gatewayUrl: string, repoPath: string): Failure | null {
+  const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
+  if (!isHere || existsSync(repoPath)) return null;
+  const remedy = "Check --repo; a relative path counts from the directory the command is run in.";
+  return new Failure("ANT_REPO_NOT_FOUND", `there is nothing at ${repoPath}`, { remedy });
+}
+
+export function readPatch(file: string): Patch {
+  const text = readText(file);
+  if (/^\s*\{/.test(text)) return parseJson(text, file) as Patch;
+  const files = splitDiff(text);
+  if (files.length === 0) {
+    throw new Failure("ANT_PATCH_MALFORMED", `${file} holds no unified diff`, { exitCode: 2 });
+  }
+  return { files };
+}
+
+/** A list of tasks, `{tasks: [...]}`, or a router contract; an agent's `patch` may name a file beside it. */
+async function readTasks(file: string): Promise<TaskSpec[]> {
+  const text = readText(file);
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (error) {
+    throw usage(`${file} is not YAML: ${(error as Error).message.split("\n")[0] ?? ""}`);
+  }
+  const tasks = listIn(document);
+  if (tasks === null)
+    throw usage(
+      `${file} holds no list of tasks`,
+      'write "tasks:" and below it "- id: 1, description: ..., dependencies: []"',
+    );
+  return tasks.map((task) => withPatch(task, dirname(file)));
+}
+
+function listIn(document: unknown): Record<string, unknown>[] | null {
+  if (Array.isArray(document)) return document as Record<string, unknown>[];
+  if (typeof document !== "object" || document === null) return null;
+  const holder = document as { tasks?: unknown; router_contract?: { tasks?: unknown } };
+  const tasks = holder.tasks ?? holder.router_contract?.tasks;
+  return Array.isArray(tasks) ? (tasks as Record<string, unknown>[]) : null;
+}
+
+function withPatch(task: Record<string, unknown>, dir: string): TaskSpec {
+  const { status: _contractState, ...spec } = task;
+  const agent = spec.agent as { patch?: unknown } | undefined;
+  if (typeof agent?.patch !== "string") return { dependencies: [], ...spec } as unknown as TaskSpec;
+  return {
+    dependencies: [],
+    ...spec,
+    agent: { ...agent, patch: readPatch(resolve(dir, agent.patch)) },
+  } as unknown as TaskSpec;
+}
+
+function readJson(file: string): unknown {
+  return parseJson(readText(file), file);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usage(`${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+export function readText(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    throw usage(`cannot read ${file}: ${why}`);
+  }
+}

@@ -1,0 +1,203 @@
+// The end of a run: what `--json` prints, and what a person reads. Pure.
+import { isPaused, runView } from "@antiphon/run/view/run-view";
+import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import { branch, firstLine, short } from "./narrate.ts";
+
+export interface TaskSummary {
+  readonly task: string;
+  readonly title: string;
+  readonly status: RunStep["status"];
+  readonly phase: RunStep["phase"];
+  readonly verdict: string | null;
+  readonly epoch: number;
+  readonly attempts: number;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly commit: string | null;
+  readonly questions: readonly string[];
+  readonly evidence: string | null;
+  /** What people decide about its change; null where nobody has to. */
+  readonly approval: StepApproval | null;
+}
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly intentId: string | null;
+  readonly goal: string;
+  readonly repo: string | null;
+  readonly status: RunViewModel["status"];
+  /** Held by somebody: nothing new starts until it is resumed. */
+  readonly paused: boolean;
+  readonly code: string | null;
+  readonly message: string;
+  readonly workflow: string | null;
+  readonly tasks: readonly TaskSummary[];
+  readonly commit: string | null;
+  readonly branch: string | null;
+  readonly landedOn: string | null;
+  readonly seal: string | null;
+  /** Who signed the decisions, as far as they were verified; null: there is none yet. */
+  readonly signed: string | null;
+  readonly startedAt: string | null;
+  readonly durationMs: number;
+}
+
+/** `now`: milliseconds since 1970; a run that is not over has lasted until then. */
+export function summarize(
+  runId: string,
+  records: readonly RunRecord[],
+  signed: string | null,
+  now: number,
+): RunSummary {
+  const view = runView(records);
+  const intent = records.find((record) => record.type === "intent");
+  const routed = records.find((record) => record.type === "routed");
+  const closed = records.find((record) => record.type === "closed");
+  // A task lands on the run's own branch; the landing of the whole run is the target branch that was asked for.
+  const landing = records.findLast(
+    ({ type, body, taskId }) => type === "landing" && taskId !== null && "ref" in body,
+  );
+  const ref = landing?.type === "landing" && landing.body.kind === "landed" ? landing.body : null;
+  const start = records[0]?.at ?? null;
+  const end = closed === undefined ? now : Date.parse(closed.at);
+  return {
+    runId,
+    intentId: intent?.body.intentId ?? null,
+    goal: intent?.body.intent.goal ?? "",
+    repo: intent?.body.base.repo.path ?? null,
+    status: view.status,
+    paused: isPaused(records),
+    code: closed?.body.code ?? null,
+    message: closed?.body.message ?? "",
+    workflow: routed?.body.workflow ?? null,
+    tasks: view.steps.map((step) => taskSummary(view, step)),
+    commit: closed?.body.commit ?? ref?.commit ?? null,
+    branch: ref === null ? null : branch(ref.ref),
+    landedOn: closed?.body.landedOn ?? null,
+    seal: closed?.body.seal ?? null,
+    signed,
+    startedAt: start,
+    // The records' clock is the server's, ours may be behind it.
+    durationMs: start === null ? 0 : Math.max(0, end - Date.parse(start)),
+  };
+}
+
+function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
+  const { id, title, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const approval = step.approval ?? null;
+  const bundles = view.artifacts.filter(
+    (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
+  );
+  const evidence = bundles.at(-1)?.name ?? null;
+  const stands = { title, status, phase, verdict, epoch, attempts, code, message, commit, questions };
+  return { task: id, ...stands, evidence, approval };
+}
+
+const STATUS_WORDS: Record<RunViewModel["status"], string> = {
+  queued: "waiting for the Router",
+  running: "under way",
+  waiting_input: "waits for your answer",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "canceled",
+};
+
+export function statusWords(status: string): string {
+  return Object.hasOwn(STATUS_WORDS, status) ? STATUS_WORDS[status as keyof typeof STATUS_WORDS] : status;
+}
+
+/** 0 ok, 1 run failed, 3 needs input. A run that is still under way is no failure. */
+export function exitCodeOf(status: RunViewModel["status"]): number {
+  if (status === "waiting_input") return 3;
+  return status === "failed" || status === "canceled" ? 1 : 0;
+}
+
+/** Label and text, in the order in which they are printed. `take`: the command that takes the result, if there is one. */
+export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
+  const rows: [string, string][] = [["run", summary.runId]];
+  for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
+  if (summary.commit !== null && summary.branch !== null)
+    rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
+  const target = summary.landedOn === null ? null : branch(summary.landedOn);
+  if (target !== null && target !== summary.branch) rows.push(["landed on", target]);
+  else if (take !== null) rows.push(["take it", take]);
+  if (summary.signed !== null) rows.push(["signed by", summary.signed]);
+  if (summary.tasks.some((task) => task.evidence !== null)) {
+    rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
+    rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
+  }
+  if (summary.paused) rows.push(["paused", `let it go on with: antiphon resume ${summary.runId}`]);
+  if (summary.status === "waiting_input") {
+    for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);
+    rows.push(...howToAnswer(summary));
+  }
+  return rows;
+}
+
+/** What is decided about a task's change, and who said what. */
+function approvalRows({ approval }: TaskSummary): [string, string][] {
+  if (approval === null) return [];
+  const { commit, needed, words, verdict } = approval;
+  const given = words.filter(({ choice }) => choice === "approve").length;
+  const state = approval.state === "pending" ? "waits for approval" : STATE_WORDS[approval.state];
+  const rows: [string, string][] = [
+    ["", `commit ${short(commit)} ${state}, ${given} of ${needed}; verdict ${verdict}`],
+  ];
+  for (const { choice, by, at, reason } of words)
+    rows.push(["", `${choice} by ${by} at ${at}${reason === undefined ? "" : `: ${firstLine(reason)}`}`]);
+  return rows;
+}
+
+const STATE_WORDS: Record<Exclude<StepApproval["state"], "pending">, string> = {
+  approved: "is approved",
+  rejected: "is rejected",
+  changes: "was sent back for changes",
+};
+
+function howToAnswer({ runId, tasks }: RunSummary): [string, string][] {
+  const pending = tasks.filter(({ approval }) => approval?.state === "pending");
+  const isAsked = tasks.some(
+    ({ questions, approval }) => questions.length > 0 && approval?.state !== "pending",
+  );
+  const rows: [string, string][] = isAsked ? [["answer", `antiphon answer ${runId} "<your answer>"`]] : [];
+  const [first] = pending;
+  if (first?.approval == null) return rows;
+  const { verdict } = first.approval;
+  rows.push(["approve", `antiphon approve ${runId} --verdict ${verdict}`]);
+  rows.push(["or", `antiphon reject ${runId} --reason "<why>"`]);
+  rows.push(["or", `antiphon changes ${runId} --reason "<what to change>"`]);
+  return rows;
+}
+
+/** Where a task is that has no verdict yet. */
+function phaseWords({ phase, status, epoch }: TaskSummary): string {
+  switch (phase) {
+    case "blocked":
+      return "waits for other tasks";
+    case "ready":
+      return epoch === 0 ? "waits for the Director" : `attempt ${epoch} waits for an Associate`;
+    case "paused":
+      return "held";
+    case "resting":
+      return "rests before its next attempt";
+    case "claimed":
+      return `attempt ${epoch} under way`;
+    case "verifying":
+      return `attempt ${epoch} in the clean room`;
+    case "landing":
+      return "landing";
+    case "waiting_input":
+      return "waits for your answer";
+    case "finished":
+      return status;
+  }
+}
+
+function taskText(task: TaskSummary): string {
+  const verdict = task.verdict ?? phaseWords(task);
+  const tries = task.attempts > 1 ? ` after ${task.attempts} attempts` : "";
+  const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
+  const why = task.code === null ? "" : `: ${task.code}`;
+  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}`;
+}

@@ -1,0 +1,48 @@
+/** Which contract a file is meant to have: its schema comment, its name, else its keys. */
+import { Refusal, START } from "./document-text.ts";
+import { findContract } from "../reference/explain.ts";
+import { registry, SCHEMA_NAMES, type SchemaName } from "../registry/registry.ts";
+
+const BY_NAME: readonly [RegExp, SchemaName][] = [
+  [/(^|\/)tasks\/T-[^/]+\.ya?ml$/, "TaskContract"],
+  [/(^|\/)evidence\/.*manifest\.json$/, "EvidenceManifest"],
+  [/(^|\/)io_schema\.json$/, "SkillIoSchema"],
+  [/(^|\/)antiphon\.ya?ml$/, "ProjectFile"],
+];
+
+/** Throws Refusal when nothing tells. */
+export function kindOf(text: string, filename: string, value: unknown): SchemaName {
+  const comment = /^#\s*yaml-language-server:\s*\$schema=(\S+)/m.exec(text)?.[1];
+  if (comment !== undefined) return findContract(comment.replace(/^.*\//, "").replace(/\.json$/, ""));
+  const named = BY_NAME.find(([pattern]) => pattern.test(filename.replaceAll("\\", "/")));
+  if (named !== undefined) return named[1];
+  const found = byKeys(value);
+  if (found !== null) return found;
+  const expected = "--schema <name>, or a first line `# yaml-language-server: $schema=.../<id>.json`";
+  throw new Refusal(
+    START,
+    "cannot tell which contract this file is meant to have",
+    expected,
+    "nothing that tells",
+  );
+}
+
+/** The contract that knows most of the keys and misses fewest; null when two are equally near. */
+function byKeys(value: unknown): SchemaName | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  const keys = Object.keys(value);
+  const ranked = SCHEMA_NAMES.flatMap((name) => {
+    const { properties, required = [] } = registry[name].schema as {
+      properties?: object;
+      required?: string[];
+    };
+    if (properties === undefined) return [];
+    const known = keys.filter((key) => Object.hasOwn(properties, key)).length;
+    const missing = required.filter((key) => !keys.includes(key)).length;
+    return [{ name, score: 2 * known - missing - (keys.length - known), known }];
+  }).sort((a, b) => b.score - a.score);
+  const [first, second] = ranked;
+  if (first === undefined || first.known === 0 || first.score <= 0 || first.score === second?.score)
+    return null;
+  return first.name;
+}

@@ -1,0 +1,53 @@
+/** A file somebody wrote, YAML or JSON, checked against its contract. Errors carry the line. Never throws on bad text. */
+import { kindOf } from "./document-kind.ts";
+import { readDocument, Refusal, START, type Place } from "./document-text.ts";
+import { AntiphonError } from "../errors.ts";
+import { findContract } from "../reference/explain.ts";
+import type { Problem } from "../validation/problem.ts";
+import { registry, type SchemaName } from "../registry/registry.ts";
+import { validate } from "../validation/validate.ts";
+
+export type DocumentProblem = Problem & Place;
+
+export type DocumentCheck =
+  | { ok: true; schema: string; value: unknown }
+  | { ok: false; schema: string | null; errors: DocumentProblem[] };
+
+/** The value of a text, read as `validateDocument` reads it; null when it cannot be read. */
+export function documentValue(text: string, filename: string): unknown {
+  try {
+    return readDocument(text, filename).value;
+  } catch (error) {
+    if (error instanceof Refusal) return null;
+    throw error;
+  }
+}
+
+/** Checks text against `schema`, or against the contract that its name, its schema comment or its keys point to. */
+export function validateDocument(
+  text: string,
+  options: { filename: string; schema?: string },
+): DocumentCheck {
+  let schema: SchemaName | null = null;
+  try {
+    if (options.schema !== undefined) schema = findContract(options.schema);
+    const { value, placeOf } = readDocument(text, options.filename);
+    schema ??= kindOf(text, options.filename, value);
+    const result = validate(schema, value);
+    if (result.ok) return { ok: true, schema: registry[schema].id, value: result.value };
+    const errors = result.errors.map((problem) => ({ ...problem, ...placeOf(problem.path) }));
+    return { ok: false, schema: registry[schema].id, errors };
+  } catch (error) {
+    const id = schema === null ? null : registry[schema].id;
+    if (error instanceof Refusal) return { ok: false, schema: id, errors: [error.problem] };
+    if (error instanceof AntiphonError) {
+      const expected = "the name of a contract";
+      return {
+        ok: false,
+        schema: id,
+        errors: [{ path: "", message: error.detail, expected, found: options.schema ?? "nothing", ...START }],
+      };
+    }
+    throw error;
+  }
+}

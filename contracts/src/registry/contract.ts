@@ -1,0 +1,24 @@
+/** An entry of the registry. */
+import type { TSchema } from "typebox";
+import type { Rule } from "../shapes/rule.ts";
+
+/** The seed document a contract comes from, or `antiphon` for our own. */
+export type Source = "000" | "001" | "002" | "003" | "004" | "antiphon";
+
+export type Contract<S extends TSchema = TSchema> = {
+  /** Name and version: `DirectorTask.v0`. The `$id` of its JSON Schema file. */
+  readonly id: string;
+  readonly source: Source;
+  readonly schema: S;
+  /** What the shape cannot say. */
+  readonly rules: readonly Rule[];
+};
+
+export function contract<S extends TSchema>(
+  id: string,
+  source: Source,
+  schema: S,
+  rules: readonly Rule[] = [],
+): Contract<S> {
+  return { id, source, schema, rules };
+}

@@ -1,0 +1,104 @@
+/** Antiphon's own contracts: what its services say to each other. */
+import { DeadLetter } from "../journal/dead-letter.ts";
+import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
+import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import { EgressConfig } from "../settings/egress-config.ts";
+import {
+  EgressCloseRequest,
+  EgressGrant,
+  EgressOpened,
+  EgressOpenRequest,
+  EgressReport,
+} from "../rpc/egress-rpc.ts";
+import { JournalEnvelope } from "../journal/record.ts";
+import { ControlHint, LogLine } from "../wire/live.ts";
+import { ProjectFile } from "../settings/project-file.ts";
+import { Provenance } from "../runs/provenance.ts";
+import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../shapes/refs.ts";
+import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts";
+import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
+import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
+import {
+  runOptionsRules,
+  sandboxRequestRules,
+  sandboxSessionOpenRules,
+  sandboxSessionWriteRules,
+} from "../rules/own.ts";
+import {
+  SandboxSessionEvent,
+  SandboxSessionExec,
+  SandboxSessionExit,
+  SandboxSessionInput,
+  SandboxSessionOpen,
+  SandboxSessionRef,
+  SandboxSessionSignal,
+  SandboxSessionWrite,
+} from "../rpc/sandbox-session.ts";
+import { AgentSpec, ModelBudget, RunOptions, TaskSpec } from "../runs/run-options.ts";
+import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
+import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
+import { DirectorKey } from "../stored/signature.ts";
+import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
+import { contract } from "./contract.ts";
+
+export const OWN_CONTRACTS = {
+  AgentSpec: contract("AgentSpec.v1", "antiphon", AgentSpec),
+  RunOptions: contract("RunOptions.v1", "antiphon", RunOptions, runOptionsRules),
+  TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
+  RunStep: contract("RunStep.v1", "antiphon", RunStep),
+  RunArtifact: contract("RunArtifact.v1", "antiphon", RunArtifact),
+  BlobRef: contract("BlobRef.v1", "antiphon", BlobRef),
+  EvidenceRef: contract("EvidenceRef.v1", "antiphon", EvidenceRef),
+  RepoBase: contract("RepoBase.v1", "antiphon", RepoBase),
+  TreeRef: contract("TreeRef.v1", "antiphon", TreeRef),
+  CheckOutcome: contract("CheckOutcome.v1", "antiphon", CheckOutcome),
+  Feedback: contract("Feedback.v1", "antiphon", Feedback),
+  Provenance: contract("Provenance.v1", "antiphon", Provenance),
+  DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
+  SessionRequest: contract("SessionRequest.v1", "antiphon", SessionRequest),
+  SessionEntry: contract("SessionEntry.v1", "antiphon", SessionEntry),
+  DirectorKey: contract("DirectorKey.v1", "antiphon", DirectorKey),
+  JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
+  ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),
+  LogLine: contract("LogLine.v1", "antiphon", LogLine),
+  RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
+  RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
+  RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
+  RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),
+  RunRebuildReply: contract("RunRebuildReply.v1", "antiphon", RunRebuildReply),
+  RpcFailure: contract("RpcFailure.v1", "antiphon", RpcFailure),
+  SandboxRequest: contract("SandboxRequest.v1", "antiphon", SandboxRequest, sandboxRequestRules),
+  SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),
+  SandboxOutcome: contract("SandboxOutcome.v1", "antiphon", SandboxOutcome),
+  ModelBudget: contract("ModelBudget.v1", "antiphon", ModelBudget),
+  EgressConfig: contract("EgressConfig.v1", "antiphon", EgressConfig),
+  EgressGrant: contract("EgressGrant.v1", "antiphon", EgressGrant),
+  EgressOpenRequest: contract("EgressOpenRequest.v1", "antiphon", EgressOpenRequest),
+  EgressOpened: contract("EgressOpened.v1", "antiphon", EgressOpened),
+  EgressCloseRequest: contract("EgressCloseRequest.v1", "antiphon", EgressCloseRequest),
+  EgressReport: contract("EgressReport.v1", "antiphon", EgressReport),
+  SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
+  ProjectFile: contract("ProjectFile.v1", "antiphon", ProjectFile),
+  ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),
+  ImagesReply: contract("ImagesReply.v1", "antiphon", ImagesReply),
+  SandboxImage: contract("SandboxImage.v1", "antiphon", SandboxImage),
+  SandboxSessionOpen: contract(
+    "SandboxSessionOpen.v1",
+    "antiphon",
+    SandboxSessionOpen,
+    sandboxSessionOpenRules,
+  ),
+  SandboxSessionExec: contract("SandboxSessionExec.v1", "antiphon", SandboxSessionExec),
+  SandboxSessionInput: contract("SandboxSessionInput.v1", "antiphon", SandboxSessionInput),
+  SandboxSessionWrite: contract(
+    "SandboxSessionWrite.v1",
+    "antiphon",
+    SandboxSessionWrite,
+    sandboxSessionWriteRules,
+  ),
+  SandboxSessionRef: contract("SandboxSessionRef.v1", "antiphon", SandboxSessionRef),
+  SandboxSessionSignal: contract("SandboxSessionSignal.v1", "antiphon", SandboxSessionSignal),
+  SandboxSessionExit: contract("SandboxSessionExit.v1", "antiphon", SandboxSessionExit),
+  SandboxSessionEvent: contract("SandboxSessionEvent.v1", "antiphon", SandboxSessionEvent),
+};

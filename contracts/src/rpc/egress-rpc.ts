@@ -1,0 +1,71 @@
+/**
+ * What a sandbox-runner and an egress gateway say to each other on `antiphon.v1.rpc.egress.*`: open a listener for one
+ * sandbox, close it and get the account of what went through it. The traffic itself is TCP, from the runner to the
+ * listener, each connection opened by the token.
+ */
+import { Type, type Static } from "typebox";
+import { BlobRef } from "../shapes/refs.ts";
+import { ModelBudget } from "../runs/run-options.ts";
+import { EgressProfile } from "../seeds/director-task.ts";
+import { closed, nullable } from "../shapes/shape.ts";
+
+export const EgressGrant = closed(
+  {
+    profile: EgressProfile,
+    model_budget: nullable(ModelBudget, { description: "Of the whole run. null: no model call leaves." }),
+  },
+  { description: "What a sandbox may reach." },
+);
+export type EgressGrant = Static<typeof EgressGrant>;
+
+export const EgressOpenRequest = closed(
+  {
+    run: Type.String({ minLength: 1, maxLength: 128 }),
+    task: Type.String({ minLength: 1, maxLength: 128 }),
+    epoch: Type.Integer({ minimum: 0 }),
+    jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+    grant: EgressGrant,
+  },
+  { description: "Asks for a listener of its own for one sandbox." },
+);
+export type EgressOpenRequest = Static<typeof EgressOpenRequest>;
+
+export const EgressOpened = closed(
+  {
+    lease: Type.String({ minLength: 1, maxLength: 64 }),
+    node: Type.String({ minLength: 1, maxLength: 64, description: "The gateway process that holds it." }),
+    host: Type.String({ minLength: 1, maxLength: 253 }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    token: Type.String({ pattern: "^[0-9a-f]{64}$", description: "First line of every connection." }),
+    ca: Type.String({ description: "PEM certificates for the sandbox to trust. No key." }),
+  },
+  { description: "A listener of one sandbox. It lives as long as its control connection." },
+);
+export type EgressOpened = Static<typeof EgressOpened>;
+
+export const EgressCloseRequest = closed(
+  { lease: Type.String({ minLength: 1, maxLength: 64 }) },
+  { description: "Ends a listener and revokes its token." },
+);
+export type EgressCloseRequest = Static<typeof EgressCloseRequest>;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const EgressReport = closed(
+  {
+    log: nullable(BlobRef, { description: "One line of JSON a request; null: there was none." }),
+    requests: count("Asked for, refused ones included."),
+    refused: count("Refused by a rule."),
+    bytes_up: count("Sent to the other side."),
+    bytes_down: count("Received from it."),
+    model_calls: count("Calls of a model that left."),
+    model_tokens: count("Tokens they were charged."),
+    model_usd_micro: count("Millionths of a US dollar they were charged."),
+    recordings: Type.Array(BlobRef, {
+      maxItems: 10_000,
+      description: "Request and response of each model call, without secrets, oldest first.",
+    }),
+  },
+  { description: "What went through a sandbox's listener." },
+);
+export type EgressReport = Static<typeof EgressReport>;

@@ -1,0 +1,181 @@
+/**
+ * What services and the sandbox-runner say to each other on `antiphon.v1.rpc.sandbox.*`. The runner answers a
+ * request with a stream of events, the last of which is `done` (or `busy`: ask elsewhere, or later).
+ */
+import { Type, type Static } from "typebox";
+import { EgressGrant, EgressReport } from "./egress-rpc.ts";
+import { BlobRef } from "../shapes/refs.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
+
+export const FileMode = oneOf(["100644", "100755"], {
+  description: "Regular or executable; nothing else exists.",
+});
+export type FileMode = Static<typeof FileMode>;
+
+const path = Type.String({ minLength: 1, maxLength: 1024, description: "Relative to /workspace." });
+
+export const SandboxFile = closed(
+  {
+    path,
+    content: Type.String(),
+    encoding: oneOf(["utf8", "base64"]),
+    mode: FileMode,
+  },
+  { description: "A file carried in the message itself." },
+);
+export type SandboxFile = Static<typeof SandboxFile>;
+
+export const SandboxWorkspace = closed(
+  {
+    tree: nullable(Type.String({ minLength: 1 }), {
+      description: "Object in `ANT_REPOS`; null: start empty.",
+    }),
+    files: Type.Array(SandboxFile, { maxItems: 2000 }),
+    overlay: nullable(BlobRef, { description: "Tar of changed files." }),
+    deletions: Type.Array(path, { maxItems: 20_000 }),
+  },
+  {
+    description:
+      "What /workspace holds: the tree, minus deletions, plus the overlay, plus files, in this order.",
+  },
+);
+export type SandboxWorkspace = Static<typeof SandboxWorkspace>;
+
+export const SandboxStep = closed(
+  {
+    id: Type.String({ minLength: 1, maxLength: 64 }),
+    argv: Type.Array(Type.String(), { minItems: 1, maxItems: 256 }),
+    cwd: Type.Optional(Type.String({ description: "Relative to /workspace." })),
+    env: Type.Record(Type.String(), Type.String()),
+    stdin: Type.Optional(Type.String()),
+    timeoutMs: Type.Integer({ minimum: 1 }),
+    continueOnFailure: Type.Boolean({ description: "Go on with the next step after a non-zero exit." }),
+    quiet: Type.Optional(
+      Type.Boolean({ description: "Keep its output out of the live log; it is kept all the same." }),
+    ),
+  },
+  { description: "One command." },
+);
+export type SandboxStep = Static<typeof SandboxStep>;
+
+export const SandboxLimits = closed(
+  {
+    memoryBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    cpus: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    pids: Type.Optional(Type.Integer({ minimum: 1 })),
+    workspaceBytes: Type.Optional(Type.Integer({ minimum: 1 })),
+    outputBytes: Type.Optional(Type.Integer({ minimum: 0, description: "Kept per stream." })),
+  },
+  { description: "Tighter bounds than the runner's own. Looser ones are refused." },
+);
+export type SandboxLimits = Static<typeof SandboxLimits>;
+
+export const SandboxRequest = closed(
+  {
+    jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
+    run: Type.String({ minLength: 1 }),
+    task: Type.String({ minLength: 1 }),
+    epoch: Type.Integer({ minimum: 0 }),
+    purpose: oneOf(["attempt", "verify", "base"]),
+    image: nullable(Type.String({ minLength: 1 }), { description: "null: the runner's default." }),
+    budgetMs: Type.Integer({ minimum: 1, description: "For all steps together." }),
+    workspace: SandboxWorkspace,
+    steps: Type.Array(SandboxStep, { minItems: 1, maxItems: 128 }),
+    collect: Type.Boolean({ description: "Send back what changed in /workspace." }),
+    collectAfter: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          "Id of the step after which changes are collected, so that what later checks leave behind is not part of them. Default: the last step.",
+      }),
+    ),
+    limits: Type.Optional(SandboxLimits),
+    egress: Type.Optional(EgressGrant),
+  },
+  { description: "One sandbox, a few commands (S1)." },
+);
+export type SandboxRequest = Static<typeof SandboxRequest>;
+
+export const OutputRef = closed(
+  {
+    blob: nullable(BlobRef),
+    bytes: Type.Integer({ minimum: 0, description: "Produced." }),
+    kept: Type.Integer({ minimum: 0, description: "Kept in the blob." }),
+    truncated: Type.Boolean(),
+    tail: Type.String({ description: "The last 2 KiB, as UTF-8." }),
+  },
+  { description: "Output of one stream of one step (S3)." },
+);
+export type OutputRef = Static<typeof OutputRef>;
+
+export const SandboxStepOutcome = closed({
+  id: Type.String({ minLength: 1 }),
+  exitCode: nullable(Type.Integer()),
+  timedOut: Type.Boolean(),
+  durationMs: Type.Number({ minimum: 0 }),
+  stdout: OutputRef,
+  stderr: OutputRef,
+});
+export type SandboxStepOutcome = Static<typeof SandboxStepOutcome>;
+
+export const ChangedFile = closed({
+  path,
+  mode: FileMode,
+  bytes: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+});
+export type ChangedFile = Static<typeof ChangedFile>;
+
+export const SandboxChanges = closed({
+  overlay: nullable(BlobRef, { description: "Tar of the changed files, in canonical order; null: none." }),
+  files: Type.Array(ChangedFile),
+  deletions: Type.Array(path),
+});
+export type SandboxChanges = Static<typeof SandboxChanges>;
+
+export const SandboxOutcome = closed(
+  {
+    outcome: oneOf(["completed", "timeout", "oom", "canceled", "refused", "error"]),
+    code: nullable(Type.String({ pattern: "^ANT_[A-Z0-9_]+$" })),
+    message: Type.String(),
+    steps: Type.Array(SandboxStepOutcome),
+    changes: nullable(SandboxChanges),
+    meta: closed({
+      bootMs: Type.Number({ minimum: 0 }),
+      provider: oneOf(["microsandbox", "e2b", "docker", "bubblewrap"]),
+      node: Type.String(),
+      image: Type.String(),
+      containerId: Type.String(),
+    }),
+    egress: Type.Optional(EgressReport),
+  },
+  { description: "How the job ended." },
+);
+export type SandboxOutcome = Static<typeof SandboxOutcome>;
+
+export const SandboxEvent = Type.Union(
+  [
+    closed({ kind: Type.Literal("accepted"), node: Type.String(), image: Type.String() }),
+    closed({ kind: Type.Literal("busy"), retryAfterMs: Type.Integer({ minimum: 0 }) }),
+    closed({
+      kind: Type.Literal("started"),
+      bootMs: Type.Number({ minimum: 0 }),
+      containerId: Type.String(),
+    }),
+    closed({ kind: Type.Literal("beat") }),
+    closed({ kind: Type.Literal("step"), id: Type.String(), exitCode: nullable(Type.Integer()) }),
+    closed({ kind: Type.Literal("done"), result: SandboxOutcome }),
+  ],
+  { description: "One message of the runner's answer." },
+);
+export type SandboxEvent = Static<typeof SandboxEvent>;
+
+export const SandboxSignal = Type.Union(
+  [closed({ kind: Type.Literal("alive") }), closed({ kind: Type.Literal("cancel") })],
+  {
+    description:
+      "What a requester says on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel.",
+  },
+);
+export type SandboxSignal = Static<typeof SandboxSignal>;

@@ -1,0 +1,207 @@
+/** How a run is to be carried out: repository, agent, checks, bounds. Travels with an intent. */
+import { Type, type Static } from "typebox";
+import { RepoRef } from "../shapes/refs.ts";
+import { EgressProfile } from "../seeds/director-task.ts";
+import { closed, oneOf, type Filled } from "../shapes/shape.ts";
+import { Patch } from "../seeds/patch.ts";
+import { Workflow } from "../seeds/router-contract.ts";
+
+const command = Type.String({ minLength: 1, maxLength: 8192 });
+const glob = Type.String({ minLength: 1, maxLength: 1024 });
+
+export const ScriptedAgent = closed(
+  {
+    kind: Type.Literal("scripted"),
+    commands: Type.Optional(
+      Type.Array(command, { maxItems: 64, description: "Shell commands that edit the work tree." }),
+    ),
+    patch: Type.Optional(Patch),
+    claim: Type.Optional(
+      oneOf(["honest", "ok"], {
+        description:
+          "ok: report success without verifying. Used to prove that the clean room does not believe it.",
+      }),
+    ),
+    ask: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: "A question: the first epoch answers needs_input.",
+      }),
+    ),
+  },
+  { description: "No model: explicit commands or a given patch." },
+);
+
+export const CommandAgent = closed(
+  {
+    kind: Type.Literal("command"),
+    argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 256 }),
+  },
+  { description: "Any program in the sandbox: DirectorTask JSON on stdin, edits /workspace." },
+);
+
+export const ReplayAgent = closed(
+  {
+    kind: Type.Literal("replay"),
+    seed: Type.String({ minLength: 1, maxLength: 256, description: "Part of the replay key." }),
+  },
+  { description: "A recorded session, found by its replay key." },
+);
+
+export const AgentSpec = Type.Union([ScriptedAgent, CommandAgent, ReplayAgent], {
+  description: "Who does the work.",
+});
+export type AgentSpec = Static<typeof AgentSpec>;
+
+export const TaskSpec = closed(
+  {
+    id: Type.Integer({ minimum: 1, maximum: 1000 }),
+    description: Type.String({ minLength: 1, maxLength: 8192 }),
+    dependencies: Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), { maxItems: 1000 }),
+    agent: Type.Optional(AgentSpec),
+    checks: Type.Optional(Type.Array(command, { maxItems: 64 })),
+    kind: Type.Optional(oneOf(["edit_repo", "run", "inspect"])),
+  },
+  { description: "A task given by the user instead of planned by the Router." },
+);
+export type TaskSpec = Static<typeof TaskSpec>;
+
+export const ModelBudget = closed(
+  {
+    tokens: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "Tokens in and out together." }),
+    ),
+    usd_micro: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10_000_000_000, description: "Millionths of a US dollar." }),
+    ),
+  },
+  {
+    description:
+      "What the model calls of a run may cost in all. Both given: whichever is met first; neither: no call leaves.",
+  },
+);
+export type ModelBudget = Static<typeof ModelBudget>;
+
+export const Approvals = closed(
+  {
+    needed: Type.Integer({ minimum: 1, maximum: 16, description: "Different people who have to approve." }),
+  },
+  {
+    description:
+      "People decide before a verified change lands. Who asked for the run does not count, where people are known apart.",
+  },
+);
+export type Approvals = Static<typeof Approvals>;
+
+export const RunOptions = closed(
+  {
+    repo: RepoRef,
+    base_ref: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "Start here instead of at HEAD." }),
+    ),
+    land_on: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: "Also move this branch when the run succeeds.",
+      }),
+    ),
+    agent: AgentSpec,
+    checks: Type.Optional(
+      Type.Array(command, {
+        default: [],
+        maxItems: 64,
+        description: "Commands that prove success. Empty: discover one.",
+      }),
+    ),
+    workflow: Type.Optional(Workflow),
+    tasks: Type.Optional(Type.Array(TaskSpec, { minItems: 1, maxItems: 256 })),
+    max_attempts: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 20,
+        default: 3,
+        description: "Epochs that may come to a verdict, per task.",
+      }),
+    ),
+    time_budget_s: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400, default: 300, description: "Seconds per attempt." }),
+    ),
+    grants: Type.Optional(
+      Type.Array(glob, {
+        default: [],
+        maxItems: 256,
+        description: "Globs of protected paths the run may change.",
+      }),
+    ),
+    scope: Type.Optional(
+      Type.Array(glob, {
+        default: [],
+        maxItems: 256,
+        description: "Globs of paths the run may change. Empty: all.",
+      }),
+    ),
+    allow_unverified: Type.Optional(
+      Type.Boolean({ default: false, description: "Land although no check could be found (V5)." }),
+    ),
+    allow_unproven: Type.Optional(
+      Type.Boolean({ default: false, description: "Land although the check passes on the base too (V2)." }),
+    ),
+    allow_dirty: Type.Optional(
+      Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
+    ),
+    image: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
+    ),
+    image_note: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          "Written by the gateway: why the run does not use the image that the repository's devcontainer.json names.",
+      }),
+    ),
+    priority: Type.Optional(
+      oneOf(["interactive", "batch"], {
+        description: "Who waits for it; absent: interactive. Batch keeps a guaranteed share.",
+      }),
+    ),
+    tenant: Type.Optional(
+      Type.String({
+        pattern: "^[a-z0-9][a-z0-9_-]{0,31}$",
+        description: "Whose work it is; tenants take turns. Absent: `default`.",
+      }),
+    ),
+    run_time_budget_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_592_000,
+        description: "Seconds of wall-clock time from the intent to the end of the run. Absent: no bound.",
+      }),
+    ),
+    question_timeout_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_592_000,
+        description: "Seconds a question waits for its answer. Absent: seven days.",
+      }),
+    ),
+    egress: Type.Optional(EgressProfile),
+    model_budget: Type.Optional(ModelBudget),
+    approvals: Type.Optional(Approvals),
+  },
+  { description: "How a run is to be carried out." },
+);
+export type RunOptionsInput = Static<typeof RunOptions>;
+export type RunOptions = Filled<
+  Omit<RunOptionsInput, "egress">,
+  | "checks"
+  | "max_attempts"
+  | "time_budget_s"
+  | "grants"
+  | "scope"
+  | "allow_unverified"
+  | "allow_unproven"
+  | "allow_dirty"
+> & { egress?: EgressProfile };

@@ -1,0 +1,83 @@
+/** What an operator tells an egress gateway: hosts, credentials and prices. A JSON file; it holds no secret itself. */
+import { Type, type Static } from "typebox";
+import { closed, oneOf } from "../shapes/shape.ts";
+
+const host = (description: string) => Type.String({ minLength: 1, maxLength: 253, description });
+const price = (description: string) => Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
+
+const ModelPrice = closed(
+  {
+    input: price("Micro-dollars per million tokens."),
+    output: price("Micro-dollars per million tokens."),
+    cache_read: Type.Optional(price("Default: as input.")),
+    cache_write: Type.Optional(price("Default: twice input.")),
+    max_output: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      description: "Tokens of one answer at most.",
+    }),
+  },
+  { description: "What a model costs." },
+);
+
+const EgressCredential = closed(
+  {
+    host: host("Exact name. The credential goes to it over TLS and nowhere else."),
+    header: Type.Optional(
+      Type.String({ pattern: "^[a-z0-9-]{1,64}$", description: "Default: authorization." }),
+    ),
+    value: Type.Optional(
+      Type.String({ maxLength: 256, description: "Template with ${secret}. Default: `Bearer ${secret}`." }),
+    ),
+    user: Type.Optional(
+      Type.String({ maxLength: 128, description: "Instead of value: HTTP Basic with this user." }),
+    ),
+    env: Type.Optional(Type.String({ minLength: 1, description: "Environment variable with the secret." })),
+    file: Type.Optional(Type.String({ minLength: 1, description: "File with the secret." })),
+  },
+  {
+    description: "A secret that the gateway adds to requests; no sandbox ever holds it. One of env and file.",
+  },
+);
+
+const EgressModels = closed(
+  {
+    host: host("Exact name."),
+    port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default: 443." })),
+    shape: oneOf(["openai", "anthropic"], { description: "Which API it speaks." }),
+    prices: Type.Record(Type.String({ minLength: 1, maxLength: 128 }), ModelPrice, {
+      description: "By the exact model name. A model without a price is refused.",
+    }),
+  },
+  { description: "A host whose model calls are metered." },
+);
+
+const hosts = (description: string) =>
+  Type.Optional(Type.Array(host("Host, `*.host`, or with `:port`."), { maxItems: 512, description }));
+
+export const EgressConfig = closed(
+  {
+    git_hosts: hosts("Instead of the well-known git hosts."),
+    package_hosts: hosts("Instead of the well-known package hosts."),
+    tunnel_hosts: hosts(
+      "TLS is passed through: only the name is checked, no method, path, credential or log of them.",
+    ),
+    credentials: Type.Optional(Type.Array(EgressCredential, { maxItems: 256 })),
+    models: Type.Optional(Type.Array(EgressModels, { maxItems: 64 })),
+    upstream_ca_file: Type.Optional(
+      Type.String({ minLength: 1, description: "PEM authorities trusted besides the public ones." }),
+    ),
+    overrides: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 3, maxLength: 260 }),
+        Type.String({ minLength: 3, maxLength: 64 }),
+        {
+          description:
+            "DANGEROUS: `host:port` to `address:port`, taken without asking DNS and without the check that the address is public.",
+        },
+      ),
+    ),
+  },
+  { description: "Hosts, credentials and prices of an egress gateway." },
+);
+export type EgressConfig = Static<typeof EgressConfig>;

@@ -1,0 +1,44 @@
+/**
+ * `antiphon.yaml`: what a repository says about itself. Read from the base tree by the trusted side, before a run is
+ * accepted; a change to it is a change to a protected path (V3).
+ */
+import { Type, type Static } from "typebox";
+import { closed } from "../shapes/shape.ts";
+
+const command = Type.String({ minLength: 1, maxLength: 8192 });
+const commands = Type.Union([command, Type.Array(command, { minItems: 1, maxItems: 64 })], {
+  description: "Commands that prove success, where the run names none.",
+});
+
+/** Names the runner's own image, also where the repository names another. */
+export const DEFAULT_IMAGE = "default";
+
+export const ProjectFile = closed(
+  {
+    image: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: "Sandbox image, from the allowlist. `default`: the runner's own.",
+      }),
+    ),
+    checks: Type.Optional(commands),
+    check: Type.Optional(command),
+  },
+  { description: "A repository's `antiphon.yaml`." },
+);
+export type ProjectFile = Static<typeof ProjectFile>;
+
+/** Where a repository names its image. */
+export const ImageSource = Type.Union([
+  Type.Literal("antiphon.yaml"),
+  Type.Literal("antiphon.yml"),
+  Type.Literal(".devcontainer/devcontainer.json"),
+  Type.Literal(".devcontainer.json"),
+]);
+
+export const NamedImage = closed({
+  ref: Type.String({ minLength: 1, maxLength: 512 }),
+  from: ImageSource,
+});
+export type NamedImage = Static<typeof NamedImage>;

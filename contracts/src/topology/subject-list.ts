@@ -1,0 +1,110 @@
+/** Every subject pattern there is, with what it carries: the subject map as people read it. */
+import { JOURNAL_TYPES } from "../journal/record.ts";
+import { topology } from "./topology.ts";
+
+export type SubjectEntry = { subject: string; carries: string; keptIn: string };
+
+/** Asked and answered, kept nowhere. */
+const QUESTIONS: readonly SubjectEntry[] = [
+  {
+    subject: "antiphon.v1.rpc.repo.inspect",
+    carries: "`RepoInspectRequest.v1` -> `RepoInspectReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.run.contract",
+    carries: "`RunContractRequest.v1` -> `RunContractReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.run.rebuild",
+    carries: "`RunRebuildRequest.v1` -> `RunRebuildReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.run",
+    carries: "`SandboxRequest.v1` -> a stream of `SandboxEvent.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.job.<jobId>",
+    carries: "`SandboxSignal.v1`, requester to runner",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.open",
+    carries: "`SandboxSessionOpen.v1` -> a stream of `SandboxSessionEvent.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.<exec|write|collect|close>.<node>",
+    carries:
+      "`SandboxSessionExec.v1`, `SandboxSessionWrite.v1`, `SandboxSessionRef.v1` -> a stream of `SandboxSessionEvent.v1`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.session.<input|signal>.<node>",
+    carries: "`SandboxSessionInput.v1`, answered; `SandboxSessionSignal.v1`, holder to runner",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.egress.open",
+    carries: "`EgressOpenRequest.v1` -> `EgressOpened.v1`; queue `egress`",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.egress.close.<node>",
+    carries: "`EgressCloseRequest.v1` -> `EgressReport.v1`, runner to the gateway that holds the listener",
+    keptIn: "",
+  },
+  {
+    subject: "antiphon.v1.rpc.sandbox.images",
+    carries: "`ImagesRequest.v1` -> `ImagesReply.v1`; queue `sandbox-runner`",
+    keptIn: "",
+  },
+];
+
+export function subjectList(): SubjectEntry[] {
+  const journal = JOURNAL_TYPES.map((type) => ({
+    subject: `antiphon.v1.run.<partition>.${type}.<runId>.<taskId|->.<epoch>`,
+    carries: `\`journal.${type}.v1\``,
+    keptIn: "ANT_JOURNAL_<partition>",
+  }));
+  const log = (["stdout", "stderr", "progress"] as const).map((stream) => ({
+    subject: `antiphon.v1.log.<runId>.<taskId|->.${stream}`,
+    carries: "`LogLine.v1`",
+    keptIn: "ANT_LOG",
+  }));
+  const kept = new Set(topology.streams.map(({ name }) => name));
+  return [
+    ...journal,
+    ...log,
+    { subject: "antiphon.v1.ctl.<runId>", carries: "`ControlHint.v1`", keptIn: "" },
+    {
+      subject: "antiphon.v1.dlq.<consumer>.<type>.<runId>.<taskId|->.<epoch>",
+      carries: "`DeadLetter.v1`",
+      keptIn: kept.has("ANT_DLQ") ? "ANT_DLQ" : "",
+    },
+    {
+      subject: "antiphon.v1.session.<sessionId>.<n>",
+      carries: "`SessionConfig.v1.3` at 0, `SessionEntry.v1` behind it",
+      keptIn: kept.has("ANT_SESSIONS") ? "ANT_SESSIONS" : "",
+    },
+    {
+      subject: "antiphon.v1.timer.set.<kind>.<runId>.<taskId|->.<epoch>",
+      carries: "nothing but its schedule",
+      keptIn: "ANT_TIMERS",
+    },
+    {
+      subject: "antiphon.v1.timer.due.<kind>.<runId>.<taskId|->.<epoch>",
+      carries: "nothing: its time has come",
+      keptIn: "ANT_TIMERS",
+    },
+    ...QUESTIONS,
+    {
+      subject: "$SRV.PING | $SRV.INFO | $SRV.STATS",
+      carries: "NATS micro, answered by every service",
+      keptIn: "",
+    },
+  ];
+}

@@ -1,0 +1,135 @@
+/**
+ * The subject map: `antiphon.v1.<plane>.<low cardinality first>.<ids last>`, lower case, never user text.
+ *
+ * Invariants:
+ *  U1 One register, one subject: what a record's subject says is a function of (type, run, task, epoch) alone.
+ *  U2 A builder refuses a token that could widen or split a subject (`.`, `*`, `>`, white space, empty).
+ *  U3 parse(build(x)) = x, with the task id lower-cased.
+ */
+import { AntiphonError } from "../errors.ts";
+import { JOURNAL_TYPES, type JournalType, type StoredRecord } from "../journal/record.ts";
+
+/**
+ * Partitions of the journal where a deployment does not say otherwise. One is enough for a laptop and for thousands
+ * of runs a second. How many there are is fixed when the journal is made, and read back from the server.
+ */
+export const JOURNAL_PARTITIONS = 1;
+
+const ROOT = "antiphon.v1";
+const TOKEN = /^[a-z0-9][a-z0-9_-]{0,127}$/;
+
+export function safeToken(value: string): string {
+  // U2: a wildcard or a dot in an id would address other runs.
+  if (!TOKEN.test(value)) {
+    throw new AntiphonError("ANT_CONTRACT_INVALID", `not usable in a subject: ${JSON.stringify(value)}`);
+  }
+  return value;
+}
+
+const token = safeToken;
+
+export const taskToken = (taskId: string | null): string =>
+  taskId === null ? "-" : token(taskId.toLowerCase());
+
+/** FNV-1a, 32 bits, of an id: stable across processes and versions. Ids are ASCII, so a character is a byte. */
+export function fnv1a(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i += 1) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193) >>> 0;
+  return hash;
+}
+
+export function partitionOf(runId: string, partitions: number = JOURNAL_PARTITIONS): number {
+  return partitions === 1 ? 0 : fnv1a(runId) % partitions;
+}
+
+export type JournalAddress = { type: JournalType; runId: string; taskId: string | null; epoch: number };
+
+export type LogStream = "stdout" | "stderr" | "progress";
+
+export type SandboxSessionVerb = "exec" | "input" | "write" | "collect" | "close" | "signal";
+
+export const subjects = {
+  /** The register of a record (U1), in a journal of so many partitions. */
+  journal({ type, runId, taskId, epoch }: JournalAddress, partitions: number = JOURNAL_PARTITIONS): string {
+    if (!Number.isSafeInteger(epoch) || epoch < 0) {
+      throw new AntiphonError("ANT_CONTRACT_INVALID", `not an epoch: ${String(epoch)}`);
+    }
+    return `${ROOT}.run.${partitionOf(runId, partitions)}.${token(type)}.${token(runId)}.${taskToken(taskId)}.${epoch}`;
+  },
+  /** All records of one run, in one partition or (for readers that do not care) any. */
+  run: (runId: string): string => `${ROOT}.run.*.*.${token(runId)}.>`,
+  /** All records of one run, as a filter within its own partition's stream. */
+  runInPartition: (runId: string, partitions: number = JOURNAL_PARTITIONS): string =>
+    `${ROOT}.run.${partitionOf(runId, partitions)}.*.${token(runId)}.>`,
+  /** All records of one type of one run, as a filter within its own partition's stream. */
+  runTypeInPartition: (runId: string, type: JournalType, partitions: number = JOURNAL_PARTITIONS): string =>
+    `${ROOT}.run.${partitionOf(runId, partitions)}.${token(type)}.${token(runId)}.>`,
+  /** All records of one type of one run. */
+  runType: (runId: string, type: JournalType): string => `${ROOT}.run.*.${token(type)}.${token(runId)}.>`,
+  /** All records of a partition. */
+  partition: (partition: number): string => `${ROOT}.run.${partition}.>`,
+  /** All records of one type in a partition. */
+  partitionType: (partition: number, type: JournalType): string =>
+    `${ROOT}.run.${partition}.${token(type)}.>`,
+  /** Hints to whoever works on a run. */
+  control: (runId: string): string => `${ROOT}.ctl.${token(runId)}`,
+  controlAll: `${ROOT}.ctl.*`,
+  /** Live output. */
+  log: (runId: string, taskId: string | null, stream: LogStream): string =>
+    `${ROOT}.log.${token(runId)}.${taskToken(taskId)}.${stream}`,
+  logsOfRun: (runId: string): string => `${ROOT}.log.${token(runId)}.>`,
+  logsAll: `${ROOT}.log.>`,
+  /** Dead letters of a consumer. */
+  deadLetter: (consumer: string, address: JournalAddress): string =>
+    `${ROOT}.dlq.${token(consumer)}.${token(address.type)}.${token(address.runId)}.${taskToken(address.taskId)}.${address.epoch}`,
+  /** Register `n` of a session; 0 is its configuration. */
+  session: (sessionId: string, n: number): string => `${ROOT}.session.${token(sessionId)}.${n}`,
+  sessionAll: (sessionId: string): string => `${ROOT}.session.${token(sessionId)}.*`,
+  sessionsAll: `${ROOT}.session.>`,
+  deadLettersAll: `${ROOT}.dlq.>`,
+  repoInspect: `${ROOT}.rpc.repo.inspect`,
+  runContract: `${ROOT}.rpc.run.contract`,
+  runRebuild: `${ROOT}.rpc.run.rebuild`,
+  sandboxRun: `${ROOT}.rpc.sandbox.run`,
+  sandboxImages: `${ROOT}.rpc.sandbox.images`,
+  /** Requester to runner while a job is under way: alive, cancel. */
+  sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
+  egressOpen: `${ROOT}.rpc.egress.open`,
+  /** Runner to the gateway process that holds the lease. */
+  egressClose: (node: string): string => `${ROOT}.rpc.egress.close.${token(node)}`,
+  sandboxSessionOpen: `${ROOT}.rpc.sandbox.session.open`,
+  /** To the runner that holds a session, by its node. */
+  sandboxSession: (verb: SandboxSessionVerb, node: string): string =>
+    `${ROOT}.rpc.sandbox.session.${verb}.${token(node)}`,
+  everything: `${ROOT}.>`,
+} as const;
+
+const isJournalType = (value: string): value is JournalType =>
+  (JOURNAL_TYPES as readonly string[]).includes(value);
+
+/** The address a journal subject stands for, or null when it is not one. The task id is lower-case (U3). */
+export function parseJournalSubject(subject: string): (JournalAddress & { partition: number }) | null {
+  const parts = subject.split(".");
+  const [, , plane, partition, type, runId, task, epoch] = parts;
+  if (parts.length !== 8 || !subject.startsWith(`${ROOT}.`) || plane !== "run") return null;
+  if (!partition || !/^\d+$/.test(partition) || !type || !isJournalType(type)) return null;
+  if (!runId || !TOKEN.test(runId) || !task || (task !== "-" && !TOKEN.test(task))) return null;
+  if (!epoch || !/^\d+$/.test(epoch)) return null;
+  return {
+    partition: Number(partition),
+    type,
+    runId,
+    taskId: task === "-" ? null : task,
+    epoch: Number(epoch),
+  };
+}
+/** Whether what a message holds is the record its subject stands for. */
+export function isRecordAt(record: StoredRecord, address: JournalAddress): boolean {
+  return (
+    record.v === 1 &&
+    record.type === address.type &&
+    record.runId === address.runId &&
+    (record.taskId?.toLowerCase() ?? null) === address.taskId &&
+    record.epoch === address.epoch
+  );
+}

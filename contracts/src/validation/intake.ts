@@ -1,0 +1,102 @@
+/**
+ * The first look at a value from outside, before any schema: is it plain JSON of bounded size? Makes a clean copy,
+ * so that filling in defaults never writes into somebody else's object.
+ *
+ * Invariants:
+ *  N1 What comes out holds only null, booleans, finite numbers, well-formed strings, arrays and plain objects.
+ *  N2 Time and stack are bounded by limits.messageNodes and limits.messageDepth.
+ *  N3 A `__proto__` key is refused, not dropped.
+ */
+import { limits } from "../limits.ts";
+
+export type Unfit = { path: string; message: string; expected: string; found: string };
+
+const SURROGATE = /\p{Surrogate}/u;
+
+class UnfitSignal extends Error {
+  readonly unfit: Unfit;
+  constructor(unfit: Unfit) {
+    super(unfit.message);
+    this.unfit = unfit;
+  }
+}
+
+class Walk {
+  nodes = 0;
+  readonly trail: (string | number)[] = [];
+
+  fail(message: string, expected: string, found: string): never {
+    throw new UnfitSignal({ path: pointer(this.trail), message, expected, found });
+  }
+
+  copy(value: unknown): unknown {
+    // N2: the walk stops at the bounds, before the stack or the clock does.
+    if (++this.nodes > limits.messageNodes) {
+      this.fail(`more than ${limits.messageNodes} values`, `at most ${limits.messageNodes} values`, "more");
+    }
+    if (value === null || typeof value === "boolean") return value;
+    if (typeof value === "string") return this.text(value);
+    if (typeof value === "number") {
+      if (!Number.isFinite(value))
+        this.fail(`JSON has no ${String(value)}`, "a finite number", String(value));
+      return value;
+    }
+    if (typeof value !== "object") this.fail(`JSON has no ${typeof value}`, "a JSON value", typeof value);
+    if (this.trail.length >= limits.messageDepth) {
+      this.fail(`deeper than ${limits.messageDepth} levels`, `at most ${limits.messageDepth} levels`, "more");
+    }
+    return Array.isArray(value) ? this.array(value) : this.object(value);
+  }
+
+  text(value: string): string {
+    if (SURROGATE.test(value))
+      this.fail("lone surrogate in a string", "well-formed Unicode", "a lone surrogate");
+    return value;
+  }
+
+  array(value: readonly unknown[]): unknown[] {
+    if (value.length > limits.messageNodes)
+      this.fail("array too long", `at most ${limits.messageNodes} items`, `${value.length} items`);
+    const out: unknown[] = new Array<unknown>(value.length);
+    for (let i = 0; i < value.length; i++) {
+      this.trail.push(i);
+      out[i] = this.copy(value[i]);
+      this.trail.pop();
+    }
+    return out;
+  }
+
+  object(value: object): Record<string, unknown> {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) {
+      this.fail("not a plain object", "a JSON object", value.constructor?.name ?? "an exotic object");
+    }
+    const source = value as Record<string, unknown>;
+    const out: Record<string, unknown> = {};
+    for (const key of Object.keys(source)) {
+      if (key === "__proto__")
+        this.fail("the key `__proto__` is never allowed", "another key", "`__proto__`"); // N3
+      this.trail.push(key);
+      this.text(key);
+      const item = source[key];
+      if (item !== undefined) out[key] = this.copy(item);
+      this.trail.pop();
+    }
+    return out;
+  }
+}
+
+/** A JSON pointer; the root is `` (empty). */
+export function pointer(trail: readonly (string | number)[]): string {
+  return trail.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+export function intake(value: unknown): { ok: true; value: unknown } | { ok: false; unfit: Unfit } {
+  const walk = new Walk();
+  try {
+    return { ok: true, value: walk.copy(value) };
+  } catch (error) {
+    if (error instanceof UnfitSignal) return { ok: false, unfit: error.unfit };
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Does a value have the shape of its contract? Two readers over one schema: `strict` (the HTTP edge, sandbox output,
+ * files people write) refuses keys it does not know; `tolerant` (between services) lets them pass, so that a newer
+ * writer can talk to an older reader.
+ *
+ * Invariants:
+ *  V1 Nothing is compiled at import; each validator is compiled once, when first used.
+ *  V2 The value given is never written to: defaults go into the copy that comes back.
+ *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
+ */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { bounded, type Problem } from "./problem.ts";
+import { AntiphonError } from "../errors.ts";
+import { intake } from "./intake.ts";
+import { registry, schemaNameOf, type ContractType, type SchemaName } from "../registry/registry.ts";
+import type { Rule } from "../shapes/rule.ts";
+import { describe } from "./schema-problem.ts";
+
+export type { Problem } from "./problem.ts";
+
+export type Reader = "strict" | "tolerant";
+
+export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Problem[] };
+
+const compiled: Record<Reader, Map<SchemaName, ValidateFunction>> = {
+  strict: new Map(),
+  tolerant: new Map(),
+};
+
+let engine: Ajv2020 | undefined;
+
+function ajv(): Ajv2020 {
+  engine ??= new Ajv2020({
+    strict: true,
+    strictTypes: false, // `enum` without `type` is how the seeds write it
+    useDefaults: true,
+    allErrors: false, // the first problem is enough, and time stays bounded
+    verbose: true,
+    code: { optimize: false }, // compiles twice as fast, checks as fast
+    addUsedSchema: false,
+  });
+  return engine;
+}
+
+/**
+ * The form of a schema that a reader compiles. `tolerant` opens every closed object. Below a union a default cannot
+ * be filled in (which branch would it be of?), so it is left out there.
+ */
+export function formOf<T>(schema: T, reader: Reader, inUnion = false): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => formOf(item, reader, inUnion)) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "additionalProperties" && value === false && reader === "tolerant") continue;
+    if (key === "default" && inUnion) continue;
+    if (key === "properties") out[key] = mapValues(value as object, (item) => formOf(item, reader, inUnion));
+    else if (key === "default" || key === "enum" || key === "const") out[key] = value;
+    else out[key] = formOf<unknown>(value, reader, inUnion || key === "anyOf");
+  }
+  return out as T;
+}
+
+const mapValues = (object: object, change: (value: unknown) => unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+
+function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
+  const known = compiled[reader].get(name);
+  if (known) return known;
+  // As a plain object: held against Ajv's own type of a schema, the union of all contracts keeps tsc busy for seconds.
+  const schema: object = registry[name].schema;
+  const fresh = ajv().compile(formOf(schema, reader)); // V1
+  compiled[reader].set(name, fresh);
+  return fresh;
+}
+
+/** Checks a value against a contract. Never throws on bad input; throws ANT_CONTRACT_UNKNOWN on a bad name. */
+export function validate<N extends SchemaName>(
+  name: N,
+  value: unknown,
+  options: { reader?: Reader } = {},
+): Validation<ContractType<N>> {
+  const known = schemaNameOf(name);
+  if (known === null)
+    throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${String(name)}`);
+  const taken = intake(value); // V2
+  if (!taken.ok) return refused([taken.unfit]);
+  const { rules } = registry[known];
+  const raw = broken(rules, taken.value, true);
+  if (raw !== null) return refused([raw]);
+  const check = validatorOf(known, options.reader ?? "strict");
+  if (!check(taken.value)) return refused(describe(check.errors ?? [])); // V3
+  const problem = broken(rules, taken.value, false);
+  if (problem !== null) return refused([problem]);
+  const fit = taken.value as ContractType<N>;
+  return { ok: true, value: fit };
+}
+
+/**
+ * As `validate`, without the rules between fields: what was stored by a writer that was held to them (or not: a Router
+ * has to see a circle to refuse it) still has a shape to be relied on.
+ */
+export function validateShape(
+  name: SchemaName,
+  value: unknown,
+  reader: Reader,
+): { ok: true } | { ok: false; errors: Problem[] } {
+  const taken = intake(value); // V2
+  if (!taken.ok) return refused([taken.unfit]);
+  const check = validatorOf(name, reader);
+  return check(taken.value) ? { ok: true } : refused(describe(check.errors ?? []));
+}
+
+const refused = (problems: readonly Problem[]): { ok: false; errors: Problem[] } => ({
+  ok: false,
+  errors: problems.map(bounded),
+});
+
+/** The first rule that does not hold. `raw` rules look before the shape is known to fit. */
+function broken(rules: readonly Rule[], value: unknown, raw: boolean): Problem | null {
+  for (const rule of rules) {
+    if ((rule.raw === true) !== raw) continue;
+    const problem = rule.check(value);
+    if (problem !== null) return { ...problem, rule: rule.id };
+  }
+  return null;
+}
+
+/** As `validate`, but a refusal is thrown as `code` with the first problem in words. */
+export function assertValid<N extends SchemaName>(
+  name: N,
+  value: unknown,
+  options: { reader?: Reader; code?: "ANT_CONTRACT_INVALID" | "ANT_INTENT_INVALID" } = {},
+): ContractType<N> {
+  const result = validate(name, value, options);
+  if (result.ok) return result.value;
+  const [first] = result.errors;
+  const where = first?.path === undefined || first.path === "" ? "the document" : first.path;
+  throw new AntiphonError(
+    options.code ?? "ANT_CONTRACT_INVALID",
+    `${name}: ${where}: ${first?.message ?? "invalid"}${first?.hint === undefined ? "" : ` (${first.hint})`}`,
+    { data: { schema: registry[name].id, errors: result.errors } },
+  );
+}

@@ -1,0 +1,16 @@
+/** Messages that are hints or pictures, never facts: control and live output. */
+import { Type, type Static } from "typebox";
+import { Epoch } from "../shapes/ids.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
+
+export const ControlHint = closed(
+  { kind: oneOf(["cancel"]) },
+  { description: "`antiphon.v1.ctl.<runId>`: a fast hint; the `cancel` record is the fact." },
+);
+export type ControlHint = Static<typeof ControlHint>;
+
+export const LogLine = closed(
+  { text: Type.String(), epoch: Epoch },
+  { description: "`antiphon.v1.log.<runId>.<task>.<stream>`: a piece of live output." },
+);
+export type LogLine = Static<typeof LogLine>;

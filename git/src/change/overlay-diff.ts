@@ -1,0 +1,203 @@
+/**
+ * S5: the diff of what came out of a sandbox, made on the trusted side from the files themselves. Two processes
+ * (index-pack, diff-tree) when the base was listed lately, and two more when there are new files: `.gitignore` is
+ * obeyed for those.
+ *
+ * The patch is UTF-8: a file whose text is in another encoding goes into it as a binary change, so that the
+ * patch survives being a JSON string. Applied to the base it gives exactly `tree`.
+ */
+import { isUtf8 } from "node:buffer";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AntiphonError, limits } from "@antiphon/contracts";
+import { sourceOf } from "./apply-patch.ts";
+import type { ChangedTree, OverlayFile } from "./change.ts";
+import {
+  buildTrees,
+  gitObject,
+  PathConflict,
+  type GitObject,
+  type TreeEntry,
+} from "../objects/git-object.ts";
+import { ignoredPaths } from "./ignored-files.ts";
+import { listTree } from "../objects/objects.ts";
+import { parsePatch } from "../patch/patch-parser.ts";
+import { quotePath } from "../objects/git-path.ts";
+import type { RepoLike } from "../repository/repo.ts";
+import { requireId, withScratch, type ObjectSource, type Scratch } from "../repository/scratch.ts";
+import { TreeCache } from "../trees/tree-cache.ts";
+
+export interface Overlay {
+  files: readonly OverlayFile[];
+  deletions: readonly string[];
+}
+
+export interface OverlayDiff extends ChangedTree {
+  /** Empty when nothing changed. */
+  patch: string;
+  /** Changed and new paths in the overlay's order, then deleted ones. */
+  files_changed: string[];
+  /** New files that were left out, because the repository ignores them. */
+  ignored: string[];
+}
+
+/** What a rename search may compare: beyond this only exact renames are found. */
+const RENAME_LIMIT = "400";
+
+const DIFF = [
+  "diff-tree",
+  "-r",
+  "-p",
+  "--binary",
+  "--full-index",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+  "--find-renames=50%",
+  `-l${RENAME_LIMIT}`,
+];
+
+/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot be a tree */
+export async function diffOverlay(
+  source: ObjectSource | RepoLike,
+  tree: string,
+  overlay: Overlay,
+): Promise<OverlayDiff> {
+  requireId(tree);
+  const objectsFrom = sourceOf(source);
+  return objectsFrom.use(tree, (store) =>
+    withScratch(store, async (scratch) => {
+      const base =
+        objectsFrom instanceof TreeCache
+          ? await objectsFrom.list(tree)
+          : await listTree(scratch.git.bind(scratch), tree);
+      const next = await laidOver(scratch, base, overlay);
+      const { root, objects } = rebuilt(scratch, base, next);
+      const change = {
+        tree: root,
+        objects,
+        overlay: next.changed,
+        deletions: next.deleted,
+        ignored: next.ignored,
+      };
+      if (next.changed.length === 0 && next.deleted.length === 0) {
+        return { ...change, tree, patch: "", files_changed: [] };
+      }
+      await scratch.add(objects);
+      const patch = await textDiff(scratch, tree, root);
+      return { ...change, patch, files_changed: [...next.changed.map((file) => file.path), ...next.deleted] };
+    }),
+  );
+}
+
+interface LaidOver {
+  entries: Map<string, TreeEntry>;
+  blobs: Map<string, GitObject>;
+  changed: OverlayFile[];
+  deleted: string[];
+  ignored: string[];
+}
+
+/** Deletions first, then files: what a sandbox does with the same two lists. */
+async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: Overlay): Promise<LaidOver> {
+  const { format } = scratch.store;
+  const before = new Map(base.map((entry) => [entry.path, entry]));
+  const entries = new Map(before);
+  for (const path of overlay.deletions) if (!inDotGit(path)) entries.delete(path);
+  const blobs = new Map<string, GitObject>();
+  let changed: OverlayFile[] = [];
+  for (const file of new Map(overlay.files.map((each) => [each.path, each])).values()) {
+    requirePlain(file.path);
+    if (inDotGit(file.path)) continue;
+    const blob = gitObject(format, "blob", file.content);
+    const old = before.get(file.path);
+    entries.set(file.path, { path: file.path, mode: file.mode, id: blob.id });
+    if (old?.id === blob.id && old.mode === file.mode) continue;
+    blobs.set(blob.id, blob);
+    changed.push(file);
+  }
+  const added = changed.map((file) => file.path).filter((path) => !before.has(path));
+  const contents = new Map([...blobs].map(([id, blob]) => [id, blob.body]));
+  const ignored = await ignoredPaths(scratch, entries.values(), added, contents);
+  for (const path of ignored) entries.delete(path);
+  changed = changed.filter((file) => !ignored.has(file.path));
+  const deleted = [...before.keys()].filter((path) => !entries.has(path));
+  return { entries, blobs, changed, deleted, ignored: [...ignored] };
+}
+
+/** S5: a sandbox may well run `git init` for itself; what it keeps there is nobody else's. */
+function inDotGit(path: string): boolean {
+  return path.split("/").includes(".git");
+}
+
+function requirePlain(path: string): void {
+  if (path.split("/").some((name) => name === "" || name === "." || name === "..") || path.includes("\0")) {
+    throw new AntiphonError(
+      "ANT_SANDBOX_OUTPUT",
+      `not a plain relative path: ${JSON.stringify(path.slice(0, 200))}`,
+      {
+        data: { path },
+      },
+    );
+  }
+}
+
+/** The new trees, and the blobs that are left in them. */
+function rebuilt(
+  scratch: Scratch,
+  base: readonly TreeEntry[],
+  next: LaidOver,
+): { root: string; objects: GitObject[] } {
+  const { format } = scratch.store;
+  try {
+    const { root, trees } = buildTrees(format, next.entries.values());
+    const known = buildTrees(format, base).trees;
+    const fresh = [...trees.values()].filter((tree) => !known.has(tree.id));
+    const used = new Set([...next.entries.values()].map((entry) => entry.id));
+    return { root, objects: [...[...next.blobs.values()].filter((blob) => used.has(blob.id)), ...fresh] };
+  } catch (thrown) {
+    if (!(thrown instanceof PathConflict)) throw thrown;
+    throw new AntiphonError("ANT_SANDBOX_OUTPUT", thrown.message, {
+      data: { path: thrown.path },
+      cause: thrown,
+    });
+  }
+}
+
+async function textDiff(scratch: Scratch, before: string, after: string): Promise<string> {
+  const first = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
+  if (isUtf8(first)) return first.toString("utf8");
+  // The rare way: name the files in another encoding as binary, in the scratch's own attributes, and ask again.
+  await mkdir(join(scratch.gitDir, "info"), { recursive: true });
+  await writeFile(join(scratch.gitDir, "info", "attributes"), otherEncodings(first));
+  const second = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
+  if (isUtf8(second)) return second.toString("utf8");
+  await writeFile(join(scratch.gitDir, "info", "attributes"), "* -diff\n");
+  return (await scratch.git({ args: [...DIFF, before, after] })).toString("utf8");
+}
+
+/** An attributes line for each file whose section is not UTF-8. */
+function otherEncodings(patch: Buffer): string {
+  const bounds = { maxBytes: limits.treeBytes, maxFiles: limits.treeFiles, maxBinaryBytes: limits.treeBytes };
+  const files = parsePatch(patch, bounds);
+  const starts: number[] = [0];
+  for (let at = patch.indexOf(10); at !== -1; at = patch.indexOf(10, at + 1)) starts.push(at + 1);
+  const lines: string[] = [];
+  files.forEach((file, index) => {
+    const from = starts[file.line - 1] ?? 0;
+    const to = starts[(files[index + 1]?.line ?? starts.length) - 1] ?? patch.length;
+    if (isUtf8(patch.subarray(from, to))) return;
+    for (const path of new Set([file.oldPath, file.newPath])) {
+      if (path !== null) lines.push(`${attributePattern(path)} -diff\n`);
+    }
+  });
+  return lines.join("");
+}
+
+/** Wildcards escaped, anchored, and quoted as git quotes names. */
+function attributePattern(path: string): string {
+  const quoted = quotePath(`/${path.replace(/[\\*?[\]]/g, "\\$&")}`);
+  return quoted.startsWith('"') ? quoted : `"${quoted}"`;
+}

@@ -1,0 +1,63 @@
+/**
+ * Git without a work tree: reading a user's repository, trees as archives, diffs, patches and their policy,
+ * commits and landings. Everything runs plain `git` in a hermetic environment (git-environment.ts).
+ */
+export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./change/apply-patch.ts";
+export { overlayTar, type ChangedTree, type OverlayFile } from "./change/change.ts";
+export { discoverCheck, type ReadText } from "./inspection/checks.ts";
+export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
+export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";
+export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export-tree.ts";
+export { gitVersion } from "./process/git-process.ts";
+export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
+export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
+export { inspectRepo, type InspectOptions, type RepoInspection } from "./inspection/inspect-repo.ts";
+export {
+  findLanded,
+  isAncestor,
+  landRef,
+  type FindBounds,
+  type LandedCommit,
+  type LandingOutcome,
+} from "./landing/landing.ts";
+export { diffOverlay, type Overlay, type OverlayDiff } from "./change/overlay-diff.ts";
+export { patchText } from "./patch/patch-document.ts";
+export {
+  checkPatch,
+  type CheckedFile,
+  type PatchCheck,
+  type PatchRules,
+  type Unproven,
+} from "./patch/patch-policy.ts";
+export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
+export type { Guard, GuardRule } from "./protection/guard.ts";
+export { protectionOf, type ProtectionInput } from "./protection/protection.ts";
+export {
+  rebaseOnto,
+  replayCommits,
+  type RebaseOutcome,
+  type ReplayOutcome,
+  type TreeMerge,
+} from "./landing/rebase.ts";
+export { openServed, type RepoRoots } from "./repository/repo-roots.ts";
+export {
+  branchRef,
+  openRepo,
+  repoSource,
+  tipOf,
+  treeOf,
+  type Repo,
+  type RepoLike,
+} from "./repository/repo.ts";
+export type { CommitSigner } from "./landing/ssh-signature.ts";
+export { sweepScratch, type ObjectSource, type ObjectStore } from "./repository/scratch.ts";
+export { readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./trees/tar.ts";
+export { TreeCache, type TreeCacheBounds } from "./trees/tree-cache.ts";
+export {
+  checkedOutAt,
+  dirtyPaths,
+  updateWorktree,
+  type WorkTreeOutcome,
+  type WorkTreeUpdate,
+} from "./work-tree/work-tree.ts";
+export { BY_PRODUCTS } from "./change/ignored-files.ts";

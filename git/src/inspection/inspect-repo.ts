@@ -1,0 +1,169 @@
+/**
+ * What a repository looks like before a run is accepted, or a coded reason why no run can start from it.
+ * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the work tree's state.
+ */
+import { basename, dirname } from "node:path";
+import { AntiphonError, type NamedImage, type RepoBase } from "@antiphon/contracts";
+import { runGit } from "../process/git-process.ts";
+import {
+  branchRef,
+  objectStore,
+  openRepo,
+  requireName,
+  resolveRefs,
+  type Repo,
+  type RepoLike,
+  type ResolvedRef,
+} from "../repository/repo.ts";
+import { projectImage } from "./project-file.ts";
+import { withScratch } from "../repository/scratch.ts";
+import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
+
+export interface InspectOptions {
+  /** A branch, tag or commit; default HEAD. */
+  baseRef?: string;
+  /** The branch the result is to land on, beside the run's own. It may be new. */
+  landOn?: string;
+  allowDirty?: boolean;
+  /** The run names its image itself. */
+  imageNamed?: boolean;
+}
+
+export interface RepoInspection {
+  base: RepoBase;
+  /** Tree of the base commit. */
+  tree: string;
+  /** The checked-out branch as a full ref; null when detached. */
+  branch: string | null;
+  dirty: boolean;
+  files: number;
+  /** What the base tree names; see project-file.ts. */
+  image: NamedImage | null;
+  bare: boolean;
+  /** The directory that all work trees of the repository share: the one around `.git`, or the bare one. */
+  home: string;
+  /** `landOn` as a full ref, where it points now, and the branch that moves with it: a symbolic ref leads to another. */
+  landOn: { ref: string; commit: string | null; moves: string } | null;
+}
+
+/** Run branches are `antiphon/<runId>`, so no branch may be called this. */
+const RUN_BRANCHES = "refs/heads/antiphon";
+
+/** Git itself gives up after five. */
+const MAX_HOPS = 6;
+
+/**
+ * @throws AntiphonError ANT_REPO_NOT_FOUND, _NOT_GIT, _NO_COMMITS, _REF_NOT_FOUND, _REF_INVALID, _REF_BLOCKED,
+ *   _DIRTY, _INCOMPLETE, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
+ */
+export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}): Promise<RepoInspection> {
+  const opened = await openRepo(repo);
+  const wanted = requireName(options.baseRef ?? "HEAD");
+  const landRef = options.landOn === undefined ? null : branchRef(options.landOn);
+  const names = [wanted, "HEAD", landRef ?? "HEAD", RUN_BRANCHES, `refs/heads/${wanted}`];
+  const [branch, resolved] = await Promise.all([currentBranch(opened), resolveRefs(opened, names)]);
+  const [base, head, target, blocking, asBranch] = resolved;
+  if (blocking != null)
+    throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
+  if (base == null) throw await missingBase(opened, wanted, branch);
+  const [{ files, image }, dirty, name, moves] = await Promise.all([
+    readBase(opened, base.tree, options.imageNamed ?? false),
+    checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
+    fullName(opened, wanted, base, branch, asBranch ?? null),
+    landRef === null ? null : movedBy(opened, landRef),
+  ]);
+  return {
+    base: { repo: { name: opened.name, path: opened.top }, ref: name, commit: base.commit },
+    tree: base.tree,
+    branch,
+    dirty,
+    files,
+    image,
+    bare: opened.bare,
+    home: basename(opened.commonDir) === ".git" ? dirname(opened.commonDir) : opened.commonDir,
+    landOn:
+      landRef === null ? null : { ref: landRef, commit: target?.commit ?? null, moves: moves ?? landRef },
+  };
+}
+
+/** The ref that `update-ref` writes: symbolic refs are followed, as git follows them. */
+async function movedBy(repo: Repo, ref: string): Promise<string> {
+  let moved = ref;
+  for (let hop = 0; hop < MAX_HOPS; hop += 1) {
+    const result = await runGit({ gitDir: repo.commonDir, args: ["symbolic-ref", "-q", moved] });
+    if (result.exitCode !== 0) return moved;
+    moved = result.stdout.toString("utf8").trim();
+  }
+  throw new AntiphonError("ANT_REPO_REF_INVALID", `${ref} leads to too many symbolic refs`);
+}
+
+async function missingBase(repo: Repo, wanted: string, branch: string | null): Promise<AntiphonError> {
+  if (wanted !== "HEAD")
+    return new AntiphonError("ANT_REPO_REF_NOT_FOUND", `there is no commit called ${wanted}`);
+  const [tip] = branch === null ? [null] : await resolveRefs(repo, [branch]);
+  if (tip != null) return new AntiphonError("ANT_REPO_UNREADABLE", `HEAD is not readable in ${repo.top}`);
+  const known = await runGit({ gitDir: repo.commonDir, args: ["for-each-ref", "--count=1"] });
+  if (known.stdout.length > 0 && branch !== null) {
+    return new AntiphonError("ANT_REPO_REF_NOT_FOUND", `the checked-out branch ${branch} has no commit yet`);
+  }
+  return new AntiphonError("ANT_REPO_NO_COMMITS", `${repo.top} has no commit yet`);
+}
+
+/** `refs/heads/main` where the text says so, else HEAD when detached, else the commit itself. */
+async function fullName(
+  repo: Repo,
+  wanted: string,
+  base: ResolvedRef,
+  branch: string | null,
+  asBranch: ResolvedRef | null,
+): Promise<string> {
+  if (wanted === "HEAD" || wanted === "@") return branch ?? "HEAD";
+  if (wanted.startsWith("refs/")) return wanted;
+  if (asBranch?.commit === base.commit) return `refs/heads/${wanted}`;
+  const result = await runGit({
+    gitDir: repo.commonDir,
+    args: ["rev-parse", "--symbolic-full-name", "--end-of-options", wanted],
+  });
+  const names = result.stdout
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("refs/"));
+  return names[0] ?? base.commit;
+}
+
+/** Reads the whole listing, so that a tree that is missing in a partial clone is found here. Two processes. */
+async function readBase(
+  repo: Repo,
+  tree: string,
+  imageNamed: boolean,
+): Promise<Pick<RepoInspection, "files" | "image">> {
+  return withScratch(objectStore(repo), async (scratch) => {
+    const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", "--object-only", tree] });
+    if (result.exitCode !== 0) {
+      const detail = "trees of the base commit are missing: the clone is partial or damaged";
+      throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { stderr: result.stderr } });
+    }
+    let count = 0;
+    for (let at = result.stdout.indexOf(0); at !== -1; at = result.stdout.indexOf(0, at + 1)) count += 1;
+    return { files: count, image: await projectImage(scratch, tree, imageNamed) };
+  });
+}
+
+/** Local changes matter when the run starts from the checked-out commit, or lands on the checked-out branch. */
+async function checkDirty(
+  repo: Repo,
+  options: InspectOptions,
+  found: { base: ResolvedRef; head: ResolvedRef | null; branch: string | null; landRef: string | null },
+): Promise<boolean> {
+  if (repo.bare || found.head === null) return false;
+  const paths = await dirtyPaths(repo, found.head.commit);
+  if (paths.length === 0) return false;
+  const matters =
+    found.base.commit === found.head.commit || (found.landRef !== null && found.landRef === found.branch);
+  if (matters && options.allowDirty !== true) {
+    const shown = paths.slice(0, 3).join(", ");
+    const detail = `uncommitted changes in ${shown}${paths.length > 3 ? " and others" : ""}`;
+    throw new AntiphonError("ANT_REPO_DIRTY", detail, { data: { paths } });
+  }
+  return true;
+}

@@ -1,0 +1,92 @@
+/**
+ * What a repository says about itself, read from the base tree and never from the work tree: `antiphon.yaml`, or where
+ * there is none the image of its `devcontainer.json`. One git process.
+ *
+ * Precedence of images, first that speaks wins: the run's own (`--image`), `image:` of antiphon.yaml, the `image` of
+ * devcontainer.json where there is no antiphon.yaml, the runner's default.
+ */
+import {
+  AntiphonError,
+  limits,
+  validateDocument,
+  type DocumentProblem,
+  type NamedImage,
+  type ProjectFile,
+} from "@antiphon/contracts";
+import { readDevcontainer } from "./devcontainer.ts";
+import type { Scratch } from "../repository/scratch.ts";
+
+const OWN = ["antiphon.yaml", "antiphon.yml"] as const;
+const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"] as const;
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * @param imageNamed the run names its image: a devcontainer.json is not read. An antiphon.yaml must be valid either way
+ * @throws AntiphonError ANT_REPO_CONFIG_INVALID, ANT_REPO_DEVCONTAINER
+ */
+export async function projectImage(
+  scratch: Scratch,
+  tree: string,
+  imageNamed: boolean,
+): Promise<NamedImage | null> {
+  const texts = await readTexts(scratch, tree, [...OWN, ...DEVCONTAINERS]);
+  for (const from of OWN) {
+    const text = texts.get(from);
+    if (text === undefined) continue;
+    const { image } = projectFile(text, from);
+    return image === undefined || imageNamed ? null : { ref: image, from };
+  }
+  if (imageNamed) return null;
+  for (const from of DEVCONTAINERS) {
+    const text = texts.get(from);
+    if (text !== undefined) return { ref: devcontainerImage(text, from), from };
+  }
+  return null;
+}
+
+function projectFile(text: string, filename: string): ProjectFile {
+  if (text.length > limits.manifestBytes) {
+    const told = `${filename} is larger than ${limits.manifestBytes} bytes`;
+    throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
+  }
+  const checked = validateDocument(text, { filename, schema: "ProjectFile" });
+  if (checked.ok) return checked.value as ProjectFile;
+  const told = checked.errors.map((problem) => problemText(filename, problem)).join("; ");
+  throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
+}
+
+const problemText = (filename: string, { line, path, message }: DocumentProblem): string =>
+  `${filename}:${line}: ${path === "" ? "" : `${path}: `}${message}`;
+
+function devcontainerImage(text: string, from: string): string {
+  const found = readDevcontainer(text);
+  if (found.kind === "image") return found.ref;
+  const why = found.kind === "build" ? `its image is built from ${found.dockerfile} first` : found.reason;
+  throw new AntiphonError("ANT_REPO_DEVCONTAINER", `${from}: ${why}`, { data: { path: from } });
+}
+
+/** Those of the paths that are files of the tree, as UTF-8. */
+async function readTexts(
+  scratch: Scratch,
+  tree: string,
+  paths: readonly string[],
+): Promise<Map<string, string>> {
+  const bytes = await scratch.git({
+    args: ["cat-file", "--batch"],
+    stdin: paths.map((path) => `${tree}:${path}\n`).join(""),
+    maxOutputBytes: paths.length * (MAX_BYTES + 1024),
+  });
+  const texts = new Map<string, string>();
+  let at = 0;
+  for (const path of paths) {
+    const lineEnd = bytes.indexOf(10, at);
+    const words = bytes.toString("utf8", at, lineEnd).split(" ");
+    at = lineEnd + 1;
+    if (words.at(-1) === "missing") continue;
+    const size = Number(words[2]);
+    if (words[1] === "blob") texts.set(path, bytes.toString("utf8", at, at + size));
+    at += size + 1;
+  }
+  return texts;
+}

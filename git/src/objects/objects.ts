@@ -1,0 +1,84 @@
+/** Reading trees and blobs in bulk: one `ls-tree` for a listing, one `cat-file --batch` for any number of blobs. */
+import { AntiphonError } from "@antiphon/contracts";
+import { decodePath } from "./git-path.ts";
+import type { ObjectKind, TreeEntry } from "./git-object.ts";
+import type { GitCall } from "../process/git-process.ts";
+
+/** How a git process is started somewhere: a scratch, or a cached tree's own repository. */
+export type GitRunner = (call: Omit<GitCall, "gitDir">) => Promise<Buffer>;
+
+export async function listTree(run: GitRunner, treeish: string): Promise<TreeEntry[]> {
+  return parseListing(await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }));
+}
+
+/** `<mode> SP <type> SP <id> TAB <path> NUL`, in git's order. */
+function parseListing(bytes: Buffer): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf(0, at);
+    const tab = bytes.indexOf(9, at);
+    if (end === -1 || tab === -1 || tab > end)
+      throw new AntiphonError("ANT_GIT_FAILED", "ls-tree: odd output");
+    const [mode = "", , id = ""] = bytes.toString("latin1", at, tab).split(" ");
+    entries.push({ mode, id, path: decodePath(bytes.subarray(tab + 1, end)) });
+    at = end + 1;
+  }
+  return entries;
+}
+
+interface ReadObject {
+  kind: ObjectKind;
+  body: Buffer;
+}
+
+/** Reads objects by id. One that is absent (a partial clone, a damaged store) is ANT_REPO_INCOMPLETE. */
+export async function readObjects(
+  run: GitRunner,
+  ids: Iterable<string>,
+  maxBytes: number,
+): Promise<Map<string, ReadObject>> {
+  const wanted = [...new Set(ids)];
+  const found = new Map<string, ReadObject>();
+  if (wanted.length === 0) return found;
+  const bytes = await run({
+    args: ["cat-file", "--batch", "--buffer"],
+    stdin: `${wanted.join("\n")}\n`,
+    // Each answer has a header line and a line feed beside the content.
+    maxOutputBytes: maxBytes + wanted.length * 100,
+  });
+  let at = 0;
+  for (const id of wanted) {
+    const lineEnd = bytes.indexOf(10, at);
+    const header = bytes.toString("latin1", at, lineEnd);
+    const size = Number(header.slice(header.lastIndexOf(" ") + 1));
+    if (!header.startsWith(id) || !Number.isInteger(size)) {
+      const detail = `object ${id} is missing: the clone is partial or damaged`;
+      throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { object: id } });
+    }
+    const kind = header.slice(id.length + 1, header.lastIndexOf(" "));
+    const start = lineEnd + 1;
+    const end = start + size;
+    found.set(id, { kind: kind as ObjectKind, body: bytes.subarray(start, end) });
+    at = end + 1;
+  }
+  return found;
+}
+
+/** Those of the objects that are no larger than the bound. One that is absent is ANT_REPO_INCOMPLETE when it is read. */
+export async function idsUpTo(
+  run: GitRunner,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlySet<string>> {
+  const wanted = [...new Set(ids)];
+  const bytes = await run({
+    args: ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"],
+    stdin: `${wanted.join("\n")}\n`,
+  });
+  const large = new Set<string>();
+  for (const line of bytes.toString("latin1").split("\n")) {
+    const [id = "", size] = line.split(" ");
+    if (Number(size) > maxBytes) large.add(id);
+  }
+  return new Set(wanted.filter((id) => !large.has(id)));
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { foldedPath } from "../patch/path-rules.ts";
+import { pathMatcher } from "../patch/glob.ts";
+import { PROTECTED_PLACES } from "./places.ts";
+import { protectionOf } from "./protection.ts";
+import { isTest } from "./side.ts";
+
+const LISTING = [
+  "package.json",
+  "src/a.js",
+  "test/a.test.js",
+  "src/b.spec.ts",
+  "lib/[id].test.js",
+  "scripts/ci.sh",
+  "Makefile",
+  "docs/testing.md",
+  "src/contest.js",
+];
+
+async function matcher(checks: readonly string[], paths: readonly string[] = LISTING) {
+  const listing = { paths, links: new Map<string, string>() };
+  const guards = await protectionOf({
+    listing,
+    read: (wanted) => Promise.resolve(new Map(wanted.map((path) => [path, ""]))),
+    checks,
+    discovered: false,
+  });
+  return pathMatcher(guards.map(({ glob }) => foldedPath(glob)));
+}
+
+describe("protected paths", () => {
+  it.each([
+    ["test/a.test.js", true],
+    ["src/b.spec.ts", true],
+    ["lib/[id].test.js", true],
+    ["test/new.test.js", false],
+    ["src/a.js", false],
+    ["docs/testing.md", false],
+    ["src/contest.js", false],
+    [".github/workflows/new.yml", true],
+    ["antiphon.yaml", true],
+    [".gitattributes", true],
+    ["package.json", true],
+    ["packages/x/package.json", true],
+    [".npmrc", true],
+    ["node_modules/.bin/jest", true],
+    ["jest.config.mjs", true],
+    ["Makefile", false],
+    ["conftest.py", false],
+  ])("V3: with npm test, %s is protected: %s", async (path, expected) => {
+    expect((await matcher(["npm test"])).matches(foldedPath(path))).toBe(expected);
+  });
+
+  it.each([
+    ["make test", "makefile"],
+    ["make test", "GNUmakefile"],
+    ["make test", "rules.mk"],
+    ["sh ./scripts/ci.sh", "scripts/ci.sh"],
+    ["bash -c 'scripts/ci.sh && true'", "scripts/ci.sh"],
+    ["python3 -m pytest -q", "tests/conftest.py"],
+    ["python3 -m pytest -q", "sitecustomize.py"],
+    ["pytest", "pytest.ini"],
+    ["pytest", "pytest/__init__.py"],
+    ["tox", "tox.ini"],
+    ["prove -lr t", ".proverc"],
+    ["cargo test", ".cargo/config.toml"],
+    ["go test ./...", "vendor/x/y.go"],
+  ])("V3: %s protects %s", async (command, path) => {
+    expect((await matcher([command])).matches(foldedPath(path))).toBe(true);
+    expect((await matcher([])).matches(foldedPath(path))).toBe(false);
+  });
+});
+
+/** A path that a glob of the table names: braces by each alternative, stars by a letter, `**` by nothing and by two names. */
+function examples(glob: string): string[] {
+  const brace = /\{([^{}]*)\}/.exec(glob);
+  if (brace !== null)
+    return (brace[1] ?? "").split(",").flatMap((part) => examples(glob.replace(brace[0], part)));
+  const ways = glob.startsWith("**/") ? [glob.slice(3), `deep/er/${glob.slice(3)}`] : [glob];
+  return ways.map((way) => way.replace(/\*\*/g, "a/b").replace(/\*/g, "x"));
+}
+
+describe("the table of places", () => {
+  it.each(
+    PROTECTED_PLACES.flatMap(({ what, globs, when, existing }) =>
+      globs.flatMap((glob) => examples(glob).map((path) => [what, path, when, existing ?? false] as const)),
+    ),
+  )("V3: closes %s: %s", async (_what, path, when, existing) => {
+    const program =
+      when === "always" ? "true" : (PROGRAMS.find((name) => when.test(name)) ?? "no program of the row");
+    const closed = await matcher([program], existing ? [path] : []);
+    expect(closed.matches(foldedPath(path))).toBe(true);
+    const without = await matcher(["true"], []);
+    expect(without.matches(foldedPath(path))).toBe(when === "always" && !existing);
+  });
+});
+
+const PROGRAMS = [
+  ..."npm pytest mvn make just task cargo go prove rspec phpunit cmake dotnet mix swift dart bazel nix".split(
+    " ",
+  ),
+];
+
+describe("tests by their name", () => {
+  it.each([
+    ...["test/a.js", "src/a.test.ts", "tests/x/y.txt", "a_test.go", "ATest.java", "test_a.py", "x.golden"],
+    ...["spec/a_spec.rb", "src/a.spec.ts", "spec/support/x.json", "out.expected", "src/test/java/A.java"],
+    ...["cases/golden/x.json", "__snapshots__/a.snap", "t/a.t", "deep/testdata/x", "a.approved.txt"],
+  ])("has %s", (path) => expect(isTest(path)).toBe(true));
+
+  it.each([
+    ...["docs/spec.md", "api/user.spec.yaml", "src/specs/catalogue.js", "spec/openapi.yaml", "docs/test.md"],
+    ...["src/contest.js", "src/latest.js", "README.md", "lib/expectation.rb", "openapi.spec.json", "SPEC.md"],
+  ])("has not %s", (path) => expect(isTest(path)).toBe(false));
+});

@@ -1,0 +1,81 @@
+/**
+ * V3: what a change may not touch without a grant. Pure: a listing of the base, its texts and the commands decide.
+ *
+ * The guards are, in the order in which a verdict names them: tests and their data that the base has; what the check reaches;
+ * the places of the table; what discovery reads; and places from which a new file would take the part of one of these.
+ */
+import { DISCOVERED_FROM } from "../inspection/checks.ts";
+import { literalGlob } from "../patch/glob.ts";
+import type { TreeListing } from "../reach/check-tree.ts";
+import { reachedFiles, type Reached, type ReadTexts } from "../reach/reached-files.ts";
+import type { Guard } from "./guard.ts";
+import { formOf, PROTECTED_PLACES } from "./places.ts";
+import { shadows } from "./shadow.ts";
+import { isHarness, isTest } from "./side.ts";
+
+export interface ProtectionInput {
+  readonly listing: TreeListing;
+  readonly read: ReadTexts;
+  /** The commands that will decide. */
+  readonly checks: readonly string[];
+  /** Nobody named them: the repository did. Then what they are found from is protected too. */
+  readonly discovered: boolean;
+}
+
+export async function protectionOf({ listing, read, checks, discovered }: ProtectionInput): Promise<Guard[]> {
+  const tests = listing.paths.filter(isTest);
+  const reached = await reachedFiles(listing, read, checks, tests);
+  return [
+    ...tests.map((path): Guard => ({
+      rule: "protected.test",
+      glob: literalGlob(path),
+      why: "a test or its data",
+    })),
+    ...reachedGuards(listing, reached),
+    ...places(listing, reached),
+    ...(discovered ? discovery() : []),
+    ...shadows(listing, reached, tests),
+  ];
+}
+
+function reachedGuards({ paths }: TreeListing, reached: Reached): Guard[] {
+  const guards = [...reached.files].map(([path, { as, why }]): Guard =>
+    as === "harness"
+      ? { rule: "protected.reached", glob: literalGlob(path), why: `the check reaches it: ${why}` }
+      : {
+          rule: "protected.subject",
+          glob: literalGlob(path),
+          why: `${path} is run by the check`,
+          unless: "proof",
+        },
+  );
+  if (reached.complete) return guards;
+  // V16: what could not be followed is protected by its name.
+  const why = "the check reaches more than can be followed";
+  const named = paths.filter((path) => !reached.files.has(path) && isHarness(path));
+  return [
+    ...guards,
+    ...named.map((path): Guard => ({ rule: "protected.reached", glob: literalGlob(path), why })),
+  ];
+}
+
+function places({ paths }: TreeListing, { programs }: Reached): Guard[] {
+  const running = [...programs];
+  return PROTECTED_PLACES.flatMap(({ what, globs, when, existing }) => {
+    if (when !== "always" && !running.some((program) => when.test(program))) return [];
+    if (existing !== true) return globs.map((glob): Guard => ({ rule: "protected.place", glob, why: what }));
+    const form = formOf(globs);
+    return paths
+      .filter((path) => form.test(path))
+      .map((path): Guard => ({ rule: "protected.place", glob: literalGlob(path), why: what }));
+  });
+}
+
+function discovery(): Guard[] {
+  const why = "the check of a run that names none is found from it";
+  return DISCOVERED_FROM.map((path): Guard => ({
+    rule: "protected.discovery",
+    glob: literalGlob(path),
+    why,
+  }));
+}

@@ -1,0 +1,189 @@
+/**
+ * Finding a repository: what git itself says about a path, in one process (about 3 ms).
+ *
+ * A `Repo` is a value: where the refs are, where the objects are, where the work tree is. Every function here
+ * that takes a repository takes a path or a `Repo`; give the `Repo` to save that process.
+ * Only `rev-parse`, `cat-file`, `config`, `symbolic-ref`, `for-each-ref`, `merge-base`, `rev-list` and
+ * `update-ref` ever run with the user's config (G4 in git-environment.ts).
+ */
+import { realpath, stat } from "node:fs/promises";
+import { basename, isAbsolute, join, relative } from "node:path";
+import { AntiphonError, isRefName } from "@antiphon/contracts";
+import { isObjectId, type ObjectFormat } from "../objects/git-object.ts";
+import { firstLine, git, runGit } from "../process/git-process.ts";
+import type { ObjectSource, ObjectStore } from "./scratch.ts";
+
+export interface Repo {
+  name: string;
+  /** Top of the work tree; of a bare repository its directory. */
+  top: string;
+  /** This work tree's own git directory: HEAD and index. */
+  gitDir: string;
+  /** Where branches and objects are; differs from gitDir in a linked work tree. */
+  commonDir: string;
+  objectsDir: string;
+  format: ObjectFormat;
+  bare: boolean;
+  shallow: boolean;
+}
+
+export type RepoLike = Repo | string;
+
+export async function openRepo(repo: RepoLike): Promise<Repo> {
+  if (typeof repo !== "string") return repo;
+  const path = await requireDirectory(repo);
+  const result = await runGit({
+    cwd: path,
+    args: [
+      "rev-parse",
+      "--is-bare-repository",
+      "--is-shallow-repository",
+      "--show-object-format",
+      "--path-format=absolute",
+      "--git-dir",
+      "--git-common-dir",
+      "--git-path",
+      "objects",
+      "--show-toplevel",
+    ],
+  });
+  // In a bare repository only the last question fails; the answers before it stand.
+  const lines = result.stdout.toString("utf8").split("\n");
+  const [bare, shallow, format, gitDir, commonDir, objectsDir, top] = lines;
+  if (gitDir === undefined || commonDir === undefined || objectsDir === undefined || gitDir === "") {
+    throw notGit(path, result.stderr);
+  }
+  const isBare = bare === "true" || top === undefined || top === "";
+  if (result.exitCode !== 0 && !isBare) throw unreadable(path, result.stderr);
+  const place = isBare ? commonDir : (top ?? commonDir);
+  if (!isBare) requireInside(path, await realpath(place), place);
+  return {
+    name: basename(place).replace(/\.git$/, "") || basename(path),
+    top: place,
+    gitDir,
+    commonDir,
+    objectsDir,
+    format: format === "sha256" ? "sha256" : "sha1",
+    bare: isBare,
+    shallow: shallow === "true",
+  };
+}
+
+async function requireDirectory(path: string): Promise<string> {
+  // git answers with lines, so a path with a line feed cannot be told from two.
+  if (/[\0\n\r]/.test(path))
+    throw new AntiphonError("ANT_REPO_NOT_FOUND", "the path has a control character");
+  try {
+    const found = await stat(path);
+    if (!found.isDirectory()) throw new AntiphonError("ANT_REPO_NOT_FOUND", `${path} is not a directory`);
+    return await realpath(path);
+  } catch (thrown) {
+    throw thrown instanceof AntiphonError ? thrown : pathFault(path, thrown as NodeJS.ErrnoException);
+  }
+}
+
+/** What a machine says that cannot look just now; it passes. */
+const WANTING: ReadonlySet<unknown> = new Set([
+  "EAGAIN",
+  "EIO",
+  "EMFILE",
+  "ENFILE",
+  "ENOMEM",
+  "EROFS",
+  "ESTALE",
+]);
+
+/** Only a path with nothing there is "not found": a run is not ended for a disk that does not answer. */
+export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonError {
+  const { code, message } = cause;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new AntiphonError("ANT_REPO_NOT_FOUND", `there is nothing at ${path}`);
+  }
+  const passes = WANTING.has(code);
+  return new AntiphonError(passes ? "ANT_GIT_INTERRUPTED" : "ANT_REPO_UNREADABLE", message, { cause });
+}
+
+/** `core.worktree` may point anywhere; a work tree that does not hold the given path is not the user's answer. */
+function requireInside(path: string, top: string, shown: string): void {
+  const way = relative(top, path);
+  if (way === ".." || way.startsWith("../") || isAbsolute(way)) {
+    throw new AntiphonError("ANT_REPO_UNREADABLE", `its work tree is elsewhere: ${shown}`);
+  }
+}
+
+function notGit(path: string, stderr: string): AntiphonError {
+  if (/not a git repository|must be run in a work tree/i.test(stderr)) {
+    return new AntiphonError("ANT_REPO_NOT_GIT", `${path} is not in a git repository`);
+  }
+  return unreadable(path, stderr);
+}
+
+function unreadable(path: string, stderr: string): AntiphonError {
+  return new AntiphonError("ANT_REPO_UNREADABLE", `${path}: ${firstLine(stderr)}`, { data: { stderr } });
+}
+
+export function objectStore(repo: Repo): ObjectStore {
+  const store = { objectsDir: repo.objectsDir, format: repo.format };
+  return repo.shallow ? { ...store, shallowFile: join(repo.commonDir, "shallow") } : store;
+}
+
+/** A repository as a source of trees and commits. */
+export function repoSource(repo: RepoLike): ObjectSource {
+  return { use: async (_id, body) => body(objectStore(await openRepo(repo))) };
+}
+
+export interface ResolvedRef {
+  /** Full name, or the id itself when the text was one. */
+  ref: string;
+  commit: string;
+  tree: string;
+}
+
+/** @throws AntiphonError ANT_REPO_REF_INVALID for an expression: git would evaluate it, however long that takes */
+export function requireName(name: string): string {
+  if (isRefName(name)) return name;
+  const told = `${JSON.stringify(name.slice(0, 100))} is not the name of a branch or tag, nor a commit id`;
+  throw new AntiphonError("ANT_REPO_REF_INVALID", told);
+}
+
+/** Resolves ref names and commit ids to commits in one process. Null for one that is not there or is no commit. */
+export async function resolveRefs(repo: Repo, names: readonly string[]): Promise<(ResolvedRef | null)[]> {
+  for (const name of names) requireName(name);
+  const questions = names.flatMap((name) => [`${name}^{commit}`, `${name}^{tree}`]);
+  const answer = await git({
+    gitDir: repo.gitDir,
+    args: ["cat-file", "--batch-check"],
+    stdin: `${questions.join("\n")}\n`,
+  });
+  const lines = answer.toString("utf8").split("\n");
+  return names.map((name, index) => {
+    const commit = lines[2 * index]?.split(" ")[0] ?? "";
+    const tree = lines[2 * index + 1]?.split(" ")[0] ?? "";
+    const found = lines[2 * index]?.includes(" commit ") === true && isObjectId(commit) && isObjectId(tree);
+    return found ? { ref: name, commit, tree } : null;
+  });
+}
+
+/** The commit a full ref name points to; null when there is none. One process. */
+export async function tipOf(repo: RepoLike, ref: string): Promise<string | null> {
+  const [found] = await resolveRefs(await openRepo(repo), [ref]);
+  return found?.commit ?? null;
+}
+
+/** The tree of a commit. One process. */
+export async function treeOf(repo: RepoLike, commit: string): Promise<string> {
+  const [found] = await resolveRefs(await openRepo(repo), [commit]);
+  if (found === null || found === undefined) {
+    throw new AntiphonError("ANT_REPO_REF_NOT_FOUND", `there is no commit ${commit}`);
+  }
+  return found.tree;
+}
+
+/** A branch name as a full ref. Refuses what no branch can be called, and what is not a branch. */
+export function branchRef(name: string): string {
+  const full = name.startsWith("refs/") ? name : `refs/heads/${name}`;
+  if (!full.startsWith("refs/heads/") || !isRefName(full)) {
+    throw new AntiphonError("ANT_REPO_REF_INVALID", `${JSON.stringify(name)} is not a branch name`);
+  }
+  return full;
+}

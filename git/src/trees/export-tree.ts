@@ -1,0 +1,103 @@
+/**
+ * A commit's tree as a canonical tar. Two processes (`ls-tree`, `cat-file --batch`) whatever the number of
+ * files; `git archive` is not used because it obeys export-ignore and export-subst.
+ *
+ * The answered `tree` is computed from what went into the tar, so it is what `TreeCache.importTree` will find.
+ * It equals the commit's own tree, except for trees no git of today writes (empty directories, padded modes).
+ */
+import { AntiphonError, limits } from "@antiphon/contracts";
+import {
+  buildTrees,
+  GITLINK_MODE,
+  PathConflict,
+  type ObjectFormat,
+  type TreeEntry,
+} from "../objects/git-object.ts";
+import { listTree, readObjects } from "../objects/objects.ts";
+import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
+import { requireId, withScratch } from "../repository/scratch.ts";
+import { writeTar, type TarEntry } from "./tar.ts";
+
+export interface ExportedTree {
+  tree: string;
+  tar: Buffer;
+  files: number;
+  /** Size of the tar. */
+  bytes: number;
+  /** Submodules: an empty directory each. */
+  gitlinks: string[];
+}
+
+export interface ExportBounds {
+  maxFiles?: number;
+  /** Of all contents together. Default 512 MiB: the archive is built in memory. */
+  maxBytes?: number;
+}
+
+const MAX_BYTES = 512 * 1024 * 1024;
+
+export async function exportTree(
+  repo: RepoLike,
+  commit: string,
+  bounds: ExportBounds = {},
+): Promise<ExportedTree> {
+  requireId(commit);
+  const opened = await openRepo(repo);
+  const maxFiles = bounds.maxFiles ?? limits.treeFiles;
+  const maxBytes = bounds.maxBytes ?? Math.min(MAX_BYTES, limits.treeBytes);
+  return withScratch(objectStore(opened), async (scratch) => {
+    const run = scratch.git.bind(scratch);
+    const entries = await listTree(run, commit).catch((cause: unknown) => {
+      if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // G7
+      throw new AntiphonError("ANT_REPO_INCOMPLETE", `the tree of ${commit} cannot be read`, { cause });
+    });
+    if (entries.length > maxFiles) {
+      throw new AntiphonError("ANT_REPO_UNREADABLE", `${entries.length} files; the bound is ${maxFiles}`);
+    }
+    const tree = rootOf(opened.format, entries);
+    const blobs = entries.filter((entry) => entry.mode !== GITLINK_MODE);
+    const contents = await readObjects(
+      run,
+      blobs.map((entry) => entry.id),
+      maxBytes,
+    ).catch(tooLarge(maxBytes));
+    const tar = writeTar(entries.map((entry) => tarEntry(entry, contents)));
+    const gitlinks = entries.filter((entry) => entry.mode === GITLINK_MODE).map((entry) => entry.path);
+    return { tree, tar, files: blobs.length, bytes: tar.length, gitlinks };
+  });
+}
+
+/** A tree made by hand can hold names that no git checks out; an archive of them would write outside its place. */
+const NEVER_A_NAME = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
+
+function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {
+  const odd = entries.find((entry) => NEVER_A_NAME.test(entry.path));
+  if (odd !== undefined) {
+    throw new AntiphonError(
+      "ANT_REPO_UNREADABLE",
+      `its tree has a path no file can have: ${JSON.stringify(odd.path)}`,
+    );
+  }
+  try {
+    return buildTrees(format, entries).root;
+  } catch (thrown) {
+    if (!(thrown instanceof PathConflict)) throw thrown;
+    throw new AntiphonError("ANT_REPO_UNREADABLE", `its tree is malformed: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function tarEntry(entry: TreeEntry, contents: ReadonlyMap<string, { body: Buffer }>): TarEntry {
+  const content = entry.mode === GITLINK_MODE ? Buffer.from(entry.id) : contents.get(entry.id)?.body;
+  return { path: entry.path, mode: entry.mode, content: content ?? Buffer.alloc(0) };
+}
+
+function tooLarge(maxBytes: number): (thrown: unknown) => never {
+  return (thrown) => {
+    if (!(thrown instanceof AntiphonError) || thrown.code !== "ANT_GIT_OUTPUT_LIMIT") throw thrown;
+    throw new AntiphonError("ANT_REPO_UNREADABLE", `the tree holds more than ${maxBytes} bytes`, {
+      cause: thrown,
+    });
+  };
+}

@@ -1,0 +1,262 @@
+/**
+ * Base trees on local disk, for a service that has no access to the user's repository.
+ *
+ * Each tree is a bare repository of its own, `<dir>/<treeId>.git`, with one pack that holds the whole tree. So
+ * a tree is there entirely or not at all, and dropping one never harms another.
+ *
+ * Lifecycle of a tree: absent -> incoming (a temp directory) -> cached (renamed into place) -> dropped.
+ *
+ * Invariants:
+ *   C5  A cached tree is the tree it is named after: its id is computed from the bytes that came in.
+ *   C6  Importing is atomic: a crash leaves a temp directory, which is swept after an hour; two processes that
+ *       import the same tree both succeed, and one of the two copies is kept.
+ *   C7  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
+ *       one in use here, nor one that any process used within the last ten minutes.
+ *   C9  Dropping is atomic too: a tree loses its name before any of its files. What stands half under a tree's name is
+ *       put aside by the next import of that tree.
+ *   C8  A tree that is there after a power cut is whole: its bytes were on the disk before its name.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { AntiphonError, limits } from "@antiphon/contracts";
+import { flushAll } from "../disk/flush.ts";
+import {
+  buildTrees,
+  formatOf,
+  gitObject,
+  GITLINK_MODE,
+  PathConflict,
+  type GitObject,
+  type TreeEntry,
+} from "../objects/git-object.ts";
+import { git } from "../process/git-process.ts";
+import { listTree, readObjects, type GitRunner } from "../objects/objects.ts";
+import { writePack } from "../objects/pack.ts";
+import { layOutRepository, requireId, type ObjectSource, type ObjectStore } from "../repository/scratch.ts";
+import { readTar, TarFault, type TarEntry } from "./tar.ts";
+
+export interface TreeCacheBounds {
+  maxTrees?: number;
+  maxBytes?: number;
+}
+
+const MAX_TREES = 64;
+const MAX_BYTES = 4 * 1024 * 1024 * 1024;
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+const KEEP_MS = 10 * 60_000;
+const STALE_MS = 60 * 60_000;
+const LISTINGS = 8;
+const INCOMING = ".incoming-";
+
+export class TreeCache implements ObjectSource {
+  readonly dir: string;
+  readonly #maxTrees: number;
+  readonly #maxBytes: number;
+  readonly #inUse = new Map<string, number>();
+  readonly #listings = new Map<string, Promise<TreeEntry[]>>();
+
+  constructor(dir: string, bounds: TreeCacheBounds = {}) {
+    this.dir = dir;
+    this.#maxTrees = bounds.maxTrees ?? MAX_TREES;
+    this.#maxBytes = bounds.maxBytes ?? MAX_BYTES;
+  }
+
+  async has(tree: string): Promise<boolean> {
+    return (await stat(join(this.#place(tree), "HEAD")).catch(() => null)) !== null;
+  }
+
+  /**
+   * Takes the canonical tar of a tree in; one process, none when it is cached already.
+   * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (C5).
+   */
+  async importTree(tree: string, tar: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
+    requireId(tree);
+    if (await this.has(tree)) return this.#touch(tree);
+    const objects = treeObjects(tree, Buffer.isBuffer(tar) ? tar : await collect(tar));
+    await mkdir(this.dir, { recursive: true });
+    const incoming = this.#aside();
+    try {
+      await layOutRepository(incoming, { format: formatOf(tree) });
+      await git({
+        gitDir: incoming,
+        args: ["index-pack", "--stdin"],
+        stdin: writePack(formatOf(tree), objects, "stored"),
+        settings: [["core.fsync", "none"]],
+      });
+      await flushAll(incoming); // C8
+      await this.#name(incoming, tree);
+    } catch (thrown) {
+      // C6: somebody else renamed the same tree into place first.
+      if (!(await this.has(tree))) throw thrown;
+    } finally {
+      await rm(incoming, { recursive: true, force: true });
+    }
+    await this.#sweep();
+  }
+
+  /** A place that nobody reads from, and that is swept. */
+  #aside(): string {
+    return join(this.dir, `${INCOMING}${randomBytes(8).toString("hex")}`);
+  }
+
+  async #name(incoming: string, tree: string): Promise<void> {
+    try {
+      await rename(incoming, this.#place(tree));
+    } catch (thrown) {
+      const taken = ["ENOTEMPTY", "EEXIST"].includes((thrown as NodeJS.ErrnoException).code ?? "");
+      if (!taken || (await this.has(tree))) throw thrown;
+      await this.#remove(this.#place(tree)); // C9
+      await rename(incoming, this.#place(tree));
+    }
+  }
+
+  /** C9. Also when another process removes the same at this moment: then there is nothing left to do. */
+  async #remove(place: string): Promise<void> {
+    const aside = this.#aside();
+    try {
+      await rename(place, aside);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
+    }
+    await rm(aside, { recursive: true, force: true });
+  }
+
+  /** The files of a cached tree; one process, none when it was listed lately. */
+  list(tree: string): Promise<TreeEntry[]> {
+    const known = this.#listings.get(requireId(tree));
+    if (known !== undefined) return known;
+    const listing = this.use(tree, () => listTree(this.#runner(tree), tree));
+    this.#listings.set(tree, listing);
+    listing.catch(() => this.#listings.delete(tree));
+    for (const oldest of this.#listings.keys()) {
+      if (this.#listings.size <= LISTINGS) break;
+      this.#listings.delete(oldest);
+    }
+    return listing;
+  }
+
+  /** The bytes of one file; null when the tree has no such file. One process (and one for the listing). */
+  async readFile(tree: string, path: string): Promise<Buffer | null> {
+    const entry = (await this.list(tree)).find((candidate) => candidate.path === path);
+    if (entry === undefined || entry.mode === GITLINK_MODE) return null;
+    const read = await this.use(tree, () => readObjects(this.#runner(tree), [entry.id], MAX_FILE_BYTES));
+    return read.get(entry.id)?.body ?? null;
+  }
+
+  async use<T>(tree: string, body: (store: ObjectStore) => Promise<T>): Promise<T> {
+    this.#inUse.set(tree, (this.#inUse.get(tree) ?? 0) + 1);
+    try {
+      if (!(await this.has(tree))) {
+        throw new AntiphonError("ANT_BLOB_MISSING", `tree ${tree} is not in the cache`, { data: { tree } });
+      }
+      await this.#touch(tree);
+      return await body({ objectsDir: join(this.#place(tree), "objects"), format: formatOf(tree) });
+    } finally {
+      const left = (this.#inUse.get(tree) ?? 1) - 1;
+      if (left === 0) this.#inUse.delete(tree);
+      else this.#inUse.set(tree, left);
+    }
+  }
+
+  #place(tree: string): string {
+    return join(this.dir, `${requireId(tree)}.git`);
+  }
+
+  #runner(tree: string): GitRunner {
+    return (call) => git({ ...call, gitDir: this.#place(tree) });
+  }
+
+  /** The directory's time is the time of last use. A tree dropped this instant is noticed by the next step. */
+  async #touch(tree: string): Promise<void> {
+    const now = new Date();
+    await utimes(this.#place(tree), now, now).catch(() => undefined);
+  }
+
+  /** C7, C6. A directory that another process removes meanwhile is none of our business. */
+  async #sweep(): Promise<void> {
+    const cached: { place: string; tree: string; usedMs: number; bytes: number }[] = [];
+    const now = Date.now();
+    for (const name of await readdir(this.dir)) {
+      const place = join(this.dir, name);
+      const found = await stat(place).catch(() => null);
+      if (found === null) continue;
+      if (name.startsWith(INCOMING)) {
+        if (now - found.mtimeMs > STALE_MS) await rm(place, { recursive: true, force: true });
+      } else if (name.endsWith(".git")) {
+        cached.push({ place, tree: name.slice(0, -4), usedMs: found.mtimeMs, bytes: await packBytes(place) });
+      }
+    }
+    cached.sort((a, b) => a.usedMs - b.usedMs);
+    let bytes = cached.reduce((sum, entry) => sum + entry.bytes, 0);
+    let trees = cached.length;
+    for (const entry of cached) {
+      if (trees <= this.#maxTrees && bytes <= this.#maxBytes) return;
+      if (this.#inUse.has(entry.tree) || now - entry.usedMs < KEEP_MS) continue;
+      await this.#remove(entry.place);
+      this.#listings.delete(entry.tree);
+      trees -= 1;
+      bytes -= entry.bytes;
+    }
+  }
+}
+
+async function packBytes(place: string): Promise<number> {
+  const dir = join(place, "objects", "pack");
+  const names = await readdir(dir).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(dir, name)).catch(() => null))?.size ?? 0),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > limits.treeBytes)
+      throw new AntiphonError("ANT_BLOB_TOO_LARGE", `more than ${limits.treeBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** C5: every object of the tree, or ANT_BLOB_CORRUPT. */
+function treeObjects(tree: string, tar: Buffer): GitObject[] {
+  const format = formatOf(tree);
+  const objects = new Map<string, GitObject>();
+  const entries = entriesOf(tree, tar).map((file): TreeEntry => {
+    if (file.mode === GITLINK_MODE)
+      return { path: file.path, mode: file.mode, id: file.content.toString("latin1") };
+    const blob = gitObject(format, "blob", file.content);
+    objects.set(blob.id, blob);
+    return { path: file.path, mode: file.mode, id: blob.id };
+  });
+  const { root, trees } = conflictFree(tree, () => buildTrees(format, entries));
+  if (root !== tree)
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree} holds tree ${root}`);
+  return [...objects.values(), ...trees.values()];
+}
+
+function conflictFree<T>(tree: string, build: () => T): T {
+  try {
+    return build();
+  } catch (thrown) {
+    if (!(thrown instanceof PathConflict)) throw thrown;
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree}: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
+}
+
+function entriesOf(tree: string, tar: Buffer): TarEntry[] {
+  try {
+    return readTar(tar, { maxFiles: limits.treeFiles, maxBytes: limits.treeBytes });
+  } catch (thrown) {
+    if (!(thrown instanceof TarFault)) throw thrown;
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree}: ${thrown.message}`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Which records must be there because of those that are: no claim without a dispatch, no second attempt without an
+ * end of the first, no success without its landings. Only what holds in every legal run is asked for: two Directors
+ * may work on one run and be late, but none of them writes a word that nothing led to.
+ */
+import type { StoredRecord, RunStep, RunViewModel, JournalAddress } from "@antiphon/contracts";
+
+type Register = Pick<JournalAddress, "type" | "taskId" | "epoch">;
+type Of<T extends StoredRecord["type"]> = Extract<StoredRecord, { type: T }>;
+
+export interface Implied {
+  readonly register: Register;
+  /** What asks for it, in words. */
+  readonly by: string;
+  /** It must come before this sequence; null: what asks for it is no record. */
+  readonly before: number | null;
+}
+
+export const registerKey = ({ type, taskId, epoch }: Register): string =>
+  `${type} ${taskId?.toLowerCase() ?? "-"} ${epoch}`;
+
+export function impliedRecords(records: readonly StoredRecord[], view: RunViewModel | null): Implied[] {
+  const run = new KnownRun(records);
+  return [...records.flatMap((record) => byRecord(record, run)), ...byView(view, run)];
+}
+
+/** The records of a run by register. */
+class KnownRun {
+  readonly records: readonly StoredRecord[];
+  readonly #byRegister: ReadonlyMap<string, StoredRecord>;
+
+  constructor(records: readonly StoredRecord[]) {
+    this.records = records;
+    this.#byRegister = new Map(records.map((record) => [registerKey(record), record]));
+  }
+
+  get<T extends StoredRecord["type"]>(type: T, taskId: string | null, epoch: number): Of<T> | undefined {
+    return this.#byRegister.get(registerKey({ type, taskId, epoch })) as Of<T> | undefined;
+  }
+
+  all<T extends StoredRecord["type"]>(type: T): Of<T>[] {
+    return this.records.filter((record): record is Of<T> => record.type === type);
+  }
+}
+
+function byRecord(record: StoredRecord, run: KnownRun): Implied[] {
+  if (record.type === "intent") return [];
+  const { taskId, epoch, seq } = record;
+  const by = `${record.type}, seq ${seq}`;
+  const asks = (type: Register["type"], task: string | null, at: number): Implied => ({
+    register: { type, taskId: task, epoch: at },
+    by,
+    before: seq,
+  });
+  const start = [asks("intent", null, 0), ...(taskId === null ? [] : [asks("routed", null, 0)])];
+  switch (record.type) {
+    case "claim":
+      return [...start, asks("dispatch", taskId, epoch)];
+    case "result":
+      return [
+        ...start,
+        asks("dispatch", taskId, epoch),
+        ...(record.body.kind === "reported" ? [asks("claim", taskId, epoch)] : []),
+      ];
+    case "verdict":
+      return [...start, ...beforeVerdict(record, run).map((one) => asks(...one))];
+    case "landing":
+      return [
+        ...start,
+        asks("verdict", taskId, epoch),
+        ...beforeLanding(record, run).map((one) => asks(...one)),
+      ];
+    case "approval":
+      return [
+        ...start,
+        asks("verdict", record.body.task, record.body.attempt),
+        ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : []),
+      ];
+    case "dispatch":
+      return [...start, ...beforeDispatch(record, run).map((one) => asks(...one))];
+    case "control":
+    case "requeue":
+      return [...start, ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : [])];
+    case "closed":
+      return [...start, ...beforeClosed(record, run).map((one) => asks(...one))];
+    default:
+      return start;
+  }
+}
+
+type Place = readonly [type: Register["type"], taskId: string | null, epoch: number];
+
+function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): Place[] {
+  if (taskId === null) return epoch > 1 ? [["landing", null, epoch - 1]] : [];
+  // A Director that could not even hand the task out says so without an attempt.
+  const handedOut = body.verdict === "PASS" || run.get("dispatch", taskId, epoch) !== undefined;
+  return handedOut ? [["result", taskId, epoch]] : [];
+}
+
+/** Each approval takes the next number of its run, so what landed tells how many there were at least. */
+function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Place[] {
+  const needed = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
+  if (taskId === null || body.kind !== "landed" || needed === 0) return [];
+  const landed = run
+    .all("landing")
+    .filter((one) => one.taskId !== null && one.body.kind === "landed" && one.seq <= seq);
+  return Array.from({ length: needed * landed.length }, (_, i) => ["approval", null, i + 1] as const);
+}
+
+function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun): Place[] {
+  const places: Place[] = [];
+  // It starts from the base of the run, or from what an earlier task landed.
+  const base = run.get("intent", null, 0)?.body.base.commit;
+  const built = run.all("verdict").find((one) => one.taskId !== null && one.body.commit === body.base.commit);
+  if (base !== undefined && base !== body.base.commit && built !== undefined)
+    places.push(["landing", built.taskId, built.epoch]);
+  if (epoch <= 1) return places;
+  places.push(["result", taskId, epoch - 1]);
+  const result = run.get("result", taskId, epoch - 1)?.body;
+  if (result?.kind !== "reported") return places;
+  if (result.result.status === "ok") places.push(["verdict", taskId, epoch - 1]);
+  if (result.result.status === "needs_input") places.push(["input", taskId, epoch - 1]);
+  return places;
+}
+
+function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
+  const places: Place[] = [];
+  if (body.status === "canceled") places.push(["cancel", null, 0]);
+  if (body.status !== "succeeded") return places;
+  places.push(["routed", null, 0]);
+  for (const { task } of run.get("routed", null, 0)?.body.tasks ?? []) {
+    const { task_id } = task;
+    // The last one: what people sent back had passed, too.
+    const passed = run
+      .all("verdict")
+      .findLast((one) => one.taskId === task_id && one.body.verdict === "PASS");
+    if (passed === undefined) places.push(...lastWords(task_id, run));
+    else if (passed.body.commit !== null) places.push(["landing", task_id, passed.epoch]);
+  }
+  const whole = run.all("verdict").find((one) => one.taskId === null && one.body.verdict === "PASS");
+  if (whole !== undefined) places.push(["landing", null, whole.epoch]);
+  return places;
+}
+
+/** A task that is done and has no verdict that passes lacks it, at the epoch of its last attempt. */
+function lastWords(taskId: string, run: KnownRun): Place[] {
+  const epochs = run.records.filter((record) => record.taskId === taskId).map(({ epoch }) => epoch);
+  return [["verdict", taskId, Math.max(1, ...epochs)]];
+}
+
+/** The view is written after the journal, so what it tells of was there. It may tell of less. */
+function byView(view: RunViewModel | null, run: KnownRun): Implied[] {
+  if (view === null) return [];
+  const by = "the view in ANT_RUNS";
+  const over = view.status === "succeeded" || view.status === "failed" || view.status === "canceled";
+  const places: Place[] = [["intent", null, 0]];
+  if (view.steps.length > 0) places.push(["routed", null, 0]);
+  if (over) places.push(["closed", null, 0]);
+  for (const step of view.steps) places.push(...ofStep(step));
+  return places
+    .filter(([type, taskId, epoch]) => run.get(type, taskId, epoch) === undefined)
+    .map(([type, taskId, epoch]) => ({ register: { type, taskId, epoch }, by, before: null }));
+}
+
+function ofStep({ id, epoch, associate, status, commit, questions }: RunStep): Place[] {
+  if (epoch < 1) return [];
+  const places: Place[] = [["dispatch", id, epoch]];
+  if (associate !== null) places.push(["claim", id, epoch]);
+  if (status === "proposed" || questions.length > 0) places.push(["result", id, epoch]);
+  if (status === "done") places.push(["verdict", id, epoch]);
+  if (status === "done" && commit !== null) places.push(["landing", id, epoch]);
+  return places;
+}

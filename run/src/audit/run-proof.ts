@@ -1,0 +1,253 @@
+/**
+ * Checks one run of a journal, from the stored bytes up: each record by itself, the chain of causes, what must be
+ * there because of what is, the seal, the signatures. Pure; trusts nobody's reading but its own.
+ *
+ * Invariants:
+ *   X7 A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it.
+ *   X8 One damaged record is one fault: what it makes others look like is told with it, not beside it.
+ *   X12 What no trusted Director signed is a fault by itself and makes no other: the services did not fold it either.
+ *   X9 A fault names the register and the sequence wherever anything that is left tells them, and null where
+ *      nothing does: it never guesses.
+ */
+import { STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
+import { SIGNED_TYPES, type Doubt } from "@antiphon/contracts/stored/signature";
+import { parseJournalSubject, subjects } from "@antiphon/contracts/topology/subjects";
+import { validateShape } from "@antiphon/contracts/validation/validate";
+import { causeChain, type CauseChain, type Hole } from "./cause-chain.ts";
+import { FaultMap } from "./fault-map.ts";
+import { impliedRecords, registerKey, type Implied } from "./implied-records.ts";
+import { held, type Held, type RunMaterial } from "@antiphon/contracts/stored/run-material";
+import type { JournalFault } from "./journal-fault.ts";
+import { sealFits } from "@antiphon/contracts/stored/seal";
+
+export interface Trust {
+  /** Whose decisions are believed. */
+  readonly doubt: Doubt;
+  /** Partitions of the journal, to name the register of a record that is gone. */
+  readonly partitions: number;
+}
+
+export interface RunProof {
+  readonly runId: string;
+  readonly faults: readonly JournalFault[];
+  /** How many were there to check. */
+  readonly records: number;
+  /** Sequences that are accounted for: there, or known to be missing. */
+  readonly seqs: readonly number[];
+  /** Messages that were stored for a while only: records of a run that was archived more than once. */
+  readonly purgedAgain: number;
+  readonly closed: boolean;
+  /** Decisions that bear no signature. */
+  readonly unsigned: number;
+  /** The view is damaged: no fault of the journal, and mended by a rebuild. */
+  readonly viewUnreadable: boolean;
+}
+
+export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): RunProof {
+  const { runId, view } = material;
+  const all = material.records.map(held).sort((a, b) => a.seq - b.seq);
+  const faults = new FaultMap(runId);
+  const isForged = forgeries(all, trust, faults);
+  for (const message of all) if (!isForged(message)) recordItself(message, faults);
+  if (material.archiveProblem !== null) faults.archive(material.archiveProblem);
+  // Where records are kept is no part of what happened.
+  const messages = all
+    .filter(({ address }) => address === null || !STORAGE_TYPES.includes(address.type))
+    .filter((message) => !isForged(message));
+  registersTwice(messages, faults);
+  for (const subject of material.unreadable) faults.unreadable(subject);
+
+  const chain = causeChain(messages);
+  for (const { held: message, digest, namedBy } of chain.changed)
+    faults.changed(message, `${digest} (named by ${words(namedBy)})`);
+  for (const { record, found } of chain.misplaced) faults.misplaced(record, found);
+
+  const records = messages.flatMap(({ record }) => (record === null ? [] : [record]));
+  const viewFits = view === null || isView(view);
+  const implied = impliedRecords(records, viewFits ? view : null);
+  const gone = absent(implied, messages, runId, trust.partitions);
+  const unnamed = nameHoles(chain.holes, gone, faults);
+  for (const one of unnamed) faults.missing(one.subject, null, `a record, because of ${one.by}`);
+  order(records, implied, faults);
+
+  if (faults.isSealable) seal(messages, chain, faults);
+  return {
+    runId,
+    faults: faults.all(),
+    records: all.length,
+    seqs: [
+      ...all.flatMap(({ seq, storedSeq }) => (storedSeq === null ? [seq] : [seq, storedSeq])),
+      ...chain.holes.map(({ seq }) => seq),
+    ],
+    purgedAgain: purgedAgain(all),
+    closed: records.some(({ type }) => type === "closed"),
+    unsigned: all.filter(({ address, signature }) => isDecision(address) && signature === "").length,
+    viewUnreadable: !viewFits,
+  };
+}
+
+/** Each archiving after the first purges the copies that a restore had made, and what was said about where they are. */
+function purgedAgain(messages: readonly Held[]): number {
+  const storage = messages.flatMap(({ address }) =>
+    address !== null && STORAGE_TYPES.includes(address.type) ? [address.epoch] : [],
+  );
+  return storage.length === 0 ? 0 : (Math.max(...storage) - 1) * (messages.length + 2);
+}
+
+function isView(view: unknown): boolean {
+  const whole = validateShape("RunViewModel", view, "tolerant");
+  if (!whole.ok) return false;
+  const { steps } = view as { steps: unknown[] };
+  return steps.every((step) => validateShape("RunStep", step, "tolerant").ok);
+}
+
+function words({ type, seq }: StoredRecord): string {
+  return `${type}, seq ${seq}`;
+}
+
+function recordItself(message: Held, faults: FaultMap): void {
+  if (message.problem === null) return;
+  if (message.isCut) faults.truncated(message);
+  else faults.damaged(message);
+}
+
+/** A register holds one record; the server keeps whatever was written past the expectation that guards it. */
+function registersTwice(messages: readonly Held[], faults: FaultMap): void {
+  const first = new Map<string, Held>();
+  for (const message of messages) {
+    const earlier = first.get(message.subject);
+    if (earlier === undefined) first.set(message.subject, message);
+    else faults.twice(earlier, message);
+  }
+}
+
+interface Gone extends Implied {
+  readonly subject: string;
+}
+
+/** What must be there and is not: neither readable nor damaged nor listed by the server. */
+function absent(
+  implied: readonly Implied[],
+  messages: readonly Held[],
+  runId: string,
+  partitions: number,
+): Gone[] {
+  const there = new Set(messages.map(({ address }) => (address === null ? "" : registerKey(address))));
+  const gone = new Map<string, Gone>();
+  for (const one of implied) {
+    const key = registerKey(one.register);
+    if (there.has(key) || gone.has(key)) continue;
+    gone.set(key, { ...one, subject: subjects.journal({ ...one.register, runId }, partitions) });
+  }
+  return [...gone.values()];
+}
+
+/** A hole in the chain and a register that must not be empty are one record, if the record behind the hole asks for it. */
+function nameHoles(holes: readonly Hole[], gone: readonly Gone[], faults: FaultMap): Gone[] {
+  const left = new Map(gone.map((one) => [one.subject, one]));
+  const nameless: Hole[] = [];
+  for (const hole of holes) {
+    const led = ledTo(hole, [...left.values()], faults);
+    if (led === undefined) nameless.push(hole);
+    else {
+      left.delete(led);
+      faults.missing(led, hole.seq, `${hole.digest} (named by ${words(hole.namedBy)})`);
+    }
+  }
+  const candidates = [...left.values()].filter(({ subject }) => !faults.knows(subject));
+  const unread = faults.unreadableOnes();
+  for (const hole of nameless) {
+    const named = `${hole.digest} (named by ${words(hole.namedBy)})`;
+    const only = candidates.length === 1 && nameless.length === 1 ? candidates[0] : undefined;
+    if (only !== undefined) {
+      left.delete(only.subject);
+      faults.missing(only.subject, hole.seq, named);
+    } else if (unread.length === 1 && nameless.length === 1 && unread[0] !== undefined) {
+      faults.place(unread[0], hole.seq, named);
+    } else faults.missing(null, hole.seq, named);
+  }
+  return [...left.values()].filter(({ subject }) => !faults.knows(subject));
+}
+
+/** The register a claim, a result or a landing names is known by their own address. */
+function ledTo({ namedBy }: Hole, gone: readonly Gone[], faults: FaultMap): string | undefined {
+  const { type, taskId, epoch } = namedBy;
+  const before = { claim: "dispatch", result: "claim", verdict: "result", landing: "verdict" } as const;
+  if (!(type in before)) return undefined;
+  const wanted = registerKey({ type: before[type as keyof typeof before], taskId, epoch });
+  const isWanted = (subject: string): boolean => {
+    const address = parseJournalSubject(subject);
+    return address !== null && registerKey(address) === wanted;
+  };
+  return gone.find(({ subject }) => isWanted(subject))?.subject ?? faults.unreadableOnes().find(isWanted);
+}
+
+function order(records: readonly StoredRecord[], implied: readonly Implied[], faults: FaultMap): void {
+  const byRegister = new Map(records.map((record) => [registerKey(record), record]));
+  for (const { register, before, by } of implied) {
+    const record = byRegister.get(registerKey(register));
+    if (record === undefined || before === null || record.seq < before) continue;
+    faults.misplaced(record, `it comes after ${by}, which it must lead to`);
+  }
+  const closed = records.find(({ type }) => type === "closed");
+  const late = records.find(
+    ({ type, seq }) => type === "landing" && closed !== undefined && seq > closed.seq,
+  );
+  if (late !== undefined) faults.misplaced(late, "it comes after the run was closed");
+}
+
+/** The digests under the seal: those of what is there, and those by which others name what is not. */
+function seal(messages: readonly Held[], { holes, changed }: CauseChain, faults: FaultMap): void {
+  const closed = messages.find(({ record }) => record?.type === "closed");
+  if (closed?.record?.type !== "closed") return;
+  const named = new Map(changed.map(({ held: { seq }, digest }) => [seq, digest]));
+  const under = [
+    ...messages
+      .filter(({ seq }) => seq < closed.seq)
+      .map((message) => ({ seq: message.seq, digests: digestsOf(message, named.get(message.seq)) })),
+    ...holes.map(({ seq, digest }) => ({ seq, digests: [digest] })),
+  ].sort((a, b) => a.seq - b.seq);
+  const { seal: said } = closed.record.body;
+  if (
+    !sealFits(
+      said,
+      under.map(({ digests }) => digests),
+    )
+  )
+    faults.sealBroken(closed, said, under.length);
+}
+
+function digestsOf({ digest, claimed }: Held, named: string | undefined): string[] {
+  if (named !== undefined) return [named];
+  return claimed === "" || claimed === digest ? [digest] : [claimed, digest];
+}
+
+/**
+ * Names the decisions that are not believed, and says which of them are no part of the run: no service folded them (X12).
+ * What another record names as its cause was folded once: it was changed since, or whoever checks trusts other keys than
+ * the services do. It stays part of the run, so that it is the one fault there is.
+ */
+function forgeries(
+  messages: readonly Held[],
+  { doubt }: Trust,
+  faults: FaultMap,
+): (message: Held) => boolean {
+  const causes = messages.flatMap(({ record }) => (record === null ? [] : (record.cause?.seq ?? [])));
+  const named = new Set(causes);
+  const forged = new Set<Held>();
+  for (const message of messages) {
+    const { address, signature, digest, claimed, problem, seq } = message;
+    if (!isDecision(address)) continue;
+    const why = doubt(signature, digest);
+    if (why === null) continue;
+    // Signatures are over the digest: a payload that was damaged under a good one is told as that.
+    const wasSigned = problem !== null && claimed !== "" && doubt(signature, claimed) === null;
+    if (wasSigned && named.has(seq)) continue;
+    faults.forged(message, why);
+    if (!named.has(seq)) forged.add(message);
+  }
+  return (message) => forged.has(message);
+}
+
+const isDecision = (address: Held["address"]): boolean =>
+  address !== null && SIGNED_TYPES.includes(address.type);

@@ -1,0 +1,281 @@
+/**
+ * One task, one record, the next task: the only place where a task changes.
+ *
+ * A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the
+ * reason; the service logs it, nothing else happens.
+ *
+ * Invariants:
+ *   D36 An attempt that never had a sandbox is no loss (J7): however long the outage, its task waits, and what gives it
+ *      up in the end (limits.maxOutages) says what was missing.
+ *   D38 Where people have to approve, a verified change is accepted by so many different people who named its very
+ *      verdict, and by nothing else; a reject before that ends the task for good, so it never lands.
+ */
+import { limits, mayApprove } from "@antiphon/contracts";
+import type {
+  ApprovalBody,
+  DispatchBody,
+  ClaimBody,
+  DueBody,
+  Feedback,
+  InputBody,
+  LandingBody,
+  ResultBody,
+  VerdictBody,
+} from "@antiphon/contracts";
+import type { ApprovalRule, RunPolicy, TaskPhase, TaskState } from "../state/run-state.ts";
+
+export type TaskEvent = { seq: number; at: Date; epoch: number; digest: string } & (
+  | { type: "dispatch"; body: DispatchBody }
+  | { type: "claim"; body: ClaimBody }
+  | { type: "result"; body: ResultBody }
+  | { type: "verdict"; body: VerdictBody }
+  | { type: "landing"; body: LandingBody }
+  | { type: "input"; body: InputBody }
+  | { type: "approval"; body: ApprovalBody }
+  | { type: "due"; body: DueBody }
+);
+
+export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
+
+/** Verdicts no further attempt can improve: what is missing is a check or a grant, not a better patch. */
+const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+
+/** What no further attempt can mend either: the run asks for an image it cannot have. */
+const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
+
+export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, rule: ApprovalRule): TaskStep {
+  const { phase } = task;
+  if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // D2
+  if (event.epoch !== phase.epoch) {
+    return refused(`epoch ${event.epoch} is not the current epoch ${phase.epoch}`); // D1
+  }
+  switch (event.type) {
+    case "dispatch":
+      if (phase.kind !== "open") break;
+      return to(task, { kind: "dispatched", epoch: phase.epoch, base: event.body.base.commit, at: event.at });
+    case "claim":
+      if (phase.kind !== "dispatched") break;
+      return to(task, { ...phase, kind: "claimed", at: event.at, associate: event.body.associate });
+    case "result":
+      if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
+      return afterResult(task, phase, event, policy);
+    case "verdict":
+      if (phase.kind === "open" && event.body.verdict !== "PASS") {
+        // The Director could not even hand it out: the repository is gone, or cannot be read.
+        return to(task, failed(phase.epoch, event.body.code ?? "ANT_INTERNAL", event.body.message));
+      }
+      if (phase.kind !== "proposed") break;
+      return afterVerdict(task, phase, event, policy, rule);
+    case "landing":
+      if (phase.kind !== "accepted") break;
+      return afterLanding(task, phase, event.body);
+    case "input":
+      if (phase.kind !== "asking") break;
+      return afterInput(task, phase, event, policy);
+    case "approval":
+      if (phase.kind !== "awaiting") break;
+      return afterApproval(task, phase, event, policy, rule);
+    case "due":
+      return afterDue(task, event.body);
+  }
+  return refused(`a ${event.type} record does not fit a task that is ${phase.kind}`);
+}
+
+function afterResult(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "dispatched" | "claimed" }>,
+  event: Extract<TaskEvent, { type: "result" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const { body } = event;
+  if (body.kind === "abandoned" && body.outage === true) return afterOutage(task, event, body, policy);
+  if (body.kind !== "reported") return afterLoss(task, event, body, policy);
+  const seen = { ...task, evidence: [...task.evidence, body.evidence] };
+  switch (body.result.status) {
+    case "ok":
+      return to(seen, {
+        kind: "proposed",
+        epoch: phase.epoch,
+        base: phase.base,
+        seq: event.seq,
+        at: event.at,
+        report: body,
+      });
+    case "needs_input":
+      return to(seen, {
+        kind: "asking",
+        epoch: phase.epoch,
+        at: event.at,
+        questions: body.result.questions.map(questionText),
+      });
+    case "failed":
+      if (FINAL_FAILURES.has(body.code ?? ""))
+        return to(seen, failed(phase.epoch, body.code ?? "", body.result.summary));
+      return reject(seen, policy, {
+        epoch: phase.epoch,
+        code: body.code ?? "ANT_VERIFY_SELF_FAILED",
+        message: body.result.summary,
+        checks: [],
+      });
+  }
+}
+
+function afterLoss(
+  task: TaskState,
+  { epoch, at }: TaskEvent,
+  body: Exclude<ResultBody, { kind: "reported" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const lapses = task.lapses + 1;
+  const message =
+    body.kind === "lapsed" ? `the claim of ${body.holder} lapsed` : `${body.code}: ${body.message}`;
+  if (lapses > policy.maxLapses) {
+    const given = `given up after ${lapses} lost attempts; last: ${message}`;
+    return to({ ...task, lapses }, failed(epoch, "ANT_TASK_POISON", given));
+  }
+  // The first loss may be bad luck and costs no time.
+  if (lapses < 2) return to({ ...task, lapses }, { kind: "open", epoch: epoch + 1 });
+  return to({ ...task, lapses }, rest(epoch, at, lapses - 2, policy));
+}
+
+/** D36: what never ran has ended nobody, so it is no poison. */
+function afterOutage(
+  task: TaskState,
+  { epoch, at }: TaskEvent,
+  body: Extract<ResultBody, { kind: "abandoned" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const outages = task.outages + 1;
+  if (outages > policy.maxOutages) {
+    const message = `no sandbox in ${outages} attempts; last: ${body.message}`;
+    return to({ ...task, outages }, failed(epoch, body.code, message));
+  }
+  return to({ ...task, outages }, rest(epoch, at, outages - 1, policy));
+}
+
+function afterVerdict(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "proposed" }>,
+  event: Extract<TaskEvent, { type: "verdict" }>,
+  policy: RunPolicy,
+  rule: ApprovalRule,
+): TaskStep {
+  const { body, digest } = event;
+  const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
+  if (body.verdict === "PASS") {
+    if (body.commit === null)
+      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+    const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
+    return rule.needed > 0
+      ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // D38
+      : to(seen, { kind: "accepted", ...verified });
+  }
+  const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
+  if (FINAL_CODES.has(code)) return to(seen, failed(phase.epoch, code, body.message));
+  return reject(seen, policy, { epoch: phase.epoch, code, message: body.message, checks: body.checks });
+}
+
+function afterLanding(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "accepted" }>,
+  body: LandingBody,
+): TaskStep {
+  if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));
+  return to(task, { kind: "done", epoch: phase.epoch, commit: body.commit, verdict: phase.verdict });
+}
+
+function afterInput(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "asking" }>,
+  event: Extract<TaskEvent, { type: "input" }>,
+  policy: RunPolicy,
+): TaskStep {
+  const { body } = event;
+  if (body.event === "approval" && body.choice === "reject")
+    return to(task, rejected(phase.epoch, event.at, body));
+  if (body.event === "approval" && body.choice === "changes")
+    return reject(task, policy, changes(phase.epoch, body));
+  const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
+  const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));
+  return to({ ...task, answers: [...task.answers, ...answers] }, { kind: "open", epoch: phase.epoch + 1 });
+}
+
+function afterApproval(
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "awaiting" }>,
+  { body, at }: Extract<TaskEvent, { type: "approval" }>,
+  policy: RunPolicy,
+  rule: ApprovalRule,
+): TaskStep {
+  const { epoch, digest, approvedBy, report, verdict } = phase;
+  if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // D38
+  if (body.choice === "reject") return to(task, rejected(epoch, at, body));
+  if (body.choice === "changes") return reject(task, policy, changes(epoch, body));
+  if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
+  if (approvedBy.includes(body.by)) return refused(`${body.by} has approved before`);
+  const all = [...approvedBy, body.by];
+  return all.length < rule.needed
+    ? to(task, { ...phase, approvedBy: all })
+    : to(task, { kind: "accepted", epoch, report, at, verdict });
+}
+
+type PersonsWord = Pick<ApprovalBody, "by" | "reason">;
+
+function rejected(epoch: number, at: Date, { by, reason = "" }: PersonsWord): TaskPhase {
+  const why = reason.trim() === "" ? "no reason given" : reason;
+  return failed(epoch, "ANT_TASK_REJECTED", `rejected by ${by} at ${at.toISOString()}: ${why}`);
+}
+
+function changes(epoch: number, { by, reason = "" }: PersonsWord): Feedback {
+  return { epoch, code: "ANT_TASK_CHANGES_ASKED", message: `${by} asks for changes: ${reason}`, checks: [] };
+}
+
+function afterDue(task: TaskState, body: DueBody): TaskStep {
+  const { phase } = task;
+  if (body.kind === "rest" && phase.kind === "resting")
+    return to(task, { kind: "open", epoch: phase.epoch + 1 });
+  if (body.kind === "question" && phase.kind === "asking") {
+    const asked = phase.questions.join("; ");
+    return to(task, failed(phase.epoch, "ANT_TASK_UNANSWERED", `nobody answered in time: ${asked}`));
+  }
+  return refused(`a task that is ${phase.kind} does not wait for the end of a ${body.kind}`);
+}
+
+/** A pause that doubles with each one before it. */
+function rest(
+  epoch: number,
+  from: Date,
+  before: number,
+  { restMs = limits.lapseRestMs }: RunPolicy,
+): TaskPhase {
+  const ms = Math.min(limits.lapseRestMaxMs, restMs * 2 ** before);
+  return { kind: "resting", epoch, until: new Date(from.getTime() + ms) };
+}
+
+function reject(task: TaskState, policy: RunPolicy, feedback: Feedback): TaskStep {
+  const next = { ...task, rejections: task.rejections + 1, feedback: [...task.feedback, feedback] };
+  if (next.rejections >= policy.maxAttempts) {
+    const attempts = next.rejections === 1 ? "1 attempt" : `${next.rejections} attempts`;
+    return to(next, failed(feedback.epoch, feedback.code, `after ${attempts}: ${feedback.message}`));
+  }
+  return to(next, { kind: "open", epoch: feedback.epoch + 1 });
+}
+
+function questionText(question: unknown): string {
+  return typeof question === "string" ? question : JSON.stringify(question);
+}
+
+function failed(epoch: number, code: string, message: string): TaskPhase {
+  return { kind: "failed", epoch, code, message };
+}
+
+function to(task: TaskState, phase: TaskPhase): TaskStep {
+  return { kind: "next", task: { ...task, phase } };
+}
+
+function refused(reason: string): TaskStep {
+  return { kind: "refused", reason };
+}

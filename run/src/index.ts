@@ -1,0 +1,19 @@
+/** One run, as a pure function of its records: its state, what it still owes the world, how people see it, what is wrong with it. */
+export { causeChain } from "./audit/cause-chain.ts";
+export { type JournalFault } from "./audit/journal-fault.ts";
+export { lostLanding } from "./audit/lost-landing.ts";
+export { proveRun } from "./audit/run-proof.ts";
+export { type RunSnapshot, openRun, replay } from "./machine/run-machine.ts";
+export { closingOf, runBranch } from "./owed/closing.ts";
+export { type Effect, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
+export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
+export { intentOf } from "./state/intent-of.ts";
+export {
+  type TaskPhase,
+  type TaskState,
+  type Integration,
+  type RunState,
+  type RunPolicy,
+} from "./state/run-state.ts";
+export { contractOf, routerContract, taskContract } from "./view/projection.ts";
+export { runView } from "./view/run-view.ts";

@@ -1,0 +1,227 @@
+import type { ApprovalBody, RunOptions } from "@antiphon/contracts";
+import { describe, expect, test } from "vitest";
+import { closingOf } from "./closing.ts";
+import { outstanding } from "./outstanding.ts";
+import { taskContract } from "../view/projection.ts";
+import { openRun, replay, type RunSnapshot } from "../machine/run-machine.ts";
+import { RecordLog, commitOf, planned } from "../testing/record-log.ts";
+import { timersOf } from "./timers.ts";
+
+const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
+const T1 = "T-001";
+const T2 = "T-002";
+
+const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);
+const owed = (log: RecordLog): string[] =>
+  outstanding(fold(log)).map((effect) =>
+    "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
+  );
+
+const proposed = (log: RecordLog, task = T1, epoch = 1): RecordLog =>
+  log.dispatched(task, epoch).claimed(task, epoch).reported(task, epoch, "ok");
+const passed = (log: RecordLog, task = T1, epoch = 1): RecordLog =>
+  proposed(log, task, epoch).judged(task, epoch, {});
+
+interface World {
+  readonly needed?: number;
+  readonly requester?: string;
+  readonly tasks?: readonly string[];
+  readonly options?: Partial<RunOptions>;
+}
+function opened({ needed = 1, requester = "ann", tasks = [T1], options = {} }: World = {}): RecordLog {
+  const plan = tasks.map((task) => planned(task));
+  return new RecordLog().opened(plan, { approvals: { needed }, ...options }, "BUILD", requester);
+}
+
+/** Somebody's word about the last verdict, or about what `about` says. */
+function word(log: RecordLog, choice: ApprovalBody["choice"], by: string, about: object = {}): RecordLog {
+  const verdict = log.records.findLast(({ type }) => type === "verdict");
+  const n = log.records.filter(({ type }) => type === "approval").length + 1;
+  return log.add("approval", null, n, {
+    task: verdict?.taskId ?? T1,
+    attempt: verdict?.epoch ?? 1,
+    verdict: verdict?.digest ?? "",
+    choice,
+    by,
+    ...(choice === "approve" ? {} : { reason: "too wide" }),
+    ...about,
+  });
+}
+
+describe("D38 a run whose changes people have to approve", () => {
+  test("waits after the clean room's PASS and owes nothing, for as long as it takes", () => {
+    const log = passed(opened());
+    expect(owed(log)).toEqual([]);
+    expect(fold(log).value).toBe("waiting_input");
+    expect(timersOf(fold(log), { graceMs: 0, questionMs: 1 })).toEqual([]);
+    const { context } = fold(log);
+    expect(taskContract(context, context.tasks[0]!).status).toBe("proposed");
+  });
+
+  test("lands when it was approved by somebody else than who asked for it", () => {
+    const log = passed(opened());
+    expect(owed(word(log, "approve", "ann"))).toEqual([]);
+    expect(owed(word(log, "approve", "token"))).toEqual([]);
+    expect(owed(word(log, "approve", "ben"))).toEqual([`land ${T1} 1`]);
+    expect(owed(log.landed(T1, 1, commitOf(1)))).toEqual(["close"]);
+    expect(closingOf(fold(log).context).status).toBe("succeeded");
+  });
+
+  test("lands on the word of whoever is there where nobody is known apart", () => {
+    expect(owed(word(passed(opened({ requester: "local" })), "approve", "local"))).toEqual([`land ${T1} 1`]);
+  });
+
+  test("needs as many different people as it says; one who says it twice is one", () => {
+    const log = passed(opened({ needed: 2 }));
+    word(log, "approve", "ben");
+    expect(owed(word(log, "approve", "ben"))).toEqual([]);
+    expect(owed(word(log, "approve", "cleo"))).toEqual([`land ${T1} 1`]);
+  });
+
+  test("never lands after a reject, whatever is said or happens then", () => {
+    const log = word(word(passed(opened({ needed: 2 })), "approve", "ben"), "reject", "cleo");
+    expect(owed(log)).toEqual(["close"]);
+    word(word(log, "approve", "dora"), "approve", "ben");
+    log
+      .add("control", null, 1, { kind: "pause", by: "ann" })
+      .add("control", null, 2, { kind: "resume", by: "ann" });
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({
+      status: "failed",
+      code: "ANT_TASK_REJECTED",
+      commit: null,
+      message: expect.stringMatching(/^T-001 rejected by cleo at 2026-01-01T.*Z: too wide$/) as string,
+    });
+  });
+
+  test("is open to a reject of anybody, who asked for it and who approved it before included", () => {
+    expect(owed(word(passed(opened()), "reject", "ann"))).toEqual(["close"]);
+    const changed = word(passed(opened({ needed: 2 })), "approve", "ben");
+    expect(owed(word(changed, "reject", "ben"))).toEqual(["close"]);
+  });
+
+  test("has decided once it was approved: a later reject comes too late", () => {
+    const log = word(word(passed(opened()), "approve", "ben"), "reject", "cleo");
+    expect(owed(log)).toEqual([`land ${T1} 1`]);
+    expect(fold(log).context.refused?.reason).toContain("accepted");
+  });
+
+  test("does not land on an approval of another verdict or of another attempt", () => {
+    const log = passed(opened());
+    const first = log.records.at(-1)!.digest;
+    expect(owed(word(log, "approve", "ben", { verdict: `sha256-${"x".repeat(43)}` }))).toEqual([]);
+    expect(owed(word(log, "approve", "ben", { attempt: 2 }))).toEqual([]);
+    word(log, "changes", "ben");
+    passed(log, T1, 2);
+    expect(owed(word(log, "approve", "ben", { verdict: first, attempt: 1 }))).toEqual([]);
+    expect(owed(word(log, "approve", "ben", { verdict: first }))).toEqual([]);
+    expect(owed(word(log, "approve", "ben"))).toEqual([`land ${T1} 2`]);
+  });
+
+  test("does not carry approvals of one attempt over to the next", () => {
+    const log = word(passed(opened({ needed: 2 })), "approve", "ben");
+    word(log, "changes", "cleo");
+    passed(log, T1, 2);
+    expect(owed(word(log, "approve", "dora"))).toEqual([]);
+  });
+
+  test("goes out again when changes are asked for, with the reason as feedback, as often as it may", () => {
+    const log = opened();
+    for (const epoch of [1, 2, 3]) {
+      expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
+      word(passed(log, T1, epoch), "changes", "ben");
+      expect(fold(log).context.tasks[0]).toMatchObject({ rejections: epoch });
+      expect(fold(log).context.tasks[0]?.feedback.at(-1)?.message).toBe("ben asks for changes: too wide");
+    }
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context).code).toBe("ANT_TASK_CHANGES_ASKED");
+  });
+
+  test("never lands when it is canceled first; a cancel after the last approval lets it land", () => {
+    const pending = passed(opened()).canceled();
+    expect(owed(word(pending, "approve", "ben"))).toEqual(["close"]);
+    expect(closingOf(fold(pending).context)).toMatchObject({ status: "canceled", commit: null });
+    const approved = word(passed(opened()), "approve", "ben").canceled();
+    expect(owed(approved)).toEqual([`land ${T1} 1`]);
+  });
+
+  test("can be decided while it is held", () => {
+    const held = passed(opened()).add("control", null, 1, { kind: "pause", by: "ann" });
+    expect(owed(word(held, "approve", "ben"))).toEqual([`land ${T1} 1`]);
+  });
+
+  test("lands nothing of which there is no change", () => {
+    const log = proposed(opened()).judged(T1, 1, { commit: null });
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context).status).toBe("succeeded");
+  });
+
+  test("takes no word about a task it does not have, or that is not there to be decided", () => {
+    const log = proposed(opened());
+    expect(owed(word(log, "reject", "ben", { attempt: 1 }))).toEqual([`verify ${T1} 1`]);
+    expect(owed(word(log, "reject", "ben", { task: "T-999" }))).toEqual([`verify ${T1} 1`]);
+    expect(fold(log).context.refused?.reason).toContain("T-999");
+  });
+});
+
+describe("D6 one decision at a time", () => {
+  const two = () => opened({ tasks: [T1, T2] });
+
+  test("what is proposed beside a change that awaits its approval is verified after it has landed", () => {
+    const log = proposed(passed(two()), T2);
+    expect(owed(log)).toEqual([]);
+    word(log, "approve", "ben").landed(T1, 1, commitOf(1));
+    expect(owed(log)).toEqual([`verify ${T2} 1`]);
+  });
+
+  test("a reject of one task ends its run, and no other change of it lands", () => {
+    const log = word(proposed(passed(two()), T2), "reject", "ben");
+    expect(owed(log)).toEqual([`verify ${T2} 1`]);
+    log.judged(T2, 1, { commit: commitOf(2) });
+    expect(owed(log)).toEqual(["close"]);
+    expect(owed(word(log, "approve", "ben"))).toEqual(["close"]);
+  });
+
+  test("a failing run takes an approval while another attempt is under way, and what was approved lands", () => {
+    const log = passed(opened({ tasks: [T1, T2, "T-003"] }));
+    log.dispatched(T2).claimed(T2).dispatched("T-003").claimed("T-003");
+    log.reported(T2, 1, "failed", "ANT_SANDBOX_IMAGE_UNUSABLE");
+    expect([fold(log).value, owed(log)]).toEqual(["failing", []]);
+    expect(owed(word(log, "approve", "ben"))).toEqual([`land ${T1} 1`]);
+  });
+
+  test("a failing run does not wait for an approval when nothing else is under way", () => {
+    const log = proposed(passed(opened({ tasks: [T1, T2, "T-003"] })), T2);
+    log.dispatched("T-003").claimed("T-003").reported("T-003", 1, "failed", "ANT_SANDBOX_IMAGE_UNUSABLE");
+    expect(owed(log)).toEqual(["close"]);
+    expect(owed(word(log, "approve", "ben"))).toEqual(["close"]);
+  });
+
+  test("a run that failed elsewhere waits for nobody", () => {
+    const log = passed(two()).dispatched(T2).claimed(T2);
+    log.reported(T2, 1, "failed", "ANT_SANDBOX_IMAGE_UNUSABLE");
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({ code: "ANT_SANDBOX_IMAGE_UNUSABLE", commit: null });
+  });
+});
+
+describe("D38 the branch that was asked for", () => {
+  const landed = () => {
+    const log = word(passed(opened({ options: { land_on: "main" } })), "approve", "ben");
+    return log.landed(T1, 1, commitOf(1));
+  };
+
+  test("takes the very commit that was approved without another word", () => {
+    expect(owed(landed().judged(null, 1, { commit: commitOf(1) }))).toEqual(["land-integration"]);
+  });
+
+  test("does not take another one: it moved, and nobody approved what would land now", () => {
+    const log = landed().judged(null, 1, { commit: commitOf(7) });
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({
+      status: "failed",
+      code: "ANT_APPROVAL_STALE",
+      commit: commitOf(1),
+    });
+  });
+});

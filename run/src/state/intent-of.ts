@@ -1,0 +1,9 @@
+import { AntiphonError, type IntentBody } from "@antiphon/contracts";
+import type { RunState } from "./run-state.ts";
+
+/** The intent of a run. Its record comes first in every run, so a run without one has lost records. */
+export function intentOf(run: RunState): IntentBody {
+  if (run.intent === null)
+    throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no intent record`);
+  return run.intent;
+}

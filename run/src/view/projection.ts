@@ -1,0 +1,78 @@
+/**
+ * The contracts as documents for people: rebuilt from a run's state at will, never read back as truth.
+ */
+import type { RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
+import type { RunState, TaskState } from "../state/run-state.ts";
+
+/** The contract of one task, or the Router's for null. Null: there is none. */
+export function contractOf(run: RunState, taskId: string | null): RouterContract | TaskContract | null {
+  if (taskId === null) return routerContract(run);
+  const task = run.tasks.find(({ planned }) => planned.task.task_id === taskId);
+  return task === undefined ? null : taskContract(run, task);
+}
+
+/** The router contract: as opened, with its tasks' states, then in its final form. Null before routing. */
+export function routerContract(run: RunState): RouterContract | null {
+  if (run.closed !== null) return { router_contract: run.closed.contract };
+  if (run.routed === null) return null;
+  const opened = run.routed.contract;
+  const tasks = opened.tasks.map((entry, i) => {
+    const task = run.tasks[i];
+    return task === undefined ? entry : { ...entry, status: routerStatus(task) };
+  });
+  return { router_contract: { ...opened, tasks } };
+}
+
+function routerStatus(task: TaskState): RouterTask["status"] {
+  switch (task.phase.kind) {
+    case "done":
+      return "COMPLETE";
+    case "failed":
+    case "asking":
+    case "awaiting":
+      return "BLOCKED";
+    case "open":
+      return task.phase.epoch === 1 ? "PENDING" : "IN_PROGRESS";
+    default:
+      return "IN_PROGRESS";
+  }
+}
+
+/** The task contract of seed 001; a rejected task shows `open` again, its history stays in the journal. */
+export function taskContract(run: RunState, task: TaskState): TaskContract {
+  const { planned, phase } = task;
+  const options = run.intent?.options;
+  return {
+    id: planned.task.task_id,
+    objective: planned.task.instruction,
+    scope: {
+      allowed_files: [...(options?.scope ?? [])],
+      disallowed_files: [],
+      allowed_tools: [...planned.task.allowed_tools],
+      disallowed_tools: [],
+    },
+    verification_commands: [...planned.task.verify_profile.commands],
+    acceptance_criteria: [...planned.task.acceptance_criteria],
+    status: contractStatus(task),
+    run_id: run.runId,
+    epoch: phase.kind === "open" ? phase.epoch - 1 : phase.epoch,
+    depends_on: [...planned.deps],
+    feedback: task.feedback.map(({ epoch, code, message }) => ({ epoch, code, message })),
+    evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
+    ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),
+  };
+}
+
+function contractStatus(task: TaskState): TaskContract["status"] {
+  switch (task.phase.kind) {
+    case "done":
+    case "failed":
+      return task.phase.kind;
+    case "proposed":
+    case "awaiting":
+    case "accepted":
+      return "proposed";
+    default:
+      return "open";
+  }
+}

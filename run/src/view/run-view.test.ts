@@ -1,0 +1,321 @@
+import { describe, expect, test } from "vitest";
+import { golden } from "../../../contracts/conformance/proof.ts";
+import { digestOf, encode } from "@antiphon/contracts/wire/codec";
+import type { JournalBodies, JournalType, RunStep } from "@antiphon/contracts";
+import { isPaused, runView, type ViewedRecord } from "./run-view.ts";
+import { validate } from "@antiphon/contracts/validation/validate";
+
+const RUN = "run_a1";
+const AT = "2026-01-02T03:04:05.000Z";
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+
+/** A record whose body is the type's golden one with `body` on top. */
+function record<T extends JournalType>(
+  type: T,
+  body: object,
+  taskId: string | null = null,
+  epoch = 0,
+): ViewedRecord {
+  const { body: full } = golden(`journal.${type}.v1`) as { body: JournalBodies[T] };
+  const said = { v: 1, type, runId: RUN, taskId, epoch, cause: null, body: { ...full, ...body } };
+  return { ...said, digest: digestOf(encode(said)), at: new Date(AT) } as ViewedRecord;
+}
+
+const routed = (deps: Record<string, string[]>): ViewedRecord => {
+  const task = golden("DirectorTask.v0");
+  const tasks = Object.entries(deps).map(([id, before]) => ({
+    task: { ...task, task_id: id },
+    deps: before,
+    agent: { kind: "replay", seed: "s" },
+  }));
+  return record("routed", { tasks });
+};
+
+const seedResult = () => golden("AssociateResult.v0", "seed example");
+const reported = (result: object): object => ({
+  kind: "reported",
+  associate: "as_1",
+  code: null,
+  result: { ...seedResult(), ...result },
+  evidence: { key: `${RUN}.T-001.1`, digest: `sha256-${"A".repeat(43)}` },
+  patch: null,
+});
+
+const start = [
+  record("intent", {}),
+  routed({ "T-001": [] }),
+  record("dispatch", {}, "T-001", 1),
+  record("claim", { associate: "as_1" }, "T-001", 1),
+];
+const ok = record("result", reported({}), "T-001", 1);
+const pass = record("verdict", { verdict: "PASS", code: null, commit: COMMIT }, "T-001", 1);
+const landing = record(
+  "landing",
+  { kind: "landed", ref: `refs/heads/antiphon/${RUN}`, commit: COMMIT, previous: null },
+  "T-001",
+  1,
+);
+
+const step = (records: readonly ViewedRecord[], at = 0): RunStep => {
+  const found = runView(records).steps[at];
+  if (found === undefined) throw new Error("no such step");
+  return found;
+};
+
+describe("the view of a run", () => {
+  test("an accepted intent is queued, a routed one runs", () => {
+    expect(runView([record("intent", {})])).toEqual({
+      runId: RUN,
+      status: "queued",
+      steps: [],
+      artifacts: [],
+    });
+    expect(runView(start.slice(0, 2)).status).toBe("running");
+  });
+
+  test("a claim shows who works on it, at which epoch", () => {
+    expect(step(start)).toMatchObject({ phase: "claimed", associate: "as_1", epoch: 1, status: "open" });
+  });
+
+  test("a paused run says so on what it holds back, and not on what is under way", () => {
+    const pause = (n: number, kind: string) => record("control", { kind, by: "local" }, null, n);
+    const held = [...start.slice(0, 2), pause(1, "pause")];
+    expect(runView(held).status).toBe("running");
+    expect(step(held).phase).toBe("paused");
+    expect(isPaused(held)).toBe(true);
+    expect(step([...start, pause(1, "pause")]).phase).toBe("claimed");
+    expect(step([...start.slice(0, 3), pause(1, "pause")]).phase).toBe("ready");
+    const resumed = [...held, pause(2, "resume")];
+    expect(step(resumed).phase).toBe("ready");
+    expect(isPaused(resumed)).toBe(false);
+  });
+
+  test("an ok report proposes the task", () => {
+    expect(step([...start, ok])).toMatchObject({ status: "proposed", phase: "verifying", attempts: 1 });
+  });
+
+  test("a failed report leaves the task open", () => {
+    const failed = record(
+      "result",
+      { ...reported({ status: "failed" }), code: "ANT_VERIFY_SELF_FAILED" },
+      "T-001",
+      1,
+    );
+    expect(step([...start, failed])).toMatchObject({ status: "open", code: "ANT_VERIFY_SELF_FAILED" });
+  });
+
+  test("an attempt without a sandbox rests, and is no loss: the first real one after it is handed out at once", () => {
+    const abandoned = {
+      kind: "abandoned",
+      associate: "as_1",
+      code: "ANT_DOCKER_UNREACHABLE",
+      message: "no engine",
+    };
+    const out = [...start, record("result", { ...abandoned, outage: true }, "T-001", 1)];
+    const step = (records: ViewedRecord[]) => runView(records).steps[0];
+    expect(step(out)).toMatchObject({ phase: "resting", code: "ANT_DOCKER_UNREACHABLE" });
+    const again = [
+      ...out,
+      record("due", { kind: "rest" }, "T-001", 1),
+      record("dispatch", {}, "T-001", 2),
+      record("result", { kind: "lapsed", observer: "as_2", holder: "as_1" }, "T-001", 2),
+    ];
+    expect(step(again)).toMatchObject({ phase: "ready", code: "ANT_TASK_LAPSED" });
+  });
+
+  test("a rejected proposal shows open again, with the verdict's code", () => {
+    const fail = record(
+      "verdict",
+      { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", commit: null },
+      "T-001",
+      1,
+    );
+    expect(step([...start, ok, fail])).toMatchObject({
+      status: "open",
+      verdict: "FAIL",
+      code: "ANT_VERIFY_CHECK_FAILED",
+    });
+  });
+
+  test("a landing makes the task done", () => {
+    expect(step([...start, ok, pass, landing])).toMatchObject({
+      status: "done",
+      phase: "finished",
+      commit: COMMIT,
+    });
+  });
+
+  test("a landing readies the tasks that waited for it, and only those whose every dependency is done", () => {
+    const diamond = routed({ "T-001": [], "T-002": ["T-001"], "T-003": ["T-001", "T-002"] });
+    const { steps } = runView([record("intent", {}), diamond, ...start.slice(2), ok, pass, landing]);
+    expect(steps.map(({ phase }) => phase)).toEqual(["finished", "ready", "blocked"]);
+  });
+
+  test("a question puts the run in waiting_input, an answer resumes it", () => {
+    const asks = record(
+      "result",
+      reported({ status: "needs_input", questions: ["Which format?"] }),
+      "T-001",
+      1,
+    );
+    const waiting = runView([...start, asks]);
+    expect(waiting).toMatchObject({
+      status: "waiting_input",
+      steps: [{ phase: "waiting_input", questions: ["Which format?"] }],
+    });
+    const answered = runView([
+      ...start,
+      asks,
+      record("input", { event: "answer", answers: ["ISO"] }, "T-001", 1),
+    ]);
+    expect(answered).toMatchObject({ status: "running", steps: [{ phase: "ready", questions: [] }] });
+  });
+
+  test("a run that failed leaves no task under way", () => {
+    const closed = record("closed", { status: "failed", code: "ANT_VERIFY_CHECK_FAILED" });
+    expect(runView([...start, closed])).toMatchObject({
+      status: "failed",
+      steps: [{ status: "failed", phase: "finished" }],
+    });
+  });
+
+  test("W1 every prefix of a run has a view, and it is a valid RunViewModel", () => {
+    const records = [...start, ok, pass, landing, record("closed", { status: "succeeded" })];
+    for (let n = 1; n <= records.length; n++) {
+      expect(validate("RunViewModel", runView(records.slice(0, n)))).toMatchObject({ ok: true });
+      for (const one of runView(records.slice(0, n)).steps)
+        expect(validate("RunStep", one)).toMatchObject({ ok: true });
+    }
+  });
+
+  test("W2 nothing changes after closed", () => {
+    const records = [...start, record("closed", { status: "canceled" })];
+    expect(runView([...records, ok, pass, landing])).toEqual(runView(records));
+  });
+
+  test("W3 a stale epoch changes nothing but the artifacts", () => {
+    const second = [...start, record("dispatch", {}, "T-001", 2)];
+    expect(step([...second, ok])).toEqual(step(second));
+    expect(runView([...second, ok]).artifacts.length).toBe(runView(second).artifacts.length + 1);
+  });
+
+  test("artifacts say what they are and where to get them", () => {
+    const patch = {
+      bucket: "ANT_EVIDENCE_FILES",
+      name: "sha256-x",
+      digest: `sha256-${"A".repeat(43)}`,
+      bytes: 12,
+    };
+    const withPatch = record("result", { ...reported({}), patch }, "T-001", 1);
+    const { artifacts } = runView([...start, withPatch, pass]);
+    expect(artifacts.map(({ kind }) => kind)).toEqual(["Plan", "Log", "Diff", "TestResults"]);
+    for (const artifact of artifacts) expect(validate("RunArtifact", artifact)).toMatchObject({ ok: true });
+  });
+});
+
+describe("W4 what people say", () => {
+  const asks = (task: string) =>
+    record("result", reported({ status: "needs_input", questions: ["Which?"] }), task, 1);
+  const both = [
+    record("intent", {}),
+    routed({ "T-001": [], "T-002": [] }),
+    ...["T-001", "T-002"].flatMap((task) => [record("dispatch", {}, task, 1), asks(task)]),
+  ];
+
+  test("an answer to one of two tasks leaves the other one waiting, and the run with it", () => {
+    const answer = (task: string) =>
+      record("input", { event: "answer", choice: undefined, answers: ["a"] }, task, 1);
+    const one = runView([...both, answer("T-001")]);
+    expect([one.status, one.steps.map(({ phase }) => phase)]).toEqual([
+      "waiting_input",
+      ["ready", "waiting_input"],
+    ]);
+    expect(one.steps[1]?.questions).toEqual(["Which?"]);
+    expect(runView([...both, answer("T-001"), answer("T-002")]).status).toBe("running");
+  });
+
+  test("a reject of what a task asks for says who, when and why", () => {
+    const no = record(
+      "input",
+      { event: "approval", choice: "reject", answers: [], by: "ann", reason: "no" },
+      "T-001",
+      1,
+    );
+    expect(step([...both, no])).toMatchObject({
+      status: "failed",
+      phase: "finished",
+      code: "ANT_TASK_REJECTED",
+      message: `rejected by ann at ${AT}: no`,
+    });
+  });
+});
+
+describe("a change that people have to approve", () => {
+  const intent = (needed: number) => {
+    const { body } = golden("journal.intent.v1") as { body: JournalBodies["intent"] };
+    return record("intent", { principal: "ann", options: { ...body.options, approvals: { needed } } });
+  };
+  const pending = (needed: number) => [intent(needed), ...start.slice(1), ok, pass];
+  const word = (n: number, choice: string, by: string, reason?: string) =>
+    record(
+      "approval",
+      { task: "T-001", attempt: 1, verdict: pass.digest, choice, by, reason: reason ?? "fine" },
+      null,
+      n,
+    );
+
+  test("waits, and shows which verdict and which commit are to be decided", () => {
+    const view = runView(pending(2));
+    expect(view.status).toBe("waiting_input");
+    expect(view.steps[0]).toMatchObject({
+      status: "proposed",
+      phase: "waiting_input",
+      verdict: "PASS",
+      questions: ["May commit 0123456789 land?"],
+      approval: { state: "pending", verdict: pass.digest, commit: COMMIT, needed: 2, words: [] },
+    });
+    expect(view.steps[0]?.commit).toBeNull();
+  });
+
+  test("waits until enough different people have approved, and shows who did and when", () => {
+    const records = [...pending(2), word(1, "approve", "ben"), word(2, "approve", "ben")];
+    expect(step([...records, word(3, "approve", "ann")])).toMatchObject({ phase: "waiting_input" });
+    const all = [...records, word(3, "approve", "cleo", "good")];
+    expect(runView(all).status).toBe("running");
+    expect(step(all)).toMatchObject({
+      phase: "landing",
+      questions: [],
+      approval: {
+        state: "approved",
+        words: [
+          { choice: "approve", by: "ben", at: AT },
+          { choice: "approve", by: "cleo", at: AT, reason: "good" },
+        ],
+      },
+    });
+  });
+
+  test("shows a reject with its reason, and another attempt when changes were asked for", () => {
+    expect(step([...pending(1), word(1, "reject", "ben", "no")])).toMatchObject({
+      status: "failed",
+      code: "ANT_TASK_REJECTED",
+      message: `rejected by ben at ${AT}: no`,
+      approval: { state: "rejected" },
+    });
+    const changes = [...pending(1), word(1, "changes", "ben", "shorter")];
+    expect(step(changes)).toMatchObject({
+      status: "open",
+      phase: "ready",
+      code: "ANT_TASK_CHANGES_ASKED",
+      approval: { state: "changes" },
+    });
+    expect(step([...changes, record("dispatch", {}, "T-001", 2)]).approval).toBeUndefined();
+  });
+
+  test("every prefix of it is valid", () => {
+    const records = [...pending(1), word(1, "approve", "ben"), landing, record("closed", {})];
+    for (let n = 1; n <= records.length; n++)
+      for (const one of runView(records.slice(0, n)).steps)
+        expect(validate("RunStep", one)).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,81 @@
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { ArchivedRun, BlobRef, StoredRecord } from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, archivedRunDigest, decodePack, encodePack } from "@antiphon/contracts";
+import { openBlobs, type Blobs } from "../stores/blobs.ts";
+import type { Bus } from "../nats/bus.ts";
+
+/**
+ * PackShelf: packs of archived runs in `ANT_ARCHIVE`, put there and taken out.
+ *
+ * Invariants:
+ *   E4 What `store` returns was read back from the server and holds every run it was given, digest by digest.
+ *   E5 What `entry` returns is what the `archived` record says: pack, entry, number and last of its records; or it
+ *      throws ANT_ARCHIVE_CORRUPT with the name of the object.
+ */
+export type ArchivedRecord = Extract<StoredRecord, { type: "archived" }>;
+
+const zip = promisify(gzip);
+const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
+/** One run may be larger than a pack is meant to be; beyond this it is no pack of ours. */
+const maxPackBytes = 512 * 1024 * 1024;
+
+export class PackShelf {
+  private readonly blobs: Blobs;
+  /** The pack that was read last: runs of one pack are looked at one after the other. */
+  private last: { name: string; runs: ReadonlyMap<string, ArchivedRun> } | null = null;
+
+  constructor(bus: Bus) {
+    this.blobs = openBlobs(bus, BUCKETS.archive);
+  }
+
+  /** `digests`: those of the runs (archivedRunDigest). */
+  async store(runs: readonly ArchivedRun[], digests: ReadonlyMap<string, string>): Promise<BlobRef> {
+    const ref = await this.blobs.put(null, await zip(encodePack(runs)));
+    const there = await this.read(ref); // E4
+    for (const run of runs) {
+      const copy = there.get(run.runId);
+      if (copy === undefined || archivedRunDigest(copy) !== digests.get(run.runId)) {
+        throw corrupt(ref, `${run.runId} does not come back as it was put in`);
+      }
+    }
+    return ref;
+  }
+
+  async entry({ runId, body }: Pick<ArchivedRecord, "runId" | "body">): Promise<ArchivedRun> {
+    const { pack, digest, records, last } = body;
+    const runs = this.last?.name === pack.name ? this.last.runs : await this.read(pack);
+    this.last = { name: pack.name, runs };
+    const run = runs.get(runId);
+    if (run === undefined) throw corrupt(pack, `it does not hold ${runId}`);
+    const right =
+      archivedRunDigest(run) === digest &&
+      run.records.length === records &&
+      run.records.at(-1)?.seq === last.seq; // E5
+    if (!right) throw corrupt(pack, `${runId} is not what its record says`);
+    return run;
+  }
+
+  /** Ids of the runs in a pack and how many records each has there. */
+  async contents(name: string, digest: string): Promise<ReadonlyMap<string, number>> {
+    const runs = await this.read({ bucket: BUCKETS.archive, name, digest, bytes: 0 });
+    return new Map([...runs].map(([runId, { records }]) => [runId, records.length]));
+  }
+
+  private async read(ref: BlobRef): Promise<ReadonlyMap<string, ArchivedRun>> {
+    try {
+      const bytes = await unzip(await this.blobs.get(ref), { maxOutputLength: maxPackBytes });
+      return new Map(decodePack(bytes).map((run) => [run.runId, run]));
+    } catch (error) {
+      if (error instanceof AntiphonError && error.disposition === "retry") throw error;
+      throw corrupt(ref, error instanceof Error ? error.message : String(error), error);
+    }
+  }
+}
+
+function corrupt({ bucket, name }: BlobRef, detail: string, cause?: unknown): AntiphonError {
+  return new AntiphonError("ANT_ARCHIVE_CORRUPT", `${bucket}/${name}: ${detail}`, {
+    data: { object: name },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

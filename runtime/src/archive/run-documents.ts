@@ -1,0 +1,37 @@
+/**
+ * The documents people look at of a run: its view in `ANT_RUNS`, its contracts in `ANT_CONTRACTS`. Of an archived run they
+ * are not kept: whoever wants them has them made from its records.
+ */
+import { AntiphonError, BUCKETS } from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+
+const PLACES = [
+  { bucket: BUCKETS.runs, of: (runId: string) => runId },
+  { bucket: BUCKETS.contracts, of: (runId: string) => `${runId}.>` },
+] as const;
+
+/** Returns how many went. A bucket lets no single message be deleted, but a subject be purged; no consumer makes that slow. */
+export async function removeDocuments(bus: Bus, runId: string): Promise<number> {
+  try {
+    const purged = await Promise.all(
+      PLACES.map(({ bucket, of }) =>
+        bus.jsm.streams.purge(`KV_${bucket}`, { filter: `$KV.${bucket}.${of(runId)}` }),
+      ),
+    );
+    return purged.reduce((sum, one) => sum + one.purged, 0);
+  } catch (error) {
+    throw AntiphonError.from(error, "ANT_NATS_UNREACHABLE");
+  }
+}
+
+/** Ids of the runs that have documents. Costs names, not documents. */
+export async function documentedRunIds(bus: Bus): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const { bucket } of PLACES) {
+    const prefix = `$KV.${bucket}.`;
+    const { state } = await bus.jsm.streams.info(`KV_${bucket}`, { subjects_filter: `${prefix}>` });
+    for (const subject of Object.keys(state.subjects ?? {}))
+      ids.add(subject.slice(prefix.length).split(".")[0] ?? "");
+  }
+  return ids;
+}

@@ -1,0 +1,326 @@
+import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  HEADERS,
+  journalStream,
+  parseJournalSubject,
+  partitionOf,
+  subjects,
+} from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import type { Clock } from "../process/clock.ts";
+import { ClosedRuns } from "./closed-runs.ts";
+import { systemClock } from "../process/clock.ts";
+import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
+import { believedLast, believedOf, forgedUpTo } from "./forged.ts";
+import { tailRun } from "./journal-tail.ts";
+import type { Logger } from "../process/logger.ts";
+import type { Outgoing } from "../publishing/publisher.ts";
+import { logRecord } from "./record-line.ts";
+import { messageOf, type RecordMessage } from "./record-message.ts";
+import { RunHistory } from "./run-history.ts";
+import { notHandedOut } from "./run-messages.ts";
+import type { SigningKey } from "../process/signing-key.ts";
+
+/**
+ * Journal: the log that is the truth about every run (J1).
+ *
+ * Each subject is a register that is written once. `append` publishes with "expected last subject sequence
+ * 0"; a refusal is read back and compared by digest, so that saying the same thing twice is a success and
+ * saying another thing is a conflict that names who was first.
+ *
+ * Invariants (ids as in ARCHITECTURE.md):
+ *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
+ *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
+ *      that was archived. What refuses it then is read from the archive. Where there is none, the conflict names the
+ *      run's last word, `closed`.
+ *      `appendAfter` expects besides that the run has no record that its writer does not know of: what would be read
+ *      before a decision is asked of the server together with it. In a cluster the leader decides that by what it has
+ *      stored while another record of the run may be on its way to the replicas: there no record says that it follows
+ *      directly (`after`), and whoever has to know reads.
+ *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
+ *      or the bus closes, and then it throws.
+ *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
+ *
+ * A decision that no trusted Director signed holds no register: the true one is appended behind it, on the condition that
+ * nothing else came after what was looked at (FD2, forged.ts).
+ */
+export type AppendResult =
+  { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
+
+/** `moved`: the run holds a record after the one that was named, and nothing was stored. */
+export type AppendAfterResult = AppendResult | { kind: "moved" };
+
+export interface AppendOptions {
+  signal?: AbortSignal;
+  /** W3C trace context of the work that writes. */
+  traceparent?: string;
+  /**
+   * Sequence of the record that may well be the run's last one. Stored directly behind it the record says so (`after`), and
+   * whoever reads a run of such records knows that none is missing; otherwise it is stored all the same.
+   */
+  after?: number;
+}
+
+export interface TailOptions {
+  /** First sequence wanted; 0 or absent: from the run's beginning. */
+  fromSeq?: number;
+  signal: AbortSignal;
+}
+
+export interface Journal {
+  /** `at` of an appended record is this process's clock; read it back for JetStream's. */
+  append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
+  /**
+   * Appends only while the record at sequence `after` is the run's last one. What was archived and put back has other
+   * sequences now and always `moved`: whoever hears that reads the run and appends by itself.
+   */
+  appendAfter(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendAfterResult>;
+  /** All records of a run, archived or not, or those of some types, in stream order; one request for up to 1,024 of them. */
+  read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
+  find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
+  /** Past records, then new ones as they are stored, until the signal aborts. */
+  tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
+  /** Ids of the runs whose records the journal holds, also those whose first ones were purged; in no particular order. */
+  runIds(): Promise<string[]>;
+  /** Ids of archived runs, those archived last first. */
+  archivedRunIds(limit: number): Promise<string[]>;
+  /** Ids of the runs without a `closed` record. Costs names, and one look at each `closed` in the life of a process. */
+  openRunIds(): Promise<string[]>;
+}
+
+/** A record's message and where it goes. */
+type RecordOut = RecordMessage & { readonly stream: string; readonly subject: string };
+
+/** How often a refused append looks for the record that refused it, before it tries again. */
+const refusedReads = 5;
+
+type Expectation = Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence">;
+
+export interface JournalOptions {
+  log?: Logger;
+  clock?: Clock;
+  /** Signs the records of SIGNED_TYPES. Only Directors have one. */
+  key?: SigningKey;
+}
+
+export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
+  return new JetStreamJournal(bus, options);
+}
+
+class JetStreamJournal implements Journal {
+  private readonly bus: Bus;
+  private readonly log: Logger | null;
+  private readonly clock: Clock;
+  private readonly key: SigningKey | null;
+  private readonly history: RunHistory;
+  private readonly over: ClosedRuns;
+
+  constructor(bus: Bus, { log, clock, key }: JournalOptions) {
+    this.bus = bus;
+    this.log = log ?? null;
+    this.clock = clock ?? systemClock;
+    this.key = key ?? null;
+    this.history = new RunHistory(bus);
+    this.over = new ClosedRuns(bus);
+  }
+
+  async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
+    const out = this.messageOf(record, options);
+    if (options.after !== undefined && !this.bus.isCluster) {
+      const done = await this.publishAfter(out, options.after, options);
+      if (done !== null) return done;
+    }
+    const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
+    for (let attempt = 0, expectLastSubjectSequence = 0; ; attempt += 1) {
+      const done = await this.publish(out, { ...filter, expectLastSubjectSequence }, options); // J3
+      if (done !== null) return done;
+      const last = record.type === "intent" ? await this.find("closed", record.runId, null, 0) : null;
+      if (last !== null) return { kind: "conflict", existing: last }; // J3
+      // Refused, yet nothing there: it was purged in between, or is being decided. Ask the stream again.
+      if (attempt >= refusedReads) {
+        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but holds none`);
+      }
+      expectLastSubjectSequence = await forgedUpTo(
+        this.bus,
+        out.stream,
+        filter.expectedSubject ?? out.subject,
+      ); // FD2
+      if (expectLastSubjectSequence === 0) await this.clock.sleep(20 * 2 ** attempt, options.signal);
+    }
+  }
+
+  async appendAfter(
+    record: NewRecord,
+    after: number,
+    options: AppendOptions = {},
+  ): Promise<AppendAfterResult> {
+    const out = this.messageOf(record, options);
+    for (let attempt = 0, last = after; attempt <= refusedReads; attempt += 1) {
+      const done = await this.publishAfter(out, after, options, last);
+      if (done !== null) return done;
+      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // FD2
+      if (last === 0) break;
+    }
+    return { kind: "moved" };
+  }
+
+  private messageOf(record: NewRecord, { traceparent }: AppendOptions): RecordOut {
+    const subject = subjects.journal(record, this.bus.partitions);
+    const stream = this.streamOf(record.runId);
+    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
+  }
+
+  /** Null: the run has moved on. `last`: what stands between it and `after` is not believed. */
+  private async publishAfter(
+    out: RecordOut,
+    after: number,
+    options: AppendOptions,
+    last = after,
+  ): Promise<AppendResult | null> {
+    const says = !this.bus.isCluster;
+    const headers = says ? { ...out.headers, [HEADERS.after]: String(after) } : out.headers;
+    const expectation = {
+      expectedSubject: this.filterOf(out.envelope.runId),
+      expectLastSubjectSequence: last,
+    };
+    const done = await this.publish({ ...out, headers }, expectation, options);
+    return says && done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
+  }
+
+  /** Null: refused, and the record's own register is empty. */
+  private async publish(
+    out: RecordOut,
+    expectation: Expectation,
+    { signal }: AppendOptions,
+  ): Promise<AppendResult | null> {
+    const { stream, subject, payload, headers, digest, envelope } = out;
+    const result = await this.bus.publish(
+      { stream, subject, payload, headers, group: true, scope: envelope.runId, ...expectation },
+      signal,
+    );
+    if (result.kind === "ok") {
+      this.bus.records.remember(digest, out.signature);
+      if (envelope.type === "closed") this.over.add(envelope.runId);
+      const signature = out.signature === null ? {} : { signature: out.signature };
+      const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
+      const record = { ...stored, ...signature } as StoredRecord;
+      if (this.log !== null) logRecord(this.log, record);
+      return { kind: "appended", record };
+    }
+    if (result.kind === "unknown") throw notKnown(subject, result.reason);
+    if (result.refusal !== "expectation") throw rejected(subject, result);
+    const existing =
+      (await this.readRefuser(stream, subject, signal)) ??
+      (envelope.type === "intent" ? await this.history.archivedRegister(envelope.runId, subject) : null);
+    if (existing === null) return null;
+    if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
+    this.log?.info({ subject, existing: existing.digest, ours: digest }, "journal register already taken");
+    return { kind: "conflict", existing }; // J3
+  }
+
+  async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
+    if (types === undefined) return this.history.records(runId);
+    const wanted: readonly JournalType[] = [...types, "archived"];
+    const filters = wanted.map((type) => subjects.runTypeInPartition(runId, type, this.bus.partitions));
+    try {
+      const stream = this.streamOf(runId);
+      const messages = await believedOf(this.bus, stream, await this.bus.reader.multiLast(stream, filters));
+      const records = messages.map((message) => this.bus.records.read(message)); // J9
+      if (records.every(({ type }) => type !== "archived")) return records;
+    } catch (error) {
+      if (error instanceof UnreadableMessage) throw notHandedOut(runId);
+      if (!(error instanceof TooManyResults)) throw error;
+    }
+    return (await this.history.records(runId)).filter(({ type }) => types.includes(type));
+  }
+
+  async find(
+    type: JournalType,
+    runId: string,
+    taskId: string | null,
+    epoch: number,
+  ): Promise<StoredRecord | null> {
+    const subject = subjects.journal({ type, runId, taskId, epoch }, this.bus.partitions);
+    const found = await this.readBack(this.streamOf(runId), subject);
+    return found ?? this.history.archivedRegister(runId, subject);
+  }
+
+  tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
+    return tailRun(this.bus, runId, (id, fromSeq) => this.history.records(id, fromSeq), options);
+  }
+
+  async runIds(): Promise<string[]> {
+    const [opened, over] = await Promise.all([this.idsOf("intent"), this.idsOf("closed")]);
+    for (const runId of over) opened.add(runId);
+    return [...opened];
+  }
+
+  async openRunIds(): Promise<string[]> {
+    const opened = await this.idsOf("intent");
+    if (opened.size === 0) return [];
+    const named = await this.idsOf("closed");
+    const over = await this.over.among([...named].filter((runId) => opened.has(runId)));
+    return [...opened].filter((runId) => !over.has(runId));
+  }
+
+  archivedRunIds(limit: number): Promise<string[]> {
+    return this.history.newestArchived(limit);
+  }
+
+  private async idsOf(type: JournalType): Promise<Set<string>> {
+    const ids = new Set<string>();
+    for (let partition = 0; partition < this.bus.partitions; partition += 1) {
+      const filter = subjects.partitionType(partition, type);
+      const info = await this.bus.jsm.streams.info(journalStream(partition), { subjects_filter: filter });
+      for (const subject of Object.keys(info.state.subjects ?? {})) {
+        const address = parseJournalSubject(subject);
+        if (address !== null) ids.add(address.runId);
+      }
+    }
+    return ids;
+  }
+
+  private streamOf(runId: string): string {
+    return journalStream(partitionOf(runId, this.bus.partitions));
+  }
+
+  private filterOf(runId: string): string {
+    return subjects.runInPartition(runId, this.bus.partitions);
+  }
+
+  /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
+  private async readRefuser(
+    stream: string,
+    subject: string,
+    signal?: AbortSignal,
+  ): Promise<StoredRecord | null> {
+    for (;;) {
+      try {
+        return await this.readBack(stream, subject);
+      } catch (error) {
+        const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
+        if (!outage || this.bus.nc.isClosed() || signal?.aborted === true) throw error;
+      }
+    }
+  }
+
+  private async readBack(stream: string, subject: string): Promise<StoredRecord | null> {
+    const message = await believedLast(this.bus, stream, subject);
+    return message === null ? null : this.bus.records.read(message);
+  }
+}
+
+function notKnown(subject: string, reason: string): AntiphonError {
+  return new AntiphonError("ANT_NATS_UNREACHABLE", `not known whether ${subject} is stored: ${reason}`);
+}
+
+function rejected(
+  subject: string,
+  result: { code: number; description: string; refusal: string },
+): AntiphonError {
+  const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+  return new AntiphonError(code, `${subject}: ${result.description} (${result.code})`, {
+    data: { subject, natsCode: result.code },
+  });
+}

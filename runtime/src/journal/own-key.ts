@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import type { DirectorKey } from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, validate } from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import { openKv } from "../stores/kv.ts";
+import type { Logger } from "../process/logger.ts";
+import { makeOnce } from "../process/made-once.ts";
+import type { SigningKey } from "../process/signing-key.ts";
+import { trustedKeys } from "./trust.ts";
+
+/**
+ * A Director's own key among those that are trusted, before it signs anything.
+ *
+ * Invariants:
+ *   OK1 A Director whose key the file does not name does not start: nobody would believe what it decides.
+ *   OK2 Only where there is no file does a Director make one, with its own key in it and no other; and only over a
+ *       journal in which no other Director has signed. Else what those decided would be taken for forged, and what they
+ *       finished be done again.
+ */
+export async function pinOwnKey(bus: Bus, file: string, key: SigningKey, log: Logger): Promise<void> {
+  const others = await publishedBesides(bus, key);
+  const pinned = pinnedIn(file);
+  if (pinned === null) {
+    if (others.length > 0) throw notAdopted(file, others); // OK2
+    makeOnce(file, `${JSON.stringify({ keys: [key.jwk] }, null, 2)}\n`, 0o644);
+    log.info({ file, kid: key.jwk.kid }, "trusted keys: a file with this Director's key was made");
+  }
+  if (!(pinned ?? pinnedIn(file) ?? []).some(({ kid }) => kid === key.jwk.kid)) {
+    throw new AntiphonError(
+      "ANT_TRUST_MISSING",
+      `${file} does not name this Director's own key ${key.jwk.kid}`, // OK1
+      { data: { variable: "ANTIPHON_TRUSTED_KEYS", kid: key.jwk.kid } },
+    );
+  }
+  const strange = others.filter((kid) => (pinned ?? []).every((known) => known.kid !== kid));
+  if (strange.length > 0)
+    log.error(
+      { kids: strange, file },
+      "the bucket of keys names keys that are not trusted: nothing they signed counts",
+    );
+}
+
+function pinnedIn(file: string): DirectorKey[] | null {
+  try {
+    return trustedKeys(file, readFileSync(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Thumbprints of the keys that Directors published, without this one's. */
+async function publishedBesides(bus: Bus, { jwk }: SigningKey): Promise<string[]> {
+  const kv = openKv(bus, BUCKETS.keys);
+  const kids = (await kv.keys()).filter((kid) => kid !== jwk.kid);
+  const found = await Promise.all(kids.map(async (kid) => ({ kid, key: (await kv.get(kid))?.value })));
+  return found.filter(({ key }) => validate("DirectorKey", key).ok).map(({ kid }) => kid);
+}
+
+function notAdopted(file: string, kids: readonly string[]): AntiphonError {
+  const detail =
+    `${file} is not there, and the journal was written under other keys (${kids.join(", ")}): ` +
+    "make the file, with those of them that are your Directors' and with this one's";
+  return new AntiphonError("ANT_TRUST_MISSING", detail, {
+    data: { variable: "ANTIPHON_TRUSTED_KEYS", kids },
+  });
+}

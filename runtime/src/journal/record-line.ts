@@ -1,0 +1,74 @@
+import { ERRORS, isErrorCode } from "@antiphon/contracts";
+import type { AntiphonError, JournalType, StoredRecord } from "@antiphon/contracts";
+import type { Logger } from "../process/logger.ts";
+
+/**
+ * One line in the log for each record that this process stored. Its fields have the same names in every service, and
+ * this is the one place that knows them: `run`, `task`, `epoch`, `seq`, and, where the record says it, `code` and `ms`.
+ */
+const WORDS: { readonly [T in JournalType]: string } = {
+  intent: "accepted",
+  routed: "routed",
+  dispatch: "dispatched",
+  claim: "claimed",
+  result: "result",
+  verdict: "verdict",
+  approval: "decided by a person",
+  landing: "landed",
+  closed: "closed",
+  cancel: "cancel asked for",
+  input: "input",
+  control: "control",
+  requeue: "requeued",
+  due: "due",
+  archived: "archived",
+  restored: "restored",
+};
+
+export function logRecord(log: Logger, record: StoredRecord): void {
+  if (!log.isLevelEnabled("info")) return; // Nothing is made for a line that nobody reads.
+  const { runId: run, taskId, epoch, seq, type } = record;
+  const task = taskId === null ? {} : { task: taskId };
+  const refused = type === "landing" && record.body.kind === "refused";
+  log.info({ run, ...task, epoch, seq, ...said(record) }, refused ? "landing refused" : WORDS[type]);
+}
+
+function said(record: StoredRecord): Record<string, unknown> {
+  switch (record.type) {
+    case "intent":
+      return { by: record.body.principal };
+    case "routed": {
+      const { workflow, confidence, reason, tasks } = record.body;
+      return { workflow, confidence, reason, tasks: tasks.length };
+    }
+    case "claim":
+      return { associate: record.body.associate };
+    case "result":
+      return { result: record.body.kind, ...coded("code" in record.body ? record.body.code : null) };
+    case "verdict": {
+      const { verdict, code, checks } = record.body;
+      const ms = Math.round(checks.reduce((sum, { durationMs }) => sum + durationMs, 0));
+      return { verdict, ...coded(code), ms };
+    }
+    case "landing":
+      if (record.body.kind === "refused") return { code: record.body.code };
+      return { ref: record.body.ref, commit: record.body.commit };
+    case "closed":
+      return { status: record.body.status, ...coded(record.body.code) };
+    case "control":
+      return { control: record.body.kind, by: record.body.by };
+    default:
+      return {};
+  }
+}
+
+function coded(code: string | null): { code?: string } {
+  return code === null ? {} : { code };
+}
+
+/** How loud a failure is: what the asker did wrong is an event like any other, what we did wrong is a warning. */
+export function levelOf({ code }: Pick<AntiphonError, "code">): "info" | "warn" {
+  return isErrorCode(code) && ERRORS[code].httpStatus >= 400 && ERRORS[code].httpStatus < 500
+    ? "info"
+    : "warn";
+}

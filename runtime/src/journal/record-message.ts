@@ -1,0 +1,48 @@
+/** A record as it is published: its bytes, their digest, and the headers that repeat what readers filter by. */
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { HEADERS, MSGPACK, SIGNED_TYPES, digestOf, encode } from "@antiphon/contracts";
+import { signRecord, type SigningKey } from "../process/signing-key.ts";
+
+type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject" | "signature">;
+
+export interface RecordMessage {
+  readonly envelope: Envelope;
+  readonly payload: Uint8Array;
+  readonly digest: string;
+  readonly headers: Record<string, string>;
+  readonly signature: string | null;
+}
+
+interface Wording {
+  /** Signs the records of SIGNED_TYPES. */
+  readonly key: SigningKey | null;
+  readonly traceparent?: string | undefined;
+}
+
+export function messageOf(record: NewRecord, { key, traceparent }: Wording): RecordMessage {
+  const envelope: Envelope = { v: 1, ...record };
+  const payload = encode(envelope);
+  const digest = digestOf(payload);
+  const headers = headersOf(record, digest, traceparent);
+  const signature = key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(key, digest) : null;
+  if (signature !== null) headers[HEADERS.signature] = signature;
+  return { envelope, payload, digest, headers, signature };
+}
+
+function headersOf(
+  record: NewRecord,
+  digest: string,
+  traceparent: string | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    [HEADERS.contentType]: MSGPACK,
+    [HEADERS.schema]: `journal.${record.type}.v1`,
+    [HEADERS.run]: record.runId,
+    [HEADERS.task]: record.taskId ?? "-",
+    [HEADERS.epoch]: String(record.epoch),
+    [HEADERS.digest]: digest,
+  };
+  if (record.cause !== null) headers[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
+  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent;
+  return headers;
+}

@@ -1,0 +1,143 @@
+import type { ArchivedMessage, StoredRecord } from "@antiphon/contracts";
+import {
+  BUCKETS,
+  HEADERS,
+  STORAGE_TYPES,
+  journalStream,
+  parseJournalSubject,
+  subjects,
+} from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import type { StoredMessage } from "../nats/direct-reader.ts";
+import { PackShelf, type ArchivedRecord } from "../archive/pack-shelf.ts";
+import { journalStreamOf, runMessages } from "./run-messages.ts";
+
+/**
+ * RunHistory: the records of a run, wherever they are: in the journal, in a pack, or partly in both because an archiver
+ * or a restore was cut short.
+ *
+ * Invariants:
+ *   H1 A run reads the same before it is archived, while it is, after, and when it is restored: the same records with the
+ *      same sequences, times, digests and signatures, in the same order.
+ *   H2 A register that is in the pack is read from the pack; what the journal holds beyond the pack is added.
+ *   H3 Where the records are (`archived`, `restored`) is not part of the history.
+ *   H4 A run that is not archived costs nothing more to read; one that is restored does not need its pack, nor does one
+ *      of which nothing was purged yet.
+ */
+/** A run that is archived leaves one record of some ten. */
+const FIRST_LOOK = 16;
+const PAGE = 512;
+
+export class RunHistory {
+  private readonly bus: Bus;
+  private readonly shelf: PackShelf;
+
+  constructor(bus: Bus) {
+    this.bus = bus;
+    this.shelf = new PackShelf(bus);
+  }
+
+  /** The run's records from a sequence on. */
+  async records(runId: string, fromSeq = 0): Promise<StoredRecord[]> {
+    const messages = await runMessages(this.bus, runId, fromSeq);
+    const live = messages.map((message) => this.bus.records.read(message));
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // H3
+    const archived = latestArchived(live);
+    const all =
+      archived === null || isWhole(archived, live, messages) ? own : await this.merge(archived, own);
+    return all.filter(({ seq }) => seq >= fromSeq).sort((a, b) => a.seq - b.seq); // H1
+  }
+
+  /** A register that is no longer in the journal, if its run is archived. */
+  async archivedRegister(runId: string, subject: string): Promise<StoredRecord | null> {
+    const archived = await this.archived(runId);
+    const entry = archived === null ? null : await this.shelf.entry(archived);
+    const message = entry?.records.find((record) => record.subject === subject);
+    return message === undefined ? null : believedRecordOf(this.bus, message);
+  }
+
+  /** Ids of archived runs, those archived last first. Looks back from the stream's end, further each time. */
+  async newestArchived(limit: number): Promise<string[]> {
+    const found: { runId: string; at: Date }[] = [];
+    for (let partition = 0; partition < this.bus.partitions; partition += 1) {
+      const { state } = await this.bus.jsm.streams.info(journalStream(partition));
+      for (let back = FIRST_LOOK * limit; ; back *= 4) {
+        const from = Math.max(1, state.last_seq + 1 - back);
+        const page = await this.archivedFrom(partition, from);
+        if (page.length < limit && from > 1) continue;
+        found.push(...page);
+        break;
+      }
+    }
+    const ids = found.sort((a, b) => b.at.getTime() - a.at.getTime()).map(({ runId }) => runId);
+    return [...new Set(ids)].slice(0, limit);
+  }
+
+  private async archivedFrom(partition: number, from: number): Promise<{ runId: string; at: Date }[]> {
+    const filter = subjects.partitionType(partition, "archived");
+    const found: { runId: string; at: Date }[] = [];
+    for (let seq = from; ;) {
+      const page = await this.bus.reader.next(journalStream(partition), { filter, seq, batch: PAGE });
+      for (const { subject, at } of page.messages) {
+        const runId = parseJournalSubject(subject)?.runId;
+        if (runId !== undefined) found.push({ runId, at });
+      }
+      const last = page.messages.at(-1);
+      if (last === undefined || page.pending === 0) return found;
+      seq = last.seq + 1;
+    }
+  }
+
+  private async archived(runId: string): Promise<ArchivedRecord | null> {
+    const filter = subjects.runTypeInPartition(runId, "archived", this.bus.partitions);
+    const messages = await this.bus.reader.multiLast(journalStreamOf(this.bus, runId), [filter]);
+    return latestArchived(messages.map((message) => this.bus.records.read(message)));
+  }
+
+  private async merge(archived: ArchivedRecord, own: readonly StoredRecord[]): Promise<StoredRecord[]> {
+    const entry = await this.shelf.entry(archived);
+    const bySubject = new Map(own.map((record) => [record.subject, record]));
+    for (const message of entry.records) {
+      const record = believedRecordOf(this.bus, message);
+      if (record !== null) bySubject.set(message.subject, record); // H2
+    }
+    return [...bySubject.values()];
+  }
+}
+
+/** Null: a decision in a pack that no trusted Director signed; it says nothing there either (FD1). */
+function believedRecordOf(bus: Bus, message: ArchivedMessage): StoredRecord | null {
+  const { subject, seq, data, headers } = message;
+  const why = bus.records.doubt({ subject, data, header: (name) => headers[name] ?? "" });
+  if (why === null) return recordOf(bus, message);
+  bus.forged.alarm({ subject, seq }, why, BUCKETS.archive);
+  return null;
+}
+
+/** The record of an archived message, as it was read when it was in the journal. */
+export function recordOf(bus: Bus, message: ArchivedMessage): StoredRecord {
+  const { subject, seq, at, data, headers } = message;
+  return bus.records.read({ subject, seq, at: new Date(at), data, header: (name) => headers[name] ?? "" });
+}
+
+export function latestArchived(records: readonly StoredRecord[]): ArchivedRecord | null {
+  const all = records.filter((record): record is ArchivedRecord => record.type === "archived");
+  return all.sort((a, b) => a.epoch - b.epoch).at(-1) ?? null;
+}
+
+/** H4: every record of the pack was put back since, or none was purged: the `intent` goes first (X3). */
+export function isWhole(
+  archived: ArchivedRecord,
+  live: readonly StoredRecord[],
+  messages: readonly StoredMessage[],
+): boolean {
+  if (!live.some(({ type, epoch }) => type === "restored" && epoch === archived.epoch)) {
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type));
+    return own.some(({ type }) => type === "intent") && own.length >= archived.body.records;
+  }
+  const back = messages.filter((message) => {
+    const type = parseJournalSubject(message.subject)?.type;
+    return message.header(HEADERS.restored) !== "" && type !== undefined && !STORAGE_TYPES.includes(type);
+  });
+  return back.length >= archived.body.records;
+}

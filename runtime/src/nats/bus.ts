@@ -1,0 +1,303 @@
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/nats-core";
+import { AntiphonError, JOURNAL_PARTITIONS, journalStream } from "@antiphon/contracts";
+import type { NodeConnectionOptions } from "nats";
+import { connect } from "nats";
+import { allDone } from "../process/all-done.ts";
+import { backoffMs } from "../process/backoff.ts";
+import { Deadlines } from "../process/deadlines.ts";
+import { partitionsOf } from "../topology/deployment.ts";
+import { DirectReader } from "./direct-reader.ts";
+import { ForgedDecisions } from "../journal/forged.ts";
+import { requireDurability } from "./durability.ts";
+import type { Logger } from "../process/logger.ts";
+import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "../publishing/publisher.ts";
+import { Publisher, publisherDefaults } from "../publishing/publisher.ts";
+import type { PublishResult } from "../publishing/publish-result.ts";
+import { RecordReader } from "../journal/record-reader.ts";
+import { ReplyInbox } from "./reply-inbox.ts";
+import { Endpoints } from "./service-endpoints.ts";
+import { StreamLeader } from "./stream-leader.ts";
+import { noTrust, type Trust } from "../journal/trust.ts";
+import { wireHeaders } from "./wire-headers.ts";
+
+/**
+ * Bus: a process's one connection to NATS and everything that hangs on it.
+ *
+ * Lifecycle: connecting -> up <-> down -> closed. A first connection that fails is an error with a remedy;
+ * once up, the bus reconnects for ever with backoff, and its publisher, tails and pull loops go on by
+ * themselves.
+ *
+ * Invariants:
+ *   B1 A bus exists only for a server >= 2.15 that fsyncs before it acknowledges (or whose lack of it was
+ *      waived explicitly).
+ *   B2 Connectivity listeners hear every down and up, in order; after `close` they hear nothing.
+ *   B3 `close` settles every pending publish and read; it never hangs on a server that is gone.
+ */
+export interface BusOptions {
+  /** One URL or several, comma separated: `nats://127.0.0.1:4222`. */
+  servers: string;
+  /** Shown by `nats server report connections`. */
+  name: string;
+  log?: Logger;
+  /** Monitoring endpoint(s) of the server(s), comma separated, to learn its sync mode from. */
+  monitorUrl?: string;
+  /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
+  unsafeDurability?: boolean;
+  token?: string;
+  /** Whose decisions are believed. Default: nobody's. */
+  trust?: Trust;
+  /** Gives the first connection this long. Default 5,000. */
+  connectTimeoutMs?: number;
+  publisher?: Partial<PublisherLimits>;
+}
+
+export interface Bus {
+  readonly nc: NatsConnection;
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+  readonly name: string;
+  /** Of the process; hears of messages that nobody could take. */
+  readonly log?: Logger;
+  readonly connected: boolean;
+  readonly durability: "confirmed" | "waived";
+  /** Where the servers tell about themselves over HTTP, comma separated; absent: they do over NATS. */
+  readonly monitorUrl?: string;
+  /** Several servers hold the streams: the one that answers may know less than another one has promised. */
+  readonly isCluster: boolean;
+  /** Partitions of the journal, as the server has it; one while there is none. */
+  readonly partitions: number;
+  /** Says that the journal was made, or found, with so many partitions. */
+  adopt(partitions: number): void;
+  readonly reader: DirectReader;
+  /** Reads records; one for the connection, so that what was found right once is right for all. */
+  readonly records: RecordReader;
+  /** Whose decisions `records` believes. */
+  readonly trust: Trust;
+  /** Those it was handed and did not believe. */
+  readonly forged: ForgedDecisions;
+  publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
+  publisherStats(): PublisherStats;
+  /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
+  onConnectivity(listener: (up: boolean) => void): () => void;
+  /** What this process answers to; shown by `nats micro info`. */
+  readonly endpoints: Endpoints;
+  /** Registers work that has to be finished before the bus closes; returns how to withdraw it. */
+  onDrain(finish: () => Promise<void>): () => void;
+  /**
+   * Runs everything registered by `onDrain`. New work stops, held work is finished or handed back. Rejects when something
+   * failed, after all of it ended.
+   */
+  drain(): Promise<void>;
+  /** Flushes, closes, settles what is pending. */
+  close(): Promise<void>;
+  /** Resolves when the connection has ended for good. */
+  readonly closed: Promise<void>;
+}
+
+// Short: the port of a server that is starting is refused at once, and each attempt is jittered.
+const reconnectPolicy = { baseMs: 25, capMs: 500 };
+const oldestServer = [2, 15] as const;
+
+export async function connectBus(options: BusOptions): Promise<Bus> {
+  const nc = await dial(options);
+  try {
+    requireVersion(nc);
+    const durability = await requireDurability(nc, {
+      ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
+      unsafe: options.unsafeDurability === true,
+    });
+    const bus = await busOver(nc, durability, options);
+    bus.adopt(await partitionsThere(bus.jsm));
+    return bus;
+  } catch (error) {
+    await nc.close();
+    throw error;
+  }
+}
+
+async function dial(options: BusOptions): Promise<NatsConnection> {
+  let attempt = 0;
+  const settings: NodeConnectionOptions = {
+    servers: options.servers.split(","),
+    name: options.name,
+    noAsyncTraces: true,
+    timeout: options.connectTimeoutMs ?? 5000,
+    maxReconnectAttempts: -1,
+    pingInterval: 10_000,
+    maxPingOut: 2,
+    reconnectDelayHandler: () => backoffMs(attempt++, reconnectPolicy, Math.random()),
+    ...(options.token === undefined ? {} : { token: options.token }),
+  };
+  try {
+    const nc = await connect(settings);
+    void (async () => {
+      for await (const status of nc.status()) if (status.type === "reconnect") attempt = 0;
+    })();
+    return nc;
+  } catch (error) {
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", `no NATS server answers at ${options.servers}`, {
+      data: { servers: options.servers },
+      cause: error,
+    });
+  }
+}
+
+/** A journal that is already there says how it is spread; `provision` makes one that is not. */
+async function partitionsThere(jsm: JetStreamManager): Promise<number> {
+  try {
+    return partitionsOf((await jsm.streams.info(journalStream(0))).config);
+  } catch (error) {
+    if ((error as { status?: number }).status === 404 || (error as { code?: number }).code === 10059) {
+      return JOURNAL_PARTITIONS;
+    }
+    throw AntiphonError.from(error, "ANT_NATS_UNREACHABLE");
+  }
+}
+
+function requireVersion(nc: NatsConnection): void {
+  const version = nc.info?.version ?? "0.0.0";
+  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  const old = major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]);
+  if (old) {
+    throw new AntiphonError("ANT_NATS_TOO_OLD", `nats-server ${version} is too old; 2.15 is needed`, {
+      data: { version },
+    });
+  }
+}
+
+/** A bus over a connection that is up and was found fit. */
+export async function busOver(
+  nc: NatsConnection,
+  durability: "confirmed" | "waived",
+  options: BusOptions,
+): Promise<Bus> {
+  const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000 });
+  return openBus(nc, jsm, durability, options);
+}
+
+function openBus(
+  nc: NatsConnection,
+  jsm: JetStreamManager,
+  durability: "confirmed" | "waived",
+  options: BusOptions,
+): Bus {
+  let connected = true;
+  let partitions = JOURNAL_PARTITIONS;
+  const listeners = new Set<(up: boolean) => void>();
+  const drains = new Set<() => Promise<void>>();
+  const inbox = new ReplyInbox(nc, options.log);
+  const deadlines = new Deadlines(() => performance.now());
+  const publisher = new Publisher({
+    send: sender(nc),
+    expect: (waiter) => inbox.expect(waiter),
+    replySubject: (token) => inbox.subjectOf(token),
+    forget: (token) => inbox.forget(token),
+    deadlines,
+    connected: () => connected,
+    note: (out, what) => options.log?.warn({ subject: out.subject, stream: out.stream }, what),
+    limits: { ...publisherDefaults, ...options.publisher },
+  });
+  const leader = nc.info?.cluster === undefined ? null : new StreamLeader(jsm);
+  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected, leader });
+
+  const turn = (up: boolean): boolean => {
+    if (connected === up) return false;
+    connected = up;
+    if (up) {
+      publisher.resume();
+      reader.resume();
+    } else {
+      publisher.suspend();
+      reader.suspend();
+    }
+    for (const listener of [...listeners]) listener(up); // B2
+    return true;
+  };
+
+  void watch(nc, options.log, turn);
+
+  const end = (): void => {
+    connected = false;
+    listeners.clear();
+    publisher.close(); // B3
+    reader.close(); // B3
+  };
+  const closed = nc.closed().then(end);
+
+  return {
+    nc,
+    js: jetstream(nc, { timeout: 5000 }),
+    jsm,
+    name: options.name,
+    ...(options.log === undefined ? {} : { log: options.log }),
+    durability,
+    ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
+    isCluster: leader !== null,
+    get partitions() {
+      return partitions;
+    },
+    adopt(there) {
+      partitions = there;
+    },
+    reader,
+    records: new RecordReader(options.trust),
+    trust: options.trust ?? noTrust,
+    forged: new ForgedDecisions(options.log),
+    get connected() {
+      return connected;
+    },
+    publish: (out, signal) => publisher.publish(out, signal),
+    publisherStats: () => publisher.stats(),
+    onConnectivity(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    endpoints: new Endpoints(),
+    onDrain(finish) {
+      drains.add(finish);
+      return () => drains.delete(finish);
+    },
+    async drain() {
+      await allDone([...drains].map((finish) => finish()));
+    },
+    async close() {
+      if (connected) await Promise.race([nc.flush().catch(() => undefined), closed, pause(1000)]);
+      inbox.close();
+      await nc.close();
+      await closed;
+    },
+    closed,
+  };
+}
+
+function sender(nc: NatsConnection): LanePort["send"] {
+  return (subject, payload, headers, reply) =>
+    nc.publish(subject, payload, {
+      headers: wireHeaders(headers),
+      ...(reply === null ? {} : { reply }),
+    });
+}
+
+/** Turns the client library's status stream into downs and ups, until the connection is closed. */
+async function watch(
+  nc: NatsConnection,
+  log: Logger | undefined,
+  turn: (up: boolean) => boolean,
+): Promise<void> {
+  for await (const status of nc.status()) {
+    if (status.type === "disconnect") {
+      // Every failed dial says so again; once is enough.
+      if (turn(false)) log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
+    } else if (status.type === "reconnect") {
+      if (turn(true)) log?.info({ server: status.server }, "NATS connection is back");
+    } else if (status.type === "error") {
+      log?.warn({ err: status.error }, "NATS reported an error");
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,325 @@
+import type { Msg, NatsConnection } from "@nats-io/nats-core";
+import { AntiphonError } from "@antiphon/contracts";
+import { backoffMs } from "../process/backoff.ts";
+import type { Deadline, Deadlines } from "../process/deadlines.ts";
+import type { ReplyInbox } from "./reply-inbox.ts";
+import type { StreamLeader } from "./stream-leader.ts";
+
+/**
+ * DirectReader: reads of stored messages by JetStream's direct get (ADR-31), without a consumer.
+ *
+ * One record is one request; all last records of a wildcard ("multi last") are one request as well, and
+ * since every subject of the journal holds exactly one record that is a whole run.
+ *
+ * Invariants:
+ *   D1 Every read ends: each request has a deadline on silence, each call one on its whole duration.
+ *   D2 A read leaves nothing on the server: no consumer, no subscription of its own.
+ *   D3 A multi read is complete or fails; it is never silently cut short, not even by a server that finds a
+ *      message damaged on its disk.
+ *   D4 What was acknowledged before a read began is in its answer, whichever replica gives it: in a cluster a whole
+ *      run is read up to where the leader was, and "nothing there" is the leader's word.
+ */
+export interface StoredMessage {
+  subject: string;
+  seq: number;
+  at: Date;
+  data: Uint8Array;
+  header(name: string): string;
+  /** All headers it was stored with, without those that the answer adds. */
+  headers(): Record<string, string>;
+}
+
+export interface Batch {
+  messages: StoredMessage[];
+  /** Messages that match and were not sent. */
+  pending: number;
+}
+
+interface ReaderPort {
+  nc: NatsConnection;
+  inbox: ReplyInbox;
+  deadlines: Deadlines;
+  connected: () => boolean;
+  /** Null: there is one server, and it knows everything. */
+  leader: StreamLeader | null;
+}
+
+/** Silence of this length fails one attempt. */
+const silenceMs = 3000;
+const tickMs = 100;
+/** A read that cannot be had within this time is an error of the caller. Default of every call. */
+const readDeadlineMs = 15_000;
+const retryPolicy = { baseMs: 20, capMs: 1000 };
+
+type Attempt =
+  | { kind: "done"; messages: StoredMessage[]; pending: number; upToSeq: number }
+  | { kind: "none" }
+  | { kind: "too-many" }
+  | { kind: "unreadable" }
+  | { kind: "later"; reason: string };
+
+export class TooManyResults extends Error {}
+
+/** The server lists a message and does not hand it out: the checksum on its disk does not fit. */
+export class UnreadableMessage extends Error {}
+
+/** What a read may come to: one message, the next ones, or the last one of each of several subjects. */
+type Wanted = "one" | "next" | "last";
+
+/** A message may be purged between the server's look at its list and at its disk: then the next try finds no name. */
+const unreadableTries = 3;
+
+/** What a replica's answer is held to. */
+interface Standard {
+  before(): Promise<void>;
+  judge(attempt: Attempt): Promise<Attempt>;
+}
+
+export class DirectReader {
+  private readonly port: ReaderPort;
+  private readonly pending = new Set<(reason: string) => void>();
+  private readonly sleepers = new Set<() => void>();
+  private closed = false;
+
+  constructor(port: ReaderPort) {
+    this.port = port;
+  }
+
+  /** The last message on one subject, or null. */
+  async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
+    const standard = this.standard(async (leader, attempt) => {
+      if (attempt.kind !== "none") return attempt;
+      const message = await leader.last(stream, subject); // D4
+      return message === null ? attempt : { kind: "done", messages: [message], pending: 0, upToSeq: 0 };
+    });
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs, standard);
+    return result?.messages[0] ?? null;
+  }
+
+  /** The last message of every subject that matches, in stream order, from `fromSeq` on. */
+  async multiLast(
+    stream: string,
+    filters: readonly string[],
+    fromSeq = 0,
+    deadlineMs = readDeadlineMs,
+  ): Promise<StoredMessage[]> {
+    const found: StoredMessage[] = [];
+    for (let seq = fromSeq; ;) {
+      const body = JSON.stringify({ multi_last: filters, ...(seq > 0 ? { seq } : {}) });
+      const standard = this.upToLeader(stream, filters, seq);
+      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs, standard);
+      found.push(...(result?.messages ?? []));
+      const last = result?.messages.at(-1);
+      // D3: the server stops after 64 MiB and says how many are left.
+      if (result === null || result.pending === 0 || last === undefined) return found;
+      seq = last.seq + 1;
+    }
+  }
+
+  /** The next `batch` messages that match, from `seq` on; bounded by `maxBytes`. */
+  async next(
+    stream: string,
+    query: { filter: string; seq: number; batch: number; maxBytes?: number },
+    deadlineMs = readDeadlineMs,
+  ): Promise<Batch> {
+    const body = JSON.stringify({
+      next_by_subj: query.filter,
+      seq: Math.max(1, query.seq),
+      batch: query.batch,
+      ...(query.maxBytes === undefined ? {} : { max_bytes: query.maxBytes }),
+    });
+    const standard = this.standard(async (leader, attempt) =>
+      attempt.kind === "none" && (await leader.has(stream, [query.filter], query.seq)) ? LAGS : attempt,
+    );
+    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "next", deadlineMs, standard);
+    return result ?? { messages: [], pending: 0 };
+  }
+
+  /** D4, of a read of everything that matches. */
+  private upToLeader(stream: string, filters: readonly string[], fromSeq: number): Standard | null {
+    let due: number | null = null;
+    return this.standard(
+      async (leader, attempt) => {
+        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt;
+        return attempt.kind === "none" && (await leader.has(stream, filters, fromSeq)) ? LAGS : attempt;
+      },
+      async (leader) => {
+        due ??= await leader.lastSeq(stream);
+      },
+    );
+  }
+
+  private standard(
+    judge: (leader: StreamLeader, attempt: Attempt) => Promise<Attempt>,
+    before: (leader: StreamLeader) => Promise<void> = () => Promise.resolve(),
+  ): Standard | null {
+    const { leader } = this.port;
+    if (leader === null) return null;
+    return { before: () => before(leader), judge: (attempt) => judge(leader, attempt) };
+  }
+
+  /** The connection is gone; answers that were under way will not come. */
+  suspend(): void {
+    for (const fail of [...this.pending]) fail("connection lost");
+  }
+
+  /** The connection is back: reads that wait for their next try have it now. */
+  resume(): void {
+    for (const wake of [...this.sleepers]) wake();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.suspend();
+    this.resume();
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.sleepers.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      this.sleepers.add(wake);
+    });
+  }
+
+  private async ask(
+    subject: string,
+    body: string,
+    wanted: Wanted,
+    deadlineMs: number,
+    standard: Standard | null,
+  ): Promise<{ messages: StoredMessage[]; pending: number } | null> {
+    const until = performance.now() + deadlineMs;
+    let reason = "not connected";
+    let unreadable = 0;
+    for (let attempt = 0; ; attempt += 1) {
+      if (this.closed) break;
+      if (this.port.connected()) {
+        const patience = Math.max(tickMs, Math.min(silenceMs, until - performance.now()));
+        const once = (): Promise<Attempt> => this.attempt(subject, body, wanted, patience);
+        const result = await (standard === null ? once() : heldTo(standard, once));
+        if (result.kind === "done") return result;
+        if (result.kind === "none") return null;
+        if (result.kind === "too-many") throw new TooManyResults(subject); // D3
+        if (result.kind === "unreadable" && ++unreadable >= unreadableTries) {
+          throw new UnreadableMessage(`${subject} ${body}`); // D3
+        }
+        reason = result.kind === "later" ? result.reason : "a stored message is not handed out";
+      }
+      const left = until - performance.now();
+      if (left <= 0) break; // D1
+      await this.sleep(Math.min(left, backoffMs(attempt, retryPolicy, Math.random())));
+    }
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
+  }
+
+  private attempt(subject: string, body: string, wanted: Wanted, patienceMs: number): Promise<Attempt> {
+    return new Promise((resolve) => {
+      const { inbox, deadlines, nc } = this.port;
+      const messages: StoredMessage[] = [];
+      const settle = (attempt: Attempt): void => {
+        if (!this.pending.delete(fail)) return;
+        inbox.forget(token); // D2
+        deadlines.cancel(deadline);
+        resolve(attempt);
+      };
+      const fail = (reason: string): void => settle({ kind: "later", reason });
+      let heard = 0;
+      let heardBefore = 0;
+      let gap = false;
+      const arm = (): Deadline =>
+        deadlines.add(patienceMs, () => {
+          if (heard === heardBefore) return fail("no answer in time");
+          heardBefore = heard;
+          deadline = arm();
+        });
+      let deadline = arm();
+      const token = inbox.expect((message) => {
+        const code = message.headers?.code ?? 0;
+        heard += 1;
+        gap ||= wanted !== "one" && isAfterGap(message, messages);
+        if (code === 0) {
+          messages.push(stored(message));
+          if (wanted === "one") settle({ kind: "done", messages, pending: 0, upToSeq: 0 });
+          return;
+        }
+        settle(
+          gap
+            ? { kind: "later", reason: "an answer was lost on the way" }
+            : endOf(message, code, wanted, messages),
+        ); // D3
+      });
+      this.pending.add(fail);
+      try {
+        nc.publish(subject, body, { reply: inbox.subjectOf(token) });
+      } catch (error) {
+        fail(String(error));
+      }
+    });
+  }
+}
+
+const LAGS: Attempt = { kind: "later", reason: "the replica that answered lags behind the leader" };
+
+/** While nobody leads the stream nobody can say what is due: then it is asked again. */
+async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise<Attempt> {
+  try {
+    await standard.before();
+    return await standard.judge(await once());
+  } catch (error) {
+    return { kind: "later", reason: `its leader does not answer: ${String(error)}` };
+  }
+}
+
+/** Each answer of a series, and its end, names the sequence before it: one that is lost on the way is missed. */
+function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
+  const named = message.headers?.get("Nats-Last-Sequence") ?? "";
+  return named !== "" && Number(named) !== (before.at(-1)?.seq ?? 0);
+}
+
+function endOf(message: Msg, code: number, wanted: Wanted, messages: StoredMessage[]): Attempt {
+  if (code === 204) {
+    const pending = Number(message.headers?.get("Nats-Num-Pending") ?? "0");
+    const upToSeq = Number(message.headers?.get("Nats-UpTo-Sequence") ?? "0");
+    return { kind: "done", messages, pending, upToSeq };
+  }
+  if (code === 404) {
+    // "No Results": no such subject. "Message Not Found": there is one, and the server cannot read it.
+    const isListed = messages.length > 0 || message.headers?.description === "Message Not Found";
+    return wanted === "last" && isListed ? { kind: "unreadable" } : { kind: "none" };
+  }
+  if (code === 413) return { kind: "too-many" };
+  return { kind: "later", reason: `status ${code} ${message.headers?.description ?? ""}` };
+}
+
+function stored(message: Msg): StoredMessage {
+  const header = (name: string): string => message.headers?.get(name) ?? "";
+  return {
+    subject: header("Nats-Subject"),
+    seq: Number(header("Nats-Sequence")),
+    at: new Date(header("Nats-Time-Stamp")),
+    data: message.data,
+    header,
+    headers: () => storedHeaders(message),
+  };
+}
+
+/** What a direct get says beside the message (ADR-31). */
+const ADDED: ReadonlySet<string> = new Set([
+  "Nats-Stream",
+  "Nats-Subject",
+  "Nats-Sequence",
+  "Nats-Time-Stamp",
+  "Nats-Num-Pending",
+  "Nats-Last-Sequence",
+  "Nats-UpTo-Sequence",
+]);
+
+function storedHeaders({ headers }: Msg): Record<string, string> {
+  const names = (headers?.keys() ?? []).filter((name) => !ADDED.has(name));
+  return Object.fromEntries(names.map((name) => [name, headers?.get(name) ?? ""]));
+}

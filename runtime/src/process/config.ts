@@ -1,0 +1,100 @@
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { Deployment } from "../topology/deployment.ts";
+
+/** What every service needs to know before it can start. The one place in runtime/ that reads the environment. */
+export interface RuntimeConfig {
+  /** ANTIPHON_NATS_URL: one URL or several, comma separated. */
+  natsUrl: string;
+  /** ANTIPHON_NATS_MONITOR: monitoring endpoint(s), to learn the sync mode where NATS itself does not tell. */
+  natsMonitorUrl: string | null;
+  /** ANTIPHON_NATS_TOKEN */
+  natsToken: string | null;
+  /** ANTIPHON_TRUSTED_KEYS: file with the public keys of the Directors whose decisions are believed, a JWK set. */
+  trustedKeysFile: string | null;
+  /** ANTIPHON_UNSAFE_TRUST=1: believe every decision, whoever wrote it. For tests. */
+  unsafeTrust: boolean;
+  /** ANTIPHON_UNSAFE_DURABILITY=1: accept a server that acknowledges before it fsyncs. */
+  unsafeDurability: boolean;
+  /** ANTIPHON_LOG_LEVEL */
+  logLevel: string;
+  /** ANTIPHON_METRICS_PORT: serve /metrics on loopback; null: no endpoint. */
+  metricsPort: number | null;
+  /** ANTIPHON_DRAIN_MS: how long a stopping service may finish what it holds. */
+  drainMs: number;
+  /**
+   * ANTIPHON_JOURNAL_PARTITIONS and ANTIPHON_REPLICAS; what is not set is adopted from the server, and is one
+   * on an empty server.
+   */
+  deployment: Partial<Deployment>;
+}
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+export function readRuntimeConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): RuntimeConfig {
+  return {
+    natsUrl: urls(env, "ANTIPHON_NATS_URL", ["nats:", "tls:", "ws:", "wss:"]) ?? "nats://127.0.0.1:4222",
+    natsMonitorUrl: urls(env, "ANTIPHON_NATS_MONITOR", ["http:", "https:"]),
+    natsToken: env["ANTIPHON_NATS_TOKEN"] ?? null,
+    trustedKeysFile: env["ANTIPHON_TRUSTED_KEYS"] || null,
+    unsafeTrust: flag(env, "ANTIPHON_UNSAFE_TRUST"),
+    unsafeDurability: flag(env, "ANTIPHON_UNSAFE_DURABILITY"),
+    logLevel: oneOf(env, "ANTIPHON_LOG_LEVEL", logLevels) ?? "info",
+    metricsPort: integer(env, "ANTIPHON_METRICS_PORT", 0, 65_535),
+    drainMs: integer(env, "ANTIPHON_DRAIN_MS", 0, 600_000) ?? 25_000,
+    deployment: deploymentOf(env),
+  };
+}
+
+function deploymentOf(env: Env): Partial<Deployment> {
+  const partitions = integer(env, "ANTIPHON_JOURNAL_PARTITIONS", 1, limits.journalPartitions);
+  const replicas = integer(env, "ANTIPHON_REPLICAS", 1, 5);
+  return {
+    ...(partitions === null ? {} : { partitions }),
+    ...(replicas === null ? {} : { replicas }),
+  };
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+function invalid(name: string, value: string, wanted: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", `${name}=${JSON.stringify(value)} is not ${wanted}`, {
+    data: { variable: name },
+  });
+}
+
+function urls(env: Env, name: string, protocols: readonly string[]): string | null {
+  const value = env[name];
+  if (value === undefined || value === "") return null;
+  for (const part of value.split(",")) {
+    if (!URL.canParse(part) || !protocols.includes(new URL(part).protocol)) {
+      throw invalid(name, value, `a URL with ${protocols.join(" or ")}`);
+    }
+  }
+  return value;
+}
+
+function flag(env: Env, name: string): boolean {
+  const value = env[name] ?? "";
+  if (value === "" || value === "0" || value === "false") return false;
+  if (value === "1" || value === "true") return true;
+  throw invalid(name, value, "1 or 0");
+}
+
+function oneOf(env: Env, name: string, allowed: readonly string[]): string | null {
+  const value = env[name];
+  if (value === undefined || value === "") return null;
+  if (!allowed.includes(value)) throw invalid(name, value, `one of ${allowed.join(", ")}`);
+  return value;
+}
+
+function integer(env: Env, name: string, min: number, max: number): number | null {
+  const value = env[name];
+  if (value === undefined || value === "") return null;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < min || number > max) {
+    throw invalid(name, value, `a whole number from ${min} to ${max}`);
+  }
+  return number;
+}

@@ -1,0 +1,70 @@
+import { createInbox, type Msg } from "@nats-io/nats-core";
+import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits } from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import { objectIn, subscribe } from "../nats/subscription.ts";
+import { wireHeaders } from "../nats/wire-headers.ts";
+
+export interface Conversation<Event> {
+  /** Which event ends it. */
+  isLast: (event: Event) => boolean;
+  /** Hears every event, the last one too. */
+  onEvent?: (event: Event) => void;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Asks one question that is answered by a stream of events, beats among them. Resolves with the last one, or with
+ * null when nobody serves the subject. Rejects with what was answered instead, or with ANT_SANDBOX_RUNNER_LOST after
+ * limits.sandboxSilenceMs without a word. What is no event counts as a sign of life and says nothing; an event that its
+ * listener cannot take ends the conversation, because the next ones would not be whole.
+ */
+export function converse<Event extends object>(
+  bus: Bus,
+  subject: string,
+  request: object,
+  { isLast, onEvent, headers = {} }: Conversation<Event>,
+): Promise<Event | null> {
+  return new Promise((resolve, reject) => {
+    const inbox = createInbox();
+    let heardAt = performance.now();
+    const watch = setInterval(() => {
+      if (performance.now() - heardAt <= limits.sandboxSilenceMs) return;
+      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `no word from ${subject}`)));
+    }, limits.sandboxBeatMs / 2);
+    const hear = (message: Msg): void => {
+      heardAt = performance.now();
+      if (message.headers?.code === 503) return end(() => resolve(null));
+      const event = objectIn(message.data) as Event | Failure | null;
+      if (event === null) return;
+      if ("ok" in event && event.ok === false) return end(() => reject(failureOf(event)));
+      try {
+        onEvent?.(event as Event);
+        if (isLast(event as Event)) end(() => resolve(event as Event));
+      } catch (error) {
+        end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_FAILED")));
+      }
+    };
+    const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
+    const end = (settle: () => void): void => {
+      clearInterval(watch);
+      if (!subscription.isClosed()) subscription.unsubscribe();
+      settle();
+    };
+    try {
+      const words = wireHeaders({ [HEADERS.contentType]: MSGPACK, ...headers });
+      bus.nc.publish(subject, encode(request), { reply: inbox, headers: words });
+    } catch (error) {
+      end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_REFUSED"))); // more than a message may hold
+    }
+  });
+}
+
+interface Failure {
+  readonly ok: false;
+  readonly code: string;
+  readonly message: string;
+}
+
+function failureOf({ code, message }: Failure): AntiphonError {
+  return new AntiphonError(isErrorCode(code) ? code : "ANT_SANDBOX_FAILED", message);
+}

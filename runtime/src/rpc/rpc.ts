@@ -1,0 +1,160 @@
+import { errors, type Msg } from "@nats-io/nats-core";
+import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
+import { backoffMs } from "../process/backoff.ts";
+import type { Bus } from "../nats/bus.ts";
+import type { Logger } from "../process/logger.ts";
+import { levelOf } from "../journal/record-line.ts";
+import { objectIn, subscribe } from "../nats/subscription.ts";
+import { wireHeaders } from "../nats/wire-headers.ts";
+
+/**
+ * Questions and hints over core NATS: nothing here is kept by the server, so nothing here is a fact.
+ *
+ * Invariants:
+ *   Q1 Every request gets an answer while the service lives: what a handler throws is answered as
+ *      `{ok: false, code, message, remedy}`, and so is a request that is no MessagePack or no object.
+ *   Q2 A stopping service leaves the queue group first and then finishes what it has.
+ */
+export interface RpcOptions {
+  log?: Logger;
+  /** Shown by `nats micro info`. Default: last token of the subject. */
+  name?: string;
+}
+
+/** Answers `{ok: true, ...result}`. Stops with the bus's drain, or by the function it returns. */
+export function serveRpc<Request, Reply extends object>(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  handler: (request: Request) => Promise<Reply>,
+  options: RpcOptions = {},
+): () => Promise<void> {
+  return serve(bus, subject, queue, options, async (message) => {
+    const reply = await handler(requestIn<Request>(message));
+    respond(message, { ok: true, ...reply });
+  });
+}
+
+/** Answers with any number of messages; the handler says which one is the last. */
+export function serveRpcStream<Request, Event extends object>(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  handler: (request: Request, emit: (event: Event) => void) => Promise<void>,
+  options: RpcOptions = {},
+): () => Promise<void> {
+  // Async, so that whatever throws here is an answer (Q1).
+  return serve(bus, subject, queue, options, async (message) => {
+    await handler(requestIn<Request>(message), (event) => {
+      if (!bus.nc.isClosed()) respond(message, event);
+    });
+  });
+}
+
+/** Throws ANT_CONTRACT_INVALID: the request can be read by nobody. Its shape is the handler's to judge. */
+function requestIn<Request>({ data }: Msg): Request {
+  const value = decode(data);
+  if (typeof value === "object" && value !== null) return value as Request;
+  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request is an object");
+}
+
+function serve(
+  bus: Bus,
+  subject: string,
+  queue: string,
+  options: RpcOptions,
+  answer: (message: Msg) => Promise<void>,
+): () => Promise<void> {
+  const endpoint = bus.endpoints.add(options.name ?? subject.split(".").at(-1) ?? subject, subject, queue);
+  const running = new Set<Promise<void>>();
+  const subscription = subscribe(
+    bus.nc,
+    subject,
+    (message) => {
+      const startedAt = performance.now();
+      const work = answer(message)
+        .then(() => endpoint.served(performance.now() - startedAt, null))
+        .catch((thrown: unknown) => {
+          const failure = AntiphonError.from(thrown);
+          endpoint.served(performance.now() - startedAt, failure.detail);
+          const { code, detail, remedy } = failure;
+          options.log?.[levelOf(failure)]({ subject, code, err: thrown }, "request failed");
+          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // Q1
+        })
+        .finally(() => running.delete(work));
+      running.add(work);
+    },
+    { queue, log: options.log ?? bus.log },
+  );
+  const stop = async (): Promise<void> => {
+    if (!subscription.isClosed()) subscription.unsubscribe(); // Q2
+    await Promise.all(running);
+    offDrain(); // not before: whoever asks the bus again waits for what is still running
+  };
+  const offDrain = bus.onDrain(stop);
+  return stop;
+}
+
+function respond(message: Msg, value: object): void {
+  message.respond(encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
+}
+
+/** Asks and waits for one answer. Throws the AntiphonError that was answered, or ANT_RPC_TIMEOUT. */
+export async function callRpc<Reply extends object>(
+  bus: Bus,
+  subject: string,
+  request: object,
+  options: { timeoutMs?: number } = {},
+): Promise<Reply & { ok: true }> {
+  const until = performance.now() + (options.timeoutMs ?? limits.rpcTimeoutMs);
+  const payload = encode(request);
+  let reason = "no answer in time";
+  for (let attempt = 0; ; attempt += 1) {
+    const timeout = until - performance.now();
+    if (timeout <= 0)
+      throw new AntiphonError("ANT_RPC_TIMEOUT", `${subject}: ${reason}`, { data: { subject } });
+    try {
+      const headers = wireHeaders({ [HEADERS.contentType]: MSGPACK });
+      const message = await bus.nc.request(subject, payload, { timeout: Math.ceil(timeout), headers });
+      return opened<Reply>(decode(message.data));
+    } catch (error) {
+      if (error instanceof AntiphonError) throw error;
+      if (bus.nc.isClosed())
+        throw new AntiphonError("ANT_NATS_UNREACHABLE", "the bus is closed", { cause: error });
+      // Nobody listens (yet), or the connection was lost before an answer: ask again while there is time.
+      reason =
+        error instanceof errors.RequestError && error.isNoResponders() ? "nobody serves it" : String(error);
+      await new Promise((resolve) =>
+        setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
+      );
+    }
+  }
+}
+
+function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
+  const reply = (value ?? {}) as { ok?: boolean; code?: string; message?: string };
+  if (reply.ok === true) return value as Reply & { ok: true };
+  const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
+  throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
+}
+
+/** Says something to whoever listens. May be lost. */
+export function tell(bus: Bus, subject: string, value: object): void {
+  if (bus.nc.isClosed()) return;
+  bus.nc.publish(subject, encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
+}
+
+/** Hears what others `tell`. What is no MessagePack, or no object, is dropped. Returns how to stop. */
+export function listen<T>(bus: Bus, subject: string, hear: (value: T, subject: string) => void): () => void {
+  let isTold = false;
+  const take = (message: Msg): void => {
+    const value = objectIn(message.data);
+    if (value !== null) return hear(value as T, message.subject);
+    if (!isTold) bus.log?.debug({ subject }, "a hint that is no hint is dropped"); // Q3
+    isTold = true;
+  };
+  const subscription = subscribe(bus.nc, subject, take, { log: bus.log });
+  return () => {
+    if (!subscription.isClosed()) subscription.unsubscribe();
+  };
+}

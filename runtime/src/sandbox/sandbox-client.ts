@@ -1,0 +1,156 @@
+import type { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "@antiphon/contracts";
+import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits, subjects } from "@antiphon/contracts";
+import { createInbox, type Msg } from "@nats-io/nats-core";
+import type { Bus } from "../nats/bus.ts";
+import type { Clock } from "../process/clock.ts";
+import { systemClock } from "../process/clock.ts";
+import { tell } from "../rpc/rpc.ts";
+import { objectIn, subscribe } from "../nats/subscription.ts";
+import { wireHeaders } from "../nats/wire-headers.ts";
+
+/**
+ * SandboxClient: runs one job on whichever runner takes it.
+ *
+ * Lifecycle of a job: asking -> (busy: wait, ask again) -> accepted -> ... events ... -> done | lost | canceled.
+ *
+ * Invariants:
+ *   E1 While a job is under way the runner hears `alive` every limits.sandboxBeatMs; when this process dies the
+ *      runner notices and kills the container.
+ *   E2 A runner silent for limits.sandboxSilenceMs is lost: ANT_SANDBOX_RUNNER_LOST with `mayLive` in its data. The
+ *      job is not asked again here: its container may still live, so the next try belongs to another attempt.
+ *   E3 An aborted signal cancels the job on the runner, and the call ends within limits.cancelMs. Where the runner did
+ *      not confirm it by then, the error says `mayLive`.
+ */
+export interface SandboxRunOptions {
+  signal: AbortSignal;
+  onEvent?: (event: SandboxEvent) => void;
+  /** How long to wait for a runner with a free slot. Default 10 minutes; ANT_SANDBOX_BUSY after it. */
+  patienceMs?: number;
+}
+
+export interface SandboxClient {
+  run(request: SandboxRequest, options: SandboxRunOptions): Promise<SandboxOutcome>;
+}
+
+type Asked =
+  | { kind: "done"; outcome: SandboxOutcome }
+  | { kind: "busy"; retryAfterMs: number }
+  | { kind: "nobody" }
+  | { kind: "refused"; code: string; message: string }
+  | { kind: "lost" }
+  | { kind: "canceled" };
+
+/** Nobody has served the subject for this long: there is no runner, rather than one that is starting. */
+const nobodyMs = 20_000;
+
+export function sandboxClient(bus: Bus, options: { requester: string; clock?: Clock }): SandboxClient {
+  const clock = options.clock ?? systemClock;
+  return {
+    async run(request, { signal, onEvent, patienceMs = 600_000 }) {
+      const askedAt = clock.now();
+      let lastSeenAt = askedAt;
+      for (let attempt = 0; ; attempt += 1) {
+        if (signal.aborted) throw canceled(request);
+        const asked = await ask(bus, request, options.requester, signal, onEvent);
+        const now = clock.now();
+        switch (asked.kind) {
+          case "done":
+            return asked.outcome;
+          case "canceled":
+            throw canceled(request, { mayLive: true });
+          case "lost":
+            throw new AntiphonError(
+              "ANT_SANDBOX_RUNNER_LOST",
+              `no word from the runner of job ${request.jobId}`,
+              { data: { jobId: request.jobId, mayLive: true } }, // E2
+            );
+          case "refused":
+            throw new AntiphonError(
+              isErrorCode(asked.code) ? asked.code : "ANT_SANDBOX_FAILED",
+              asked.message,
+            );
+          case "busy":
+            lastSeenAt = now;
+            if (now - askedAt > patienceMs)
+              throw new AntiphonError("ANT_SANDBOX_BUSY", "every runner stays busy");
+            await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
+            break;
+          case "nobody":
+            if (now - lastSeenAt > Math.min(nobodyMs, patienceMs)) {
+              throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is there");
+            }
+            await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
+            break;
+        }
+      }
+    },
+  };
+}
+
+function canceled(request: SandboxRequest, data: Record<string, unknown> = {}): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_CANCELED", `job ${request.jobId} was canceled`, { data });
+}
+
+function ask(
+  bus: Bus,
+  request: SandboxRequest,
+  requester: string,
+  signal: AbortSignal,
+  onEvent: ((event: SandboxEvent) => void) | undefined,
+): Promise<Asked> {
+  return new Promise((resolve) => {
+    const inbox = createInbox();
+    const job = subjects.sandboxJob(request.jobId);
+    const say = (message: SandboxSignal): void => tell(bus, job, message);
+    let heardAt = performance.now();
+    let cancelTimer: NodeJS.Timeout | null = null;
+
+    const finish = (asked: Asked): void => {
+      clearInterval(beat);
+      if (cancelTimer !== null) clearTimeout(cancelTimer);
+      signal.removeEventListener("abort", onAbort);
+      if (!subscription.isClosed()) subscription.unsubscribe();
+      resolve(asked);
+    };
+    const onAbort = (): void => {
+      say({ kind: "cancel" }); // E3
+      cancelTimer ??= setTimeout(() => finish({ kind: "canceled" }), limits.cancelMs);
+    };
+    const hear = (message: Msg): void => {
+      heardAt = performance.now();
+      if (message.headers?.code === 503) return finish({ kind: "nobody" });
+      const event = objectIn(message.data) as SandboxEvent | Refusal | null;
+      if (event === null) return; // counts as a sign of life, says nothing
+      if ("ok" in event) return finish({ kind: "refused", code: event.code, message: event.message });
+      try {
+        onEvent?.(event);
+      } finally {
+        // Also where the listener throws: an end that was told has come.
+        if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });
+        else if (event.kind === "done") finish({ kind: "done", outcome: event.result });
+      }
+    };
+    const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
+    const beat = setInterval(() => {
+      if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" }); // E2
+      say({ kind: signal.aborted ? "cancel" : "alive" }); // E1
+    }, limits.sandboxBeatMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const headers = wireHeaders({
+      [HEADERS.contentType]: MSGPACK,
+      [HEADERS.schema]: "SandboxRequest.v1",
+      [HEADERS.run]: request.run,
+      [HEADERS.task]: request.task,
+      [HEADERS.epoch]: String(request.epoch),
+      "Antiphon-Requester": requester,
+    });
+    try {
+      bus.nc.publish(subjects.sandboxRun, encode(request), { reply: inbox, headers });
+    } catch (error) {
+      const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_REFUSED"); // more than a message may hold
+      finish({ kind: "refused", code, message: detail });
+    }
+  });
+}
+
+type Refusal = { ok: false; code: string; message: string };

@@ -1,0 +1,259 @@
+import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { BlobRef } from "@antiphon/contracts";
+import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
+import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./blob-upload.ts";
+import type { Bus } from "../nats/bus.ts";
+import type { ObjectMeta } from "./object-layout.ts";
+import {
+  chunkBytes,
+  chunkSubject,
+  digestFromMeta,
+  digestToMeta,
+  metaDocument,
+  metaSubject,
+  parseMeta,
+} from "./object-layout.ts";
+import { RecentNames } from "./recent-names.ts";
+
+/**
+ * Blobs: content-addressed bytes in a standard NATS object store bucket.
+ *
+ * An object is written once: chunks first (pipelined), then the meta message that makes it visible, by
+ * compare-and-set. It is read by batched direct get; no consumer is ever created.
+ *
+ * Invariants:
+ *   O1 A name means the same bytes for ever. The same bytes again are a no-op; others are refused.
+ *   O2 What is returned has the digest it was stored under (and the one the reference names), or it throws.
+ *   O3 Every call ends within its deadline, also when chunks are gone.
+ *   O4 Nothing is left behind: no consumer; chunks of a write that failed are purged.
+ *   O5 A link is never followed.
+ */
+export type BlobSource = Buffer | Uint8Array;
+
+export interface BlobOptions {
+  signal?: AbortSignal;
+  /** Default limits.blobDeadlineMs. */
+  deadlineMs?: number;
+}
+
+export interface Blobs {
+  readonly bucket: string;
+  /** `name` null: the content's own address, `sha256-<base64url>`. */
+  put(name: string | null, bytes: BlobSource, options?: BlobOptions): Promise<BlobRef>;
+  /**
+   * Writes what the source yields, never holding more than a few chunks. A function can be asked again after a
+   * lost connection; a plain iterable cannot, and then the write fails with ANT_NATS_UNREACHABLE.
+   */
+  putStream(
+    name: string,
+    source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
+    options?: BlobOptions,
+  ): Promise<BlobRef>;
+  get(nameOrRef: string | BlobRef, options?: BlobOptions): Promise<Buffer>;
+  /** As `get`, chunk by chunk. The digest is known at the end: a corrupt object throws after its last chunk. */
+  stream(nameOrRef: string | BlobRef, options?: BlobOptions): AsyncIterable<Buffer>;
+  has(name: string): Promise<boolean>;
+}
+
+const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
+
+export function openBlobs(bus: Bus, bucket: string): Blobs {
+  return new ObjectStoreBlobs(bus, bucket);
+}
+
+class ObjectStoreBlobs implements Blobs {
+  readonly bucket: string;
+  private readonly bus: Bus;
+  private readonly streamName: string;
+  private readonly recent = new RecentNames(() => performance.now());
+
+  constructor(bus: Bus, bucket: string) {
+    this.bus = bus;
+    this.bucket = bucket;
+    this.streamName = `OBJ_${bucket}`;
+  }
+
+  async put(name: string | null, bytes: BlobSource, options: BlobOptions = {}): Promise<BlobRef> {
+    const digest = digestOf(bytes);
+    const key = name ?? digest;
+    if (this.recent.has(key, digest)) return { bucket: this.bucket, name: key, digest, bytes: bytes.length };
+    const one = bytes.length > 0 && bytes.length <= chunkBytes ? bytes : null;
+    const stored = await this.write(key, digest, one ?? (() => pieces(bytes)), true, options);
+    this.recent.add(key, digest);
+    return stored;
+  }
+
+  putStream(
+    name: string,
+    source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
+    options: BlobOptions = {},
+  ): Promise<BlobRef> {
+    const repeatable = typeof source === "function";
+    return this.write(name, null, repeatable ? source : () => source, repeatable, options);
+  }
+
+  async get(nameOrRef: string | BlobRef, options: BlobOptions = {}): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for await (const part of this.stream(nameOrRef, options)) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
+  async has(name: string): Promise<boolean> {
+    const meta = await this.readMeta(name, limits.blobDeadlineMs);
+    return meta !== null && !meta.deleted;
+  }
+
+  async *stream(nameOrRef: string | BlobRef, options: BlobOptions = {}): AsyncGenerator<Buffer> {
+    const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
+    const signal = deadlineSignal(options);
+    const meta = await this.readMeta(name, deadlineOf(options));
+    if (meta === null || meta.deleted) {
+      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`);
+    }
+    const expected = digestFromMeta(meta.digest);
+    if (typeof nameOrRef !== "string" && nameOrRef.digest !== expected) {
+      throw this.corrupt(name, "it is not what the reference names"); // O2
+    }
+    const hash = createHash("sha256");
+    let size = 0;
+    for (let seq = 1; size < meta.size;) {
+      if (signal.aborted) throw late(this.bucket, name); // O3
+      const query = { filter: chunkSubject(this.bucket, meta.nuid), seq, ...readBatch };
+      const page = await this.bus.reader.next(this.streamName, query, deadlineOf(options));
+      const last = page.messages.at(-1);
+      if (last === undefined) {
+        const detail = `${this.bucket}/${name}: ${size} of ${meta.size} bytes are there`;
+        throw new AntiphonError("ANT_BLOB_MISSING", detail); // O3
+      }
+      seq = last.seq + 1;
+      for (const message of page.messages) {
+        size += message.data.length;
+        hash.update(message.data);
+        yield Buffer.from(message.data.buffer, message.data.byteOffset, message.data.byteLength);
+      }
+    }
+    const actual = `sha256-${hash.digest("base64url")}`;
+    if (actual !== expected || size !== meta.size) {
+      throw this.corrupt(name, `digest is ${actual}, not ${expected}`); // O2
+    }
+  }
+
+  private async write(
+    name: string | null,
+    knownDigest: string | null,
+    content: Uint8Array | (() => AsyncIterable<Uint8Array>),
+    repeatable: boolean,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const signal = deadlineSignal(options);
+    if (name !== null && knownDigest !== null) {
+      const there = this.settled(await this.readMeta(name, deadlineOf(options)), name, knownDigest);
+      if (there !== null) return there;
+    }
+    const place = { bus: this.bus, stream: this.streamName, bucket: this.bucket };
+    const failed: string[] = [];
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const upload =
+          typeof content === "function"
+            ? await uploadChunks(place, content(), signal)
+            : await uploadOne(place, content, signal);
+        if (upload.kind === "stored") {
+          return await this.publishMeta(name ?? upload.digest, upload, signal, options);
+        }
+        failed.push(upload.nuid);
+        if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
+        if (signal.aborted) throw late(this.bucket, name ?? "(unnamed)"); // O3
+        if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket}: ${upload.reason}`);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
+      }
+    } finally {
+      // O4: at the end, because during an outage a purge would only wait for its timeout.
+      for (const nuid of failed) await this.purgeChunks(nuid);
+    }
+  }
+
+  private async publishMeta(
+    name: string,
+    upload: Upload & { kind: "stored" },
+    signal: AbortSignal,
+    options: BlobOptions,
+  ): Promise<BlobRef> {
+    const { nuid, size, chunks, digest } = upload;
+    const meta = { name, nuid, size, chunks, digest: digestToMeta(digest) };
+    const own = { bucket: this.bucket, name, digest, bytes: size };
+    for (let previous = 0; ;) {
+      const result = await this.bus.publish(
+        {
+          stream: this.streamName,
+          subject: metaSubject(this.bucket, name),
+          payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
+          headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
+          expectLastSubjectSequence: previous, // O1
+          group: previous === 0,
+        },
+        signal,
+      );
+      if (result.kind === "ok") return own;
+      if (result.kind === "unknown") throw late(this.bucket, name);
+      if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
+      const existing =
+        result.refusal === "expectation" ? await this.readMeta(name, deadlineOf(options)) : null;
+      if (existing === null && result.refusal === "expectation") {
+        previous = 0; // Somebody's copy, and removed since: the name is free again.
+        continue;
+      }
+      if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+      if (existing.nuid === nuid) return own; // our own first attempt was stored
+      if (existing.deleted && existing.seq !== previous) {
+        previous = existing.seq; // removed by an operator: the name is free again
+        continue;
+      }
+      await this.purgeChunks(nuid); // O4: somebody else's copy stands
+      const there = this.settled(existing, name, digest);
+      if (there !== null) return there;
+      throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+    }
+  }
+
+  private async readMeta(name: string, deadlineMs: number): Promise<(ObjectMeta & { seq: number }) | null> {
+    const message = await this.bus.reader.last(this.streamName, metaSubject(this.bucket, name), deadlineMs);
+    if (message === null) return null;
+    const text = Buffer.from(message.data).toString("utf8");
+    return { ...parseMeta(this.bucket, name, text), seq: message.seq }; // O5
+  }
+
+  /** The object if it is there with this digest; null if the name is free; throws when it means other bytes. */
+  private settled(meta: ObjectMeta | null, name: string, digest: string): BlobRef | null {
+    if (meta === null || meta.deleted) return null;
+    if (digestFromMeta(meta.digest) === digest)
+      return { bucket: this.bucket, name, digest, bytes: meta.size }; // O1
+    throw new AntiphonError("ANT_BLOB_CONFLICT", `${this.bucket}/${name} already holds other bytes`); // O1
+  }
+
+  private async purgeChunks(nuid: string): Promise<void> {
+    try {
+      await this.bus.jsm.streams.purge(this.streamName, { filter: chunkSubject(this.bucket, nuid) });
+    } catch {
+      // Best effort: unreferenced chunks waste space, they cannot be read by anybody.
+    }
+  }
+
+  private corrupt(name: string, detail: string): AntiphonError {
+    return new AntiphonError("ANT_BLOB_CORRUPT", `${this.bucket}/${name}: ${detail}`);
+  }
+}
+
+const deadlineOf = (options: BlobOptions): number => options.deadlineMs ?? limits.blobDeadlineMs;
+
+function deadlineSignal(options: BlobOptions): AbortSignal {
+  const timeout = AbortSignal.timeout(deadlineOf(options));
+  const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
+  setMaxListeners(2 * windowChunks, signal); // one listener per chunk in flight is no leak
+  return signal;
+}
+
+function late(bucket: string, name: string): AntiphonError {
+  return new AntiphonError("ANT_BLOB_DEADLINE", `${bucket}/${name}: not done in time`);
+}

@@ -1,0 +1,131 @@
+import { AntiphonError } from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import type { PublishResult } from "../publishing/publish-result.ts";
+import { uniqueId } from "../process/ids.ts";
+
+/**
+ * Kv: JSON documents in a standard NATS key-value bucket; `nats kv get` reads them.
+ *
+ * Invariants:
+ *   K1 Every write is a compare-and-set on the server. `put` repeats it until it holds (last writer wins).
+ *   K2 A write whose first acknowledgement was lost is recognised as our own by its write id.
+ *   K3 No consumer is ever created.
+ */
+export interface KvEntry<T = unknown> {
+  value: T;
+  /** Pass it to `update`. */
+  revision: number;
+}
+
+export interface Kv {
+  readonly bucket: string;
+  get<T = unknown>(key: string): Promise<KvEntry<T> | null>;
+  /** Last writer wins. For projections. Returns the revision. `revision`: the one it may well be at; absent: none. */
+  put(key: string, document: unknown, revision?: number): Promise<number>;
+  /** False: the key exists. */
+  create(key: string, document: unknown): Promise<boolean>;
+  /** The new revision, or null: the key has moved on from `revision`. */
+  update(key: string, document: unknown, revision: number): Promise<number | null>;
+  /** Keys that have a value, in no particular order. `prefix` is a whole dotted prefix: `run_x`. */
+  keys(prefix?: string): Promise<string[]>;
+  /** Removes key and history. */
+  delete(key: string): Promise<void>;
+}
+
+export const keyForm = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
+const writeId = "Antiphon-Write";
+
+export function openKv(bus: Bus, bucket: string): Kv {
+  const stream = `KV_${bucket}`;
+
+  function subjectOf(key: string): string {
+    if (!keyForm.test(key))
+      throw new AntiphonError("ANT_CONTRACT_INVALID", `not a key: ${JSON.stringify(key)}`);
+    return `$KV.${bucket}.${key}`;
+  }
+
+  async function last(key: string) {
+    const message = await bus.reader.last(stream, subjectOf(key));
+    if (message === null) return null;
+    const gone = message.header("KV-Operation") !== "";
+    return { message, gone };
+  }
+
+  // One name for this writer and a count: an id of its own for each write costs the platform's random source.
+  const writer = uniqueId();
+  let writes = 0;
+
+  /** Refused: the key is not at `expected` (K1) but where `last` says; null: nowhere. */
+  async function write(key: string, document: unknown, expected: number): Promise<Written> {
+    writes += 1;
+    const id = `${writer}.${writes}`;
+    const result = await bus.publish({
+      stream,
+      subject: subjectOf(key),
+      payload: Buffer.from(JSON.stringify(document)),
+      headers: { "Content-Type": "application/json", [writeId]: id },
+      expectLastSubjectSequence: expected,
+      group: true,
+    });
+    if (result.kind === "ok") return { kind: "stored", revision: result.seq };
+    if (result.kind === "failed" && result.refusal === "expectation") {
+      const now = await last(key);
+      if (now?.message.header(writeId) === id) return { kind: "stored", revision: now.message.seq }; // K2
+      return { kind: "refused", last: now === null ? null : { revision: now.message.seq, gone: now.gone } };
+    }
+    throw failure(`${bucket}/${key}`, result);
+  }
+
+  return {
+    bucket,
+    async get<T>(key: string) {
+      const found = await last(key);
+      if (found === null || found.gone) return null;
+      const text = Buffer.from(found.message.data).toString("utf8");
+      try {
+        return { value: JSON.parse(text) as T, revision: found.message.seq };
+      } catch (error) {
+        throw new AntiphonError("ANT_STATE_CORRUPT", `${bucket}/${key} is not JSON`, { cause: error });
+      }
+    },
+    async put(key, document, revision = 0) {
+      // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.
+      // A key is mostly new, or where its writer left it: that is tried first, and costs no read.
+      for (let expected = revision; ;) {
+        const written = await write(key, document, expected);
+        if (written.kind === "stored") return written.revision;
+        expected = written.last?.revision ?? 0;
+      }
+    },
+    async create(key, document) {
+      const written = await write(key, document, 0);
+      if (written.kind === "stored") return true;
+      // A delete marker of another tool stands for "not there"; put ours right behind it.
+      const { last: there } = written;
+      return there?.gone === true && (await write(key, document, there.revision)).kind === "stored";
+    },
+    async update(key, document, revision) {
+      const written = await write(key, document, revision);
+      return written.kind === "stored" ? written.revision : null;
+    },
+    async keys(prefix) {
+      const filter = prefix === undefined ? `$KV.${bucket}.>` : `${subjectOf(prefix)}.>`;
+      const info = await bus.jsm.streams.info(stream, { subjects_filter: filter });
+      return Object.keys(info.state.subjects ?? {}).map((subject) => subject.slice(`$KV.${bucket}.`.length));
+    },
+    async delete(key) {
+      await bus.jsm.streams.purge(stream, { filter: subjectOf(key) });
+    },
+  };
+}
+
+type Written =
+  | { kind: "stored"; revision: number }
+  | { kind: "refused"; last: { revision: number; gone: boolean } | null };
+
+function failure(what: string, result: Exclude<PublishResult, { kind: "ok" }>): AntiphonError {
+  if (result.kind === "unknown")
+    return new AntiphonError("ANT_NATS_UNREACHABLE", `${what}: ${result.reason}`);
+  const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+  return new AntiphonError(code, `${what}: ${result.description} (${result.code})`);
+}

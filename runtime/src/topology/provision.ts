@@ -1,0 +1,196 @@
+import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
+import { AntiphonError, READERS, journalStream, topologyOf } from "@antiphon/contracts";
+import type { BucketSpec, ConsumerSpec, StreamSpec } from "@antiphon/contracts";
+import type { Bus } from "../nats/bus.ts";
+import { differences, refusesToLoosen } from "./topology-diff.ts";
+import { settle, writtenDown, type Deployment } from "./deployment.ts";
+
+/**
+ * Makes the server look like contracts/src/topology/topology.ts: creates what is missing, updates what differs, leaves
+ * the rest alone. Safe to run by many processes at once and at every start.
+ *
+ * Invariants:
+ *   V1 What it asked for is read back: an option the server ignored is an error, not a surprise later.
+ *   V2 It never loosens a stream (file to memory, discard new to old, a shorter memory): that takes a human.
+ */
+export interface ProvisionReport {
+  created: string[];
+  updated: string[];
+  unchanged: number;
+}
+
+/** `set`: what this service is set to; the rest is adopted from the server. */
+export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promise<ProvisionReport> {
+  const report: ProvisionReport = { created: [], updated: [], unchanged: 0 };
+  const deployment = await agree(bus, set, report);
+  const { streams, buckets, consumers } = topologyOf(deployment.partitions);
+  const wanted = [...streams.map(streamConfig), ...buckets.map(bucketConfig)];
+  await inOrder(wanted, (config) =>
+    ensureStream(bus, { ...config, num_replicas: deployment.replicas }, report),
+  );
+  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, report));
+  bus.adopt(deployment.partitions);
+  return report;
+}
+
+/** The journal's first stream decides between services that start at once with different settings (N1). */
+async function agree(bus: Bus, set: Partial<Deployment>, report: ProvisionReport): Promise<Deployment> {
+  const name = journalStream(0);
+  const first = await readStream(bus, name);
+  if (first !== null) return settle(set, first);
+  const deployment = settle(set, null);
+  const spec = topologyOf(deployment.partitions).streams.find((stream) => stream.name === name);
+  if (spec === undefined) throw new AntiphonError("ANT_INTERNAL", `the topology has no ${name}`);
+  const config = {
+    ...streamConfig(spec),
+    num_replicas: deployment.replicas,
+    metadata: writtenDown(deployment),
+  };
+  try {
+    await bus.jsm.streams.add(config);
+    report.created.push(name);
+  } catch (error) {
+    const other = await readStream(bus, name); // Somebody else was faster, with other settings.
+    if (other === null) throw error;
+    return settle(set, other);
+  }
+  return deployment;
+}
+
+async function inOrder<T>(items: readonly T[], step: (item: T) => Promise<void>): Promise<void> {
+  for (const item of items) await step(item);
+}
+
+type WantedStream = Partial<StreamConfig> & { name: string };
+
+const nanos = 1_000_000;
+
+function streamConfig(spec: StreamSpec): WantedStream {
+  return {
+    name: spec.name,
+    description: spec.purpose,
+    subjects: [...spec.subjects],
+    retention: spec.retention,
+    storage: spec.storage,
+    discard: spec.discard,
+    allow_direct: spec.allowDirect,
+    allow_atomic: spec.allowAtomicPublish,
+    ...(spec.allowSchedules === true ? { allow_msg_schedules: true, allow_msg_ttl: true } : {}),
+    deny_delete: spec.denyDelete,
+    deny_purge: spec.denyPurge,
+    max_age: spec.maxAgeMs * nanos,
+    max_bytes: spec.maxBytes,
+    max_msg_size: spec.maxMessageBytes,
+  };
+}
+
+/** The layouts of ADR-8 (KV) and ADR-20 (object store), so that the stock tools read our buckets. */
+function bucketConfig(spec: BucketSpec): WantedStream {
+  const kv = spec.kind === "kv";
+  return {
+    name: kv ? `KV_${spec.name}` : `OBJ_${spec.name}`,
+    description: spec.purpose,
+    subjects: kv ? [`$KV.${spec.name}.>`] : [`$O.${spec.name}.C.>`, `$O.${spec.name}.M.>`],
+    retention: "limits",
+    storage: "file",
+    discard: "new",
+    allow_direct: true,
+    allow_atomic: true, // many small documents share one fsync
+    allow_rollup_hdrs: true,
+    deny_delete: kv,
+    deny_purge: false,
+    max_age: 0,
+    max_bytes: -1,
+    max_msg_size: -1,
+    max_msgs_per_subject: kv ? spec.history : -1,
+  };
+}
+
+async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionReport): Promise<void> {
+  const existing = await readStream(bus, wanted.name);
+  if (existing === null) {
+    await bus.jsm.streams.add(wanted);
+    report.created.push(wanted.name);
+  } else {
+    const changes = differences(wanted, existing);
+    if (changes.length === 0) {
+      report.unchanged += 1;
+      return;
+    }
+    const loosened = refusesToLoosen(wanted, existing); // V2
+    if (loosened.length > 0) {
+      throw new AntiphonError(
+        "ANT_NATS_TOPOLOGY",
+        `stream ${wanted.name} exists with other guarantees: ${loosened.join(", ")}`,
+        { data: { stream: wanted.name, fields: loosened } },
+      );
+    }
+    await bus.jsm.streams.update(wanted.name, { ...existing, ...wanted });
+    report.updated.push(wanted.name);
+  }
+  const stored = await readStream(bus, wanted.name);
+  const ignored = stored === null ? ["all"] : differences(wanted, stored); // V1
+  if (ignored.length > 0) {
+    throw new AntiphonError(
+      "ANT_NATS_TOPOLOGY",
+      `the server did not keep these options of stream ${wanted.name}: ${ignored.join(", ")}`,
+      { data: { stream: wanted.name, fields: ignored } },
+    );
+  }
+}
+
+async function readStream(bus: Bus, name: string): Promise<(StreamConfig & Record<string, unknown>) | null> {
+  try {
+    const info = await bus.jsm.streams.info(name);
+    return { ...info.config };
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionReport): Promise<void> {
+  const name = `${spec.stream} > ${spec.name}`;
+  const single = spec.filterSubjects.length === 1;
+  const wanted = {
+    durable_name: spec.name,
+    name: spec.name,
+    description: spec.purpose,
+    ack_policy: "explicit",
+    deliver_policy: "all",
+    ack_wait: spec.ackWaitMs * nanos,
+    max_deliver: spec.maxDeliver,
+    max_ack_pending: spec.maxAckPending,
+    ...(single ? { filter_subject: spec.filterSubjects[0] } : { filter_subjects: [...spec.filterSubjects] }),
+    ...(spec.keepsToOne ? { priority_groups: [READERS], priority_policy: "prioritized" } : {}),
+  } as unknown as ConsumerConfig;
+  const existing = await readConsumer(bus, spec);
+  if (existing === null) {
+    // Creating the same consumer twice with the same settings is a no-op, so racing starts are safe.
+    await bus.jsm.consumers.add(spec.stream, wanted);
+    report.created.push(name);
+    return;
+  }
+  if (differences(wanted, existing).length === 0) {
+    report.unchanged += 1;
+    return;
+  }
+  await bus.jsm.consumers.update(spec.stream, spec.name, wanted);
+  report.updated.push(name);
+}
+
+async function readConsumer(bus: Bus, spec: ConsumerSpec): Promise<Record<string, unknown> | null> {
+  try {
+    const info = await bus.jsm.consumers.info(spec.stream, spec.name);
+    return info.config;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  const status = (error as { status?: number }).status;
+  const code = (error as { code?: number }).code;
+  return status === 404 || code === 10059 || code === 10014;
+}

@@ -1,0 +1,28 @@
+import type { ConsumerName } from "@antiphon/contracts";
+import type { Journal } from "../journal/journal.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Delivery } from "./work.ts";
+
+/**
+ * Handling a dead letter once more: a `requeue` record is delivered like any other; it stands for the record it names,
+ * which is loaded and handled as if it came for the first time. The registers make that harmless (J3).
+ */
+export function requeueing(
+  consumer: ConsumerName,
+  journal: Pick<Journal, "read">,
+  handle: (delivery: Delivery) => Promise<Outcome>,
+): (delivery: Delivery) => Promise<Outcome> {
+  return async (delivery) => {
+    const { record } = delivery;
+    if (record.type !== "requeue") return handle(delivery);
+    if (record.body.consumer !== consumer) return { kind: "done" };
+    const records = await journal.read(record.runId);
+    const origin = records.find(({ seq }) => seq === record.cause?.seq);
+    if (origin === undefined) {
+      const { type, task, epoch } = record.body.origin;
+      const detail = `${record.runId} holds no ${type} of ${task ?? "the run"}, epoch ${epoch}, to handle again`;
+      return { kind: "terminal", code: "ANT_JOURNAL_GAP", detail };
+    }
+    return handle({ ...delivery, record: origin });
+  };
+}

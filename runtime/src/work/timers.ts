@@ -1,0 +1,117 @@
+import { setMaxListeners } from "node:events";
+import type { Msg } from "@nats-io/nats-core";
+import { createInbox } from "@nats-io/nats-core";
+import type { TimerAddress } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  TIMER_CONSUMER,
+  TIMER_STREAM,
+  limits,
+  parseTimerSubject,
+  timerSubjects,
+} from "@antiphon/contracts";
+import { backoffMs } from "../process/backoff.ts";
+import type { Bus } from "../nats/bus.ts";
+import { parseAckSubject } from "./ack-subject.ts";
+import type { Logger } from "../process/logger.ts";
+import { ackVerb } from "./outcome.ts";
+import { PullLoop } from "./pull-loop.ts";
+
+/**
+ * Timers that outlive every process: messages the server holds back until their time (ADR-51).
+ *
+ * Lifecycle of a timer: set -> due (moved by the server) -> handled (acknowledged), forgotten after a week.
+ *
+ * Invariants:
+ *   C3 One register, one timer: setting it again while it runs changes nothing.
+ *   C4 A timer that is due is delivered until its handler returned; whatever it leads to must be idempotent, because
+ *      it may be set, and come due, more than once.
+ */
+export interface Timers {
+  /** False: it runs already. Throws when it is not known whether it is stored. */
+  set(address: TimerAddress, at: Date): Promise<boolean>;
+}
+
+export interface DueTimer {
+  readonly address: TimerAddress;
+  /** When the server said that it is due: its clock, as in the journal. */
+  readonly at: Date;
+}
+
+export interface TimerConsumption {
+  slots: number;
+  log: Logger;
+  signal: AbortSignal;
+  /** "again": not now; it is delivered once more, a little later. */
+  handle: (due: DueTimer) => Promise<"done" | "again">;
+}
+
+const KEPT = "168h";
+const retryPolicy = { baseMs: 100, capMs: 30_000 };
+
+export function openTimers(bus: Bus): Timers {
+  return {
+    async set(address, at) {
+      const result = await bus.publish({
+        stream: TIMER_STREAM,
+        subject: timerSubjects.set(address),
+        payload: new Uint8Array(),
+        headers: {
+          "Nats-Schedule": `@at ${at.toISOString()}`,
+          "Nats-Schedule-Target": timerSubjects.due(address),
+          "Nats-Schedule-TTL": KEPT,
+        },
+        expectLastSubjectSequence: 0, // C3
+        group: false,
+      });
+      if (result.kind === "ok") return true;
+      if (result.kind === "failed" && result.refusal === "expectation") return false;
+      const why = result.kind === "failed" ? result.description : result.reason;
+      throw new AntiphonError(
+        "ANT_NATS_UNREACHABLE",
+        `timer ${timerSubjects.set(address)} is not set: ${why}`,
+      );
+    },
+  };
+}
+
+/** Hands timers that came due to `handle`; what it throws is tried again later. Drains with the bus. */
+export function consumeTimers(bus: Bus, options: TimerConsumption): void {
+  const { slots, log, signal } = options;
+  setMaxListeners(0, signal);
+  const onMessage = (message: Msg): Promise<void> => deliver(bus, options, message);
+  const loop = new PullLoop(
+    bus,
+    { stream: TIMER_STREAM, consumer: TIMER_CONSUMER, slots, log, onMessage },
+    createInbox(),
+  );
+  const stop = async (): Promise<void> => {
+    loop.stop();
+    await loop.idleSlots();
+    loop.close();
+  };
+  bus.onDrain(stop);
+  signal.addEventListener("abort", () => void stop(), { once: true });
+}
+
+const later = (deliveries: number): string =>
+  ackVerb({ kind: "retry", delayMs: backoffMs(deliveries - 1, retryPolicy, Math.random()) }).payload;
+
+async function deliver(bus: Bus, { log, handle }: TimerConsumption, message: Msg): Promise<void> {
+  const info = parseAckSubject(message.reply ?? "");
+  if (info === null) return;
+  const say = (verb: string): void => {
+    if (!bus.nc.isClosed()) message.respond(verb);
+  };
+  const working = setInterval(() => say("+WPI"), limits.directorAckWaitMs / 3);
+  try {
+    const outcome = await handle({ address: parseTimerSubject(message.subject), at: new Date(info.atMs) });
+    say(outcome === "done" ? "+ACK" : later(info.deliveries)); // C4
+  } catch (thrown) {
+    const { code } = AntiphonError.from(thrown);
+    log.warn({ err: thrown, code, subject: message.subject }, "timer not handled; will retry");
+    say(later(info.deliveries)); // C4
+  } finally {
+    clearInterval(working);
+  }
+}

@@ -1,0 +1,246 @@
+import { setMaxListeners } from "node:events";
+import type { Msg } from "@nats-io/nats-core";
+import { createInbox } from "@nats-io/nats-core";
+import type { ConsumerName, StoredRecord } from "@antiphon/contracts";
+import { AntiphonError, limits, topologyOf } from "@antiphon/contracts";
+import { backoffMs } from "../process/backoff.ts";
+import type { Bus } from "../nats/bus.ts";
+import type { DeliveryInfo } from "./ack-subject.ts";
+import { parseAckSubject } from "./ack-subject.ts";
+import { Generations } from "../process/generations.ts";
+import { storeLetter } from "./dead-letters.ts";
+import type { Logger } from "../process/logger.ts";
+import type { Outcome } from "./outcome.ts";
+import { ackVerb } from "./outcome.ts";
+import { Gate, PullLoop } from "./pull-loop.ts";
+import { headersOf } from "../nats/wire-headers.ts";
+
+/**
+ * Consuming the journal: each record that a durable consumer delivers is handled in a slot, and what the
+ * handler decided is told to the server by the one table in outcome.ts.
+ *
+ * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (what did not finish is handed
+ * back).
+ *
+ * Invariants (ids as in ARCHITECTURE.md):
+ *   J4 A delivery is acknowledged only after its handler returned, so after all its outputs are stored.
+ *   J7 Poison ends: what keeps throwing, or keeps ending the process, becomes a dead letter.
+ *   C1 While a handler works, the server is told so three times per ack wait: no redelivery of live work.
+ *   C2 A dead letter is stored before its delivery is terminated.
+ */
+export interface Delivery {
+  record: StoredRecord;
+  /** 1 on the first delivery. More: somebody had it before and did not finish. */
+  deliveries: number;
+  /** Aborts when the process has to stop before the handler is done. */
+  signal: AbortSignal;
+}
+
+export interface ConsumeOptions {
+  consumer: ConsumerName;
+  /** Records handled at the same time. Slow work: 1 per worker. */
+  slots: number;
+  log: Logger;
+  /** Hard stop: handlers are aborted, unfinished deliveries handed back. */
+  signal: AbortSignal;
+  handle(delivery: Delivery): Promise<Outcome>;
+  /** An unexpected error thrown on this many deliveries of one record makes it a dead letter. Default 10. */
+  poisonAfter?: number;
+  /** Delivered more often than this, a record that this process has not handed back before is a dead letter. Default 100. */
+  killerAfter?: number;
+  /** The consumer's ack wait where it is not the topology's. */
+  ackWaitMs?: number;
+}
+
+export interface Consumption {
+  /** Records being handled now. */
+  readonly busy: number;
+  /** Stops pulling and waits for the handlers, at most `deadlineMs` (default limits.drainMs less 5 s). */
+  drain(deadlineMs?: number): Promise<void>;
+}
+
+const retryPolicy = { baseMs: 500, capMs: 30_000 };
+/**
+ * A record delivered this often is ending the processes that work on it, unless this one has handed it back itself and
+ * lived: the server counts deliberate retries by the same number, and an outage may last as long as it likes.
+ */
+const killerDeliveries = 100;
+/** Deliveries handed back that are remembered, at least. */
+const rememberedReturns = 10_000;
+
+export function consume(bus: Bus, options: ConsumeOptions): Consumption {
+  const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === options.consumer);
+  const abort = new AbortController();
+  setMaxListeners(0, abort.signal); // every delivery and append in flight listens to it
+  const slots = Math.max(1, Math.ceil(options.slots / specs.length));
+  const gate = new Gate(options.slots);
+  const returned = new Generations<true>(rememberedReturns);
+  const loops = specs.map((spec) => {
+    const onMessage = (message: Msg): Promise<void> =>
+      deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, returned, abort.signal, message);
+    const { stream, keepsToOne } = spec;
+    const turn = keepsToOne ? { turn: Math.floor(10 * Math.random()) } : {};
+    return new PullLoop(
+      bus,
+      { stream, consumer: spec.name, slots, gate, log: options.log, onMessage, ...turn },
+      createInbox(),
+    );
+  });
+
+  let drained: Promise<void> | null = null;
+  const drain = (deadlineMs: number): Promise<void> => {
+    drained ??= (async () => {
+      for (const loop of loops) loop.stop();
+      const deadline = setTimeout(() => abort.abort(), deadlineMs);
+      await Promise.all(loops.map((loop) => loop.idleSlots()));
+      clearTimeout(deadline);
+      for (const loop of loops) loop.close();
+      options.signal.removeEventListener("abort", onAbort);
+      offDrain();
+    })();
+    return drained;
+  };
+  const onAbort = (): void => {
+    abort.abort();
+    void drain(0);
+  };
+  const offDrain = bus.onDrain(() => drain(limits.drainMs - 5000));
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+
+  return {
+    get busy() {
+      return loops.reduce((sum, loop) => sum + loop.busySlots, 0);
+    },
+    drain: (deadlineMs = limits.drainMs - 5000) => drain(deadlineMs),
+  };
+}
+
+async function deliver(
+  bus: Bus,
+  options: ConsumeOptions,
+  ackWaitMs: number,
+  returned: Generations<true>,
+  signal: AbortSignal,
+  message: Msg,
+): Promise<void> {
+  const info = parseAckSubject(message.reply ?? "");
+  if (info === null) return;
+  const place = `${info.stream} ${info.seq}`;
+  const isKiller = info.deliveries > (options.killerAfter ?? killerDeliveries) && !returned.has(place);
+  const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
+  try {
+    const outcome = patient(
+      await decide(bus, options, { ...info, isKiller }, signal, message),
+      info.deliveries,
+    );
+    if (outcome.kind === "retry") returned.set(place, true);
+    const { verb, ...rest } = ackVerb(outcome);
+    if (
+      verb === "term" &&
+      "deadLetter" in rest &&
+      !(await bury(bus, options, info, message, rest.deadLetter))
+    ) {
+      const delayMs = backoffMs(info.deliveries, retryPolicy, Math.random());
+      say(bus, message, ackVerb({ kind: "retry", delayMs }).payload); // C2
+      return;
+    }
+    say(bus, message, rest.payload);
+  } finally {
+    clearInterval(working);
+  }
+}
+
+/** The more often a record came back, the longer it rests: a long outage must not look like poison (J7). */
+function patient(outcome: Outcome, deliveries: number): Outcome {
+  if (outcome.kind !== "retry") return outcome;
+  const floorMs = deliveries < 6 ? 0 : backoffMs(deliveries - 6, retryPolicy, 1);
+  return { ...outcome, delayMs: Math.max(outcome.delayMs, floorMs) };
+}
+
+async function decide(
+  bus: Bus,
+  options: ConsumeOptions,
+  info: DeliveryInfo & { readonly isKiller: boolean },
+  signal: AbortSignal,
+  message: Msg,
+): Promise<Outcome> {
+  const { log } = options;
+  if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Handed out before the stop, come after it: nothing is begun.
+  const header = headersOf(message);
+  const { deliveries, seq } = info;
+  let record: StoredRecord;
+  try {
+    const { subject, data } = message;
+    record = bus.records.read({ subject, seq, at: new Date(info.atMs), data, header });
+  } catch (error) {
+    const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
+    log.error({ subject: message.subject, seq, code, detail }, "unreadable record");
+    return { kind: "terminal", code, detail };
+  }
+  const at = {
+    run: record.runId,
+    task: record.taskId,
+    epoch: record.epoch,
+    type: record.type,
+    seq,
+    deliveries,
+  };
+  if (info.isKiller) {
+    log.error(at, "record ends every process that works on it");
+    return {
+      kind: "terminal",
+      code: "ANT_TASK_POISON",
+      detail: `delivered ${deliveries} times, never finished`,
+    }; // J7
+  }
+  try {
+    const outcome = await options.handle({ record, deliveries, signal });
+    if (outcome.kind === "retry")
+      log.info({ ...at, code: outcome.code, delayMs: outcome.delayMs }, "will retry");
+    if (outcome.kind === "terminal")
+      log.error({ ...at, code: outcome.code, detail: outcome.detail }, "terminal");
+    return outcome;
+  } catch (thrown) {
+    return thrownOutcome(options, at, thrown, signal);
+  }
+}
+
+function thrownOutcome(
+  options: ConsumeOptions,
+  at: { deliveries: number },
+  thrown: unknown,
+  signal: AbortSignal,
+): Outcome {
+  const error = AntiphonError.from(thrown);
+  if (signal.aborted) return { kind: "retry", delayMs: 0, code: error.code }; // stopping: hand it back
+  const delayMs = backoffMs(at.deliveries - 1, retryPolicy, Math.random());
+  // A bug has no name and no promise of getting better; a named outage may last as long as it likes.
+  const hopeless = error.disposition !== "retry" || error.code === "ANT_INTERNAL";
+  if (hopeless && at.deliveries >= (options.poisonAfter ?? 10)) {
+    options.log.error({ ...at, err: thrown, code: error.code }, "handler keeps failing; giving up");
+    return { kind: "terminal", code: error.code, detail: error.detail }; // J7
+  }
+  options.log.warn({ ...at, err: thrown, code: error.code, delayMs }, "handler failed; will retry");
+  return { kind: "retry", delayMs, code: error.code };
+}
+
+/** Stores the dead letter. True: it is stored, now or before. */
+async function bury(
+  bus: Bus,
+  options: ConsumeOptions,
+  info: DeliveryInfo,
+  message: Msg,
+  letter: { code: string; detail: string },
+): Promise<boolean> {
+  const { stream, seq, deliveries } = info;
+  const origin = { subject: message.subject, seq, stream };
+  const { consumer } = options;
+  const stored = await storeLetter(bus, { ...letter, consumer, deliveries, origin, data: message.data });
+  if (!stored) options.log.error(origin, "dead letter could not be stored");
+  return stored;
+}
+
+function say(bus: Bus, message: Msg, verb: string): void {
+  if (message.reply !== undefined && !bus.nc.isClosed()) bus.nc.publish(message.reply, verb);
+}

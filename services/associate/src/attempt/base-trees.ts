@@ -1,0 +1,46 @@
+/** Base trees from object store ANT_REPOS, kept in a local cache, and what git on the trusted side makes of them. */
+import { AntiphonError } from "@antiphon/contracts";
+import type { DispatchBody, TreeRef } from "@antiphon/contracts";
+import type { Blobs } from "@antiphon/runtime";
+import { applyPatch, checkPatch, diffOverlay, TreeCache } from "@antiphon/git";
+import type { BaseTrees, Change, Diff, PatchedFile } from "../ports.ts";
+
+export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
+  const cache = new TreeCache(cacheDir);
+  const arriving = new Map<string, Promise<void>>();
+
+  /** One fetch per tree, however many attempts want it. A fetch that failed is forgotten. */
+  const ensure = (base: TreeRef): Promise<void> => {
+    const known = arriving.get(base.tree);
+    if (known !== undefined) return known;
+    const fetched = (async () => {
+      if (await cache.has(base.tree)) return;
+      await cache.importTree(base.tree, await repos.get(base.object));
+    })().finally(() => arriving.delete(base.tree));
+    arriving.set(base.tree, fetched);
+    return fetched;
+  };
+
+  return {
+    ensure,
+    async diff(base, change): Promise<Diff | null> {
+      await ensure(base);
+      const { patch, files_changed: files } = await diffOverlay(cache, base.tree, change);
+      return patch === "" ? null : { patch, files };
+    },
+    check(patch: string, dispatch: DispatchBody): readonly PatchedFile[] {
+      // Protected paths are the clean room's business: it knows the base's tests and what was granted.
+      const checked = checkPatch(patch, { scope: dispatch.scope, grants: dispatch.grants });
+      if (checked.ok) return checked.files;
+      const { code, message, path, rule, line } = checked;
+      throw new AntiphonError(code, path === null ? message : `${path}: ${message}`, {
+        data: { path, rule, line },
+      });
+    },
+    async apply(base, patch): Promise<Change> {
+      await ensure(base);
+      const { overlay, deletions } = await applyPatch(cache, base.tree, patch);
+      return { files: overlay, deletions };
+    },
+  };
+}

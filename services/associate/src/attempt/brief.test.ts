@@ -1,0 +1,61 @@
+import type { Feedback } from "@antiphon/contracts";
+import { describe, expect, test } from "vitest";
+import { briefJson } from "./brief.ts";
+import { dispatchOf } from "../testing/dispatch.fixture.ts";
+
+function feedback(epoch: number, tail: string): Feedback {
+  const check = { command: "npm test", timedOut: false, durationMs: 1, stdout: null, stderr: null, tail };
+  return {
+    epoch,
+    code: "ANT_VERIFY_CHECK_FAILED",
+    message: `rejected ${epoch}`,
+    checks: [
+      { ...check, exitCode: 1 },
+      { ...check, command: "true", exitCode: 0 },
+    ],
+  };
+}
+
+describe("briefJson", () => {
+  test("the agent is told task, goal, epoch, answers and the checks that failed", () => {
+    const dispatch = dispatchOf({
+      feedback: [feedback(1, "boom")],
+      answers: [{ question: "Which?", answer: "Red" }],
+    });
+    expect(JSON.parse(briefJson(dispatch, 2, 10_000))).toEqual({
+      goal: "Say hello",
+      epoch: 2,
+      task: dispatch.task,
+      feedback: [
+        {
+          epoch: 1,
+          code: "ANT_VERIFY_CHECK_FAILED",
+          message: "rejected 1",
+          checks: [{ command: "npm test", exitCode: 1, timedOut: false, tail: "boom" }],
+        },
+      ],
+      answers: [{ question: "Which?", answer: "Red" }],
+    });
+  });
+
+  test("a brief that is too long drops the oldest feedback first and keeps the task", () => {
+    const dispatch = dispatchOf({
+      feedback: Array.from({ length: 20 }, (_, i) => feedback(i + 1, "y".repeat(2000))),
+    });
+    const json = briefJson(dispatch, 21, 6000);
+    const brief = JSON.parse(json) as { task: unknown; feedback: { epoch: number }[] };
+    expect(json.length).toBeLessThanOrEqual(6000);
+    expect(brief.task).toEqual(dispatch.task);
+    expect(brief.feedback.at(-1)?.epoch).toBe(20);
+    expect(brief.feedback.length).toBeGreaterThan(2);
+  });
+
+  test("the end of a long output is kept, not its start", () => {
+    const json = briefJson(
+      dispatchOf({ feedback: [feedback(1, `${"x".repeat(5000)}the cause`)] }),
+      2,
+      100_000,
+    );
+    expect(json).toContain("the cause");
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * The sandbox part of an attempt: one job, run on whichever runner takes it; again when none did.
+ *
+ * Invariants:
+ *   A14 An attempt has one container at a time (I8): when a runner that was given the job falls silent, nobody knows
+ *       whether its container lives, so the attempt is abandoned and the next one has a number of its own. The same
+ *       holds for a runner that could not remove it. Any other failure is told when the container is gone.
+ *   A16 Where nobody had a sandbox to give in the end, and none was started for the job before, the fault says `outage`:
+ *       nothing of the task ever ran. A runner that fell silent with the job is no outage (J7).
+ *   A12 Waiting for a sandbox is not counted against the task's budget: its clock runs while its sandbox does. Nobody
+ *       waits so long for a free one that the Director takes the claim for lost (D15).
+ */
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import type { JobPlan } from "./attempt.ts";
+import { endingOf } from "./ending.ts";
+import { isOwnFault, retryDelayMs } from "./fault.ts";
+import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
+import type { AttemptOrder } from "./work.ts";
+
+/** Nobody gave the sandbox a network, so no command was started in it. */
+const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
+/** Nobody had a sandbox to give. */
+const OUTAGES: ReadonlySet<ErrorCode> = new Set([
+  ...NO_NETWORK,
+  "ANT_DOCKER_UNREACHABLE",
+  "ANT_SANDBOX_BUSY",
+  "ANT_SANDBOX_RUNNER_LOST",
+]);
+
+/** Everything but what differs from try to try. */
+export type Job = Omit<SandboxRequest, "jobId" | "budgetMs">;
+
+/** Inline files up to this much travel in the request; more goes as a tar through the object store. */
+const INLINE_BYTES = 128 * 1024;
+/** The runner ends a job at its budget and says how; this long after it we stop waiting for its word. */
+const BUDGET_GRACE_MS = 5000;
+/** After this long without a free sandbox the attempt ends: half of what a claim has beyond its budget. */
+const QUEUE_MS = (limits.claimGraceS * 1000) / 2;
+
+export async function jobOf(
+  order: AttemptOrder,
+  overlays: Overlays,
+  plan: JobPlan,
+  change: Change,
+): Promise<Job> {
+  const inline = change.files.reduce((sum, file) => sum + file.content.length, 0) <= INLINE_BYTES;
+  return {
+    run: order.runId,
+    task: order.dispatch.task.task_id,
+    epoch: order.epoch,
+    purpose: "attempt",
+    image: order.dispatch.image,
+    workspace: {
+      tree: order.dispatch.base.object,
+      files: inline ? change.files.map(inlineFile) : [],
+      overlay: inline ? null : await overlays.pack(change.files),
+      deletions: [...change.deletions],
+    },
+    steps: [...plan.steps],
+    ...egressOf(order),
+    collect: plan.collectAfter !== null,
+    ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
+  };
+}
+
+/** What the task may reach (seed 000), and what its model calls may cost. Nothing asked: no network. */
+function egressOf({ dispatch }: AttemptOrder): Pick<Job, "egress"> {
+  const { egress_profile: profile } = dispatch.task;
+  if (profile.mode === "none") return {};
+  return { egress: { profile, model_budget: dispatch.model_budget ?? null } };
+}
+
+function inlineFile({ path, mode, content }: ChangedFile): SandboxRequest["workspace"]["files"][number] {
+  return { path, mode, content: content.toString("base64"), encoding: "base64" };
+}
+
+/** The outcome of the job, or that its budget ran out without one. Throws the fault that kept it from either. */
+export async function runJob(
+  job: Job,
+  plan: JobPlan,
+  ports: AttemptPorts,
+  deadlineMs: number,
+  stop: AbortSignal,
+): Promise<SandboxOutcome | "over-budget"> {
+  const { clock, progress } = ports;
+  const queuedAt = clock.now();
+  let until = deadlineMs;
+  let firstFaultAt: number | null = null;
+  let hasBegun = false;
+  const onEvent = (event: SandboxEvent): void => {
+    const line = lineOf(event, plan);
+    if (line !== null) progress(line);
+  };
+  for (let attempt = 0; ; attempt += 1) {
+    const askedAt = clock.now();
+    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stop);
+    if (!(answer instanceof AntiphonError)) return answer;
+    if (stop.aborted || answer.disposition !== "retry") throw answer;
+    if (answer.data["mayLive"] === true) throw answer; // A14
+    hasBegun ||= answer.data["begun"] === true;
+    const now = clock.now();
+    if (answer.code === "ANT_SANDBOX_BUSY") {
+      if (now - queuedAt > QUEUE_MS) throw givenUp(answer, hasBegun);
+      until += now - askedAt; // A12
+      progress("every sandbox is busy; waiting for a free one");
+      continue;
+    }
+    firstFaultAt ??= now;
+    if (now - firstFaultAt > ports.patienceMs || now >= until) throw givenUp(answer, hasBegun); // A5
+    progress(`${answer.code}: ${answer.detail}; trying again. ${answer.remedy}`);
+    await clock.sleep(retryDelayMs(attempt), stop);
+  }
+}
+
+/** A16 */
+function givenUp(fault: AntiphonError, hasBegun: boolean): AntiphonError {
+  const outage = !hasBegun && OUTAGES.has(fault.code);
+  return new AntiphonError(fault.code, fault.detail, { data: { ...fault.data, outage }, cause: fault });
+}
+
+async function runOnce(
+  job: Job,
+  ports: AttemptPorts,
+  leftMs: number,
+  hear: (event: SandboxEvent) => void,
+  stop: AbortSignal,
+): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
+  const budget = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onEvent = (event: SandboxEvent): void => {
+    // A12: from here on the task's own time is spent.
+    if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
+    hear(event);
+  };
+  const request: SandboxRequest = {
+    ...job,
+    steps: job.steps.map((step) => ({ ...step, timeoutMs: leftMs })),
+    jobId: ports.newJobId(),
+    budgetMs: leftMs,
+  };
+  const signal = AbortSignal.any([stop, budget.signal]);
+  try {
+    const patienceMs = Math.min(ports.patienceMs, QUEUE_MS);
+    return faultIn(await ports.sandbox.run(request, { signal, patienceMs, onEvent }));
+  } catch (thrown) {
+    if (budget.signal.aborted && !stop.aborted) return "over-budget";
+    return AntiphonError.from(thrown, "ANT_SANDBOX_FAILED");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An outcome that is the infrastructure's fault, as that fault. A runner that stops cancels what it has. */
+function faultIn(outcome: SandboxOutcome): SandboxOutcome | AntiphonError {
+  const hadSandbox = outcome.meta.containerId !== "";
+  if (outcome.outcome === "canceled") {
+    const detail = `the runner gave up: ${outcome.message}`;
+    return new AntiphonError("ANT_SANDBOX_FAILED", detail, { data: { begun: hadSandbox } });
+  }
+  if (outcome.outcome !== "error") return outcome;
+  const ending = endingOf(outcome, [], 0);
+  if (ending.kind !== "stopped" || isOwnFault(ending.code)) return outcome;
+  const begun = hadSandbox && !NO_NETWORK.has(ending.code);
+  const data = { mayLive: ending.code === "ANT_SANDBOX_LEFT", begun };
+  return new AntiphonError(ending.code, ending.message, { data });
+}
+
+function lineOf(event: SandboxEvent, plan: JobPlan): string | null {
+  if (event.kind === "started") return `sandbox started in ${Math.round(event.bootMs)} ms`;
+  if (event.kind !== "step") return null;
+  const step = [...plan.work, ...plan.checks].find(({ id }) => id === event.id);
+  if (step === undefined) return null;
+  const how = event.exitCode === null ? "killed" : `exit ${event.exitCode}`;
+  return `$ ${step.command.split("\n", 1)[0]?.slice(0, 120) ?? ""} (${how})`;
+}

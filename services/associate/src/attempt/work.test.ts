@@ -1,0 +1,361 @@
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { DispatchBody, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import { createLogger } from "@antiphon/runtime";
+import { describe, expect, test } from "vitest";
+import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
+import type { AttemptPorts } from "../ports.ts";
+import { carryOut } from "./work.ts";
+import type { StopReason } from "./work.ts";
+
+const meta = { bootMs: 1, provider: "docker" as const, node: "n", image: "i", containerId: "c" };
+const blob = { bucket: "ANT_EVIDENCE_FILES", name: "b", digest: `sha256-${"A".repeat(43)}`, bytes: 1 };
+
+type Answer = (request: SandboxRequest, signal: AbortSignal) => Promise<SandboxOutcome>;
+
+/** Every step exits 0 and one file came out. */
+const allGood: Answer = (request) =>
+  Promise.resolve({
+    outcome: "completed",
+    code: null,
+    message: "",
+    steps: request.steps.map(({ id }) => ({
+      id,
+      exitCode: 0,
+      timedOut: false,
+      durationMs: 1,
+      stdout: output(id === "tools" ? "git 2\n" : ""),
+      stderr: output(""),
+    })),
+    changes: { overlay: blob, files: [], deletions: [] },
+    meta,
+  });
+
+interface Driven {
+  readonly ports: AttemptPorts;
+  readonly requests: SandboxRequest[];
+  readonly stored: string[];
+  readonly said: string[];
+}
+
+/** Ports driven by hand; time passes only by sleeping. */
+function driven(...answers: Answer[]): Driven {
+  const requests: SandboxRequest[] = [];
+  const stored: string[] = [];
+  const said: string[] = [];
+  let nowMs = 0;
+  const ports: AttemptPorts = {
+    trees: {
+      ensure: () => Promise.resolve(),
+      diff: (_base, change) =>
+        Promise.resolve({ patch: "the patch\n", files: change.files.map((file) => file.path) }),
+      check: () => [],
+      apply: () => Promise.resolve({ files: [], deletions: [] }),
+    },
+    sandbox: {
+      run(request, { signal }) {
+        requests.push(request);
+        const answer = answers.length > 1 ? answers.shift() : answers[0];
+        return (answer ?? allGood)(request, signal);
+      },
+    },
+    overlays: {
+      pack: () => Promise.resolve(blob),
+      unpack: (overlay) =>
+        Promise.resolve(
+          overlay === null ? [] : [{ path: "hello.txt", mode: "100644", content: Buffer.from("hello\n") }],
+        ),
+    },
+    evidence: {
+      store: (files) => {
+        stored.push(...files.map((file) => file.path));
+        return Promise.resolve(files.map(({ path }) => ({ path, blob })));
+      },
+      publish: () => Promise.resolve({ key: "k", digest: blob.digest }),
+    },
+    recordings: { find: () => Promise.resolve(null) },
+    progress: (text) => void said.push(text),
+    clock: {
+      now: () => nowMs,
+      sleep: (ms) => {
+        nowMs += ms;
+        return Promise.resolve();
+      },
+    },
+    log: createLogger("test", { level: "silent" }),
+    newJobId: () => `job_${requests.length + 1}`,
+    patienceMs: 10_000,
+    tools: new Map(),
+  };
+  return { ports, requests, stored, said };
+}
+
+const go = (world: Driven, dispatch: Partial<DispatchBody> = {}, stop = new AbortController()) =>
+  carryOut(
+    { runId: "run_1", epoch: 1, dispatch: dispatchOf(dispatch), associate: "as_1" },
+    world.ports,
+    stop.signal,
+  );
+
+/** Every sandbox is taken, so many times for half a minute. */
+function busyFor(times: number): Driven {
+  const world = driven(allGood);
+  let asked = 0;
+  const sandbox: AttemptPorts["sandbox"] = {
+    async run(request, options) {
+      if ((asked += 1) > times) return await world.ports.sandbox.run(request, options);
+      await world.ports.clock.sleep(30_000);
+      throw new AntiphonError("ANT_SANDBOX_BUSY");
+    },
+  };
+  return { ...world, ports: { ...world.ports, sandbox } };
+}
+
+const lost: Answer = () => Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
+
+describe("carryOut", () => {
+  test("A10 work that goes well is reported with its patch and evidence", async () => {
+    const world = driven(allGood);
+    const end = await go(world);
+    expect(end).toMatchObject({
+      kind: "reported",
+      body: { associate: "as_1", code: null, patch: blob, result: { status: "ok" } },
+    });
+    expect(world.stored).toContain("diff.patch");
+    expect(world.requests[0]).toMatchObject({
+      purpose: "attempt",
+      collect: true,
+      collectAfter: "work-1",
+      budgetMs: 60_000,
+    });
+  });
+
+  test("A5 a runner that is not there is asked for again under a new job id, and the budget shrinks meanwhile", async () => {
+    const world = driven(lost, lost, allGood);
+    expect(await go(world)).toMatchObject({ kind: "reported", body: { result: { status: "ok" } } });
+    expect(world.requests.map((request) => request.jobId)).toEqual(["job_1", "job_2", "job_3"]);
+    expect(world.requests.map((request) => request.budgetMs)).toEqual([60_000, 59_750, 59_250]);
+    expect(world.said.some((line) => line.startsWith("ANT_SANDBOX_RUNNER_LOST"))).toBe(true);
+  });
+
+  test("A14 a runner that fell silent with the job may still have its container: the attempt is not tried again", async () => {
+    const silent: Answer = () =>
+      Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }));
+    const world = driven(silent, allGood);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
+    expect(world.requests).toHaveLength(1);
+  });
+
+  test("A14 a container that could not be removed may still live: the attempt is not tried again", async () => {
+    const left: Answer = async (request, signal) => ({
+      ...(await allGood(request, signal)),
+      outcome: "error",
+      code: "ANT_SANDBOX_LEFT",
+      message: "the engine is down",
+    });
+    const world = driven(left, allGood);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_LEFT" });
+    expect(world.requests).toHaveLength(1);
+  });
+
+  test("A5 infrastructure that stays away is abandoned when patience is used up", async () => {
+    const world = driven(lost);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
+    expect(world.stored).toEqual([]);
+  });
+
+  test("A5 an engine that is down is the runner's outcome `error`, and waited out too", async () => {
+    const down: Answer = async (request, signal) => ({
+      ...(await allGood(request, signal)),
+      outcome: "error",
+      code: "ANT_DOCKER_UNREACHABLE",
+      message: "no engine",
+      changes: null,
+    });
+    expect(await go(driven(down, allGood))).toMatchObject({
+      kind: "reported",
+      body: { result: { status: "ok" } },
+    });
+    expect(await go(driven(down))).toMatchObject({ kind: "abandoned", code: "ANT_DOCKER_UNREACHABLE" });
+  });
+
+  test("A16 what no sandbox was to be had for says so; what one was started for, or may have been, does not", async () => {
+    const ended = (code: string, containerId = ""): Answer => {
+      return async (request, signal) => {
+        const outcome = await allGood(request, signal);
+        const none = { message: "no", changes: null, meta: { ...meta, containerId } };
+        return { ...outcome, ...none, outcome: "error", code };
+      };
+    };
+    const lostWithJob = new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "", { data: { mayLive: true } });
+    const outageOf = async (...answers: Answer[]) => {
+      const end = await go(driven(...answers));
+      expect(end.kind).toBe("abandoned");
+      return "outage" in end;
+    };
+    expect(await outageOf(lost)).toBe(true);
+    expect(await outageOf(() => Promise.reject(lostWithJob))).toBe(false);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE"))).toBe(true);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE", "c1"))).toBe(false);
+    expect(await outageOf(ended("ANT_EGRESS_UNAVAILABLE", "c1"))).toBe(true);
+    expect(await outageOf(ended("ANT_SANDBOX_FAILED"))).toBe(false);
+    expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE", "c1"), lost)).toBe(false);
+  });
+
+  test("A5 what will not get better is abandoned without asking again", async () => {
+    const gone: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
+    const world = driven(gone);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_BLOB_MISSING" });
+    expect(world.requests).toHaveLength(1);
+  });
+
+  test("A5 a runner that stops in the middle is no cancel of ours: another one is asked", async () => {
+    const stopping: Answer = async (request, signal) => ({
+      ...(await allGood(request, signal)),
+      outcome: "canceled",
+      changes: null,
+    });
+    expect(await go(driven(stopping, allGood))).toMatchObject({
+      kind: "reported",
+      body: { result: { status: "ok" } },
+    });
+  });
+
+  test("A12 waiting for a free sandbox does not shorten the task's budget", async () => {
+    const world = busyFor(1);
+    expect(await go(world)).toMatchObject({ kind: "reported" });
+    expect(world.requests[0]?.budgetMs).toBe(60_000);
+  });
+
+  test("A12 A16 nobody waits for a free sandbox until the claim is taken for lost: it ends as an outage before", async () => {
+    const world = busyFor(20);
+    const end = await go(world);
+    expect(end).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_BUSY", outage: true });
+    expect(world.ports.clock.now()).toBeLessThan(limits.claimGraceS * 1000);
+  });
+
+  test("A5 a refusal of the runner is reported at once: asking again changes nothing", async () => {
+    const refused: Answer = async (request, signal) => ({
+      ...(await allGood(request, signal)),
+      outcome: "refused",
+      code: "ANT_SANDBOX_REFUSED",
+      message: "image not allowed",
+      changes: null,
+    });
+    const world = driven(refused);
+    expect(await go(world)).toMatchObject({
+      kind: "reported",
+      body: { code: "ANT_SANDBOX_REFUSED", result: { status: "failed" } },
+    });
+    expect(world.requests).toHaveLength(1);
+  });
+
+  test.each<StopReason>(["canceled", "fenced", "draining"])(
+    "A4 an attempt told to stop (%s) stores and reports nothing",
+    async (why) => {
+      const stop = new AbortController();
+      const world = driven((_request, signal) => {
+        stop.abort(why);
+        return Promise.reject(new AntiphonError("ANT_SANDBOX_CANCELED", String(signal.aborted)));
+      });
+      expect(await go(world, {}, stop)).toEqual({ kind: "stopped", why });
+      expect(world.stored).toEqual([]);
+    },
+  );
+
+  test("A15 a stopped attempt says when its container may still live", async () => {
+    const stop = new AbortController();
+    const world = driven(() => {
+      stop.abort("fenced");
+      return Promise.reject(
+        new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }),
+      );
+    });
+    expect(await go(world, {}, stop)).toEqual({
+      kind: "stopped",
+      why: "fenced",
+      left: { code: "ANT_SANDBOX_RUNNER_LOST", message: "no word" },
+    });
+  });
+
+  test("A4 a stop that comes while the evidence is stored keeps the report back", async () => {
+    const stop = new AbortController();
+    const world = driven(allGood);
+    const publish = world.ports.evidence.publish.bind(world.ports.evidence);
+    const ports: AttemptPorts = {
+      ...world.ports,
+      evidence: {
+        ...world.ports.evidence,
+        publish: (manifest) => {
+          stop.abort("fenced");
+          return publish(manifest);
+        },
+      },
+    };
+    expect(await go({ ...world, ports }, {}, stop)).toEqual({ kind: "stopped", why: "fenced" });
+  });
+
+  test("evidence that cannot be stored is the infrastructure's fault", async () => {
+    const world = driven(allGood);
+    const evidence = {
+      ...world.ports.evidence,
+      store: () => Promise.reject(new AntiphonError("ANT_NATS_NO_SPACE")),
+    };
+    expect(await go({ ...world, ports: { ...world.ports, evidence } })).toMatchObject({
+      kind: "abandoned",
+      code: "ANT_NATS_NO_SPACE",
+    });
+  });
+
+  test("an agent of an unknown kind, or a task of one, is reported with its code", async () => {
+    const agent = { kind: "telepathy" } as unknown as DispatchBody["agent"];
+    expect(await go(driven(allGood), { agent })).toMatchObject({
+      kind: "reported",
+      body: { code: "ANT_AGENT_UNKNOWN" },
+    });
+    const task = { ...dispatchOf().task, kind: "git" as const };
+    expect(await go(driven(allGood), { task })).toMatchObject({
+      body: { code: "ANT_TASK_KIND_UNSUPPORTED" },
+    });
+  });
+
+  test("a question costs no sandbox", async () => {
+    const world = driven(allGood);
+    const end = await go(world, { agent: { kind: "scripted", ask: "Which?" } });
+    expect(end).toMatchObject({ body: { result: { status: "needs_input", questions: ["Which?"] } } });
+    expect(world.requests).toEqual([]);
+  });
+
+  test("the tools of an image are asked for once", async () => {
+    const world = driven(allGood);
+    await go(world);
+    await go(world);
+    expect(world.requests.map((request) => request.steps.some((step) => step.id === "tools"))).toEqual([
+      true,
+      false,
+    ]);
+    expect(world.ports.tools.get("")).toEqual(["git 2"]);
+  });
+
+  test("a large patch travels as a tar, a small one in the request", async () => {
+    const patch = { files: [{ path: "big", diff: "--- /dev/null\n+++ b/big\n@@ -0,0 +1 @@\n+x\n" }] };
+    for (const [size, overlay] of [
+      [10, null],
+      [300_000, blob],
+    ] as const) {
+      const world = driven(allGood);
+      const change = {
+        files: [{ path: "big", mode: "100644" as const, content: Buffer.alloc(size) }],
+        deletions: ["old"],
+      };
+      const trees = {
+        ...world.ports.trees,
+        check: () => [{ path: "big", from: null }],
+        apply: () => Promise.resolve(change),
+      };
+      await go({ ...world, ports: { ...world.ports, trees } }, { agent: { kind: "scripted", patch } });
+      expect(world.requests[0]?.workspace).toMatchObject({ overlay, deletions: ["old"] });
+      expect(world.requests[0]?.workspace.files).toHaveLength(overlay === null ? 1 : 0);
+      expect(world.requests[0]?.collect).toBe(false);
+    }
+  });
+});

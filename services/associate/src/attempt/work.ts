@@ -1,0 +1,143 @@
+/**
+ * One attempt, carried out: context -> agent -> sandbox (work, then self-verification) -> diff -> evidence.
+ *
+ * It is told to stop by a signal whose reason says why; it then ends without a report. Otherwise it ends with a
+ * report, or with the infrastructure fault that kept it from one.
+ *
+ * Invariants:
+ *   A5  A fault of the infrastructure is never reported as a fault of the task: it is tried again while there is
+ *       patience and budget, then abandoned.
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import { agentFor } from "../agents/agent-for.ts";
+import { briefJson } from "./brief.ts";
+import { briefRoom, budgetMsOf, planJob, TOOLS_STEP } from "./attempt.ts";
+import { merged } from "./change.ts";
+import { endingOf, overBudget } from "./ending.ts";
+import { isOwnFault } from "./fault.ts";
+import { NO_CHANGE } from "../ports.ts";
+import type { AttemptPorts, Change } from "../ports.ts";
+import { reported } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/proposal.ts";
+import { jobOf, runJob } from "./sandbox-job.ts";
+
+export interface AttemptOrder {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly dispatch: DispatchBody;
+  readonly associate: string;
+}
+
+export type StopReason = "canceled" | "fenced" | "draining";
+
+export type AttemptEnd =
+  | { readonly kind: "reported"; readonly body: Extract<ResultBody, { kind: "reported" }> }
+  | { readonly kind: "abandoned"; readonly code: string; readonly message: string; readonly outage?: true }
+  | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
+
+/** A container of the attempt that nobody confirmed to be gone: what was heard of it last. */
+export interface LeftBehind {
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function carryOut(
+  order: AttemptOrder,
+  ports: AttemptPorts,
+  stop: AbortSignal,
+): Promise<AttemptEnd> {
+  try {
+    const ran = await attempted(order, ports, stop);
+    if (stop.aborted) return stoppedBy(stop);
+    const body = await reported(order, ports, ran);
+    return stop.aborted ? stoppedBy(stop) : { kind: "reported", body };
+  } catch (thrown) {
+    const { code, detail, data } = AntiphonError.from(thrown);
+    const message = detail.slice(0, 2048);
+    if (stop.aborted) {
+      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // A14
+    }
+    ports.log.warn({ err: thrown, code, run: order.runId, epoch: order.epoch }, "attempt abandoned");
+    return { kind: "abandoned", code, message, ...(data["outage"] === true ? { outage: true } : {}) }; // A5, A16
+  }
+}
+
+function stoppedBy(stop: AbortSignal): Extract<AttemptEnd, { kind: "stopped" }> {
+  return { kind: "stopped", why: stop.reason as StopReason };
+}
+
+async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSignal): Promise<Ran> {
+  const { dispatch } = order;
+  const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
+  const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
+  try {
+    if (dispatch.task.kind === "git") {
+      throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", "no agent here does git tasks");
+    }
+    // The tree is wanted for the diff at the end; fetching it meanwhile costs no time.
+    ports.trees
+      .ensure(dispatch.base, stop)
+      .catch((error: unknown) => ports.log.debug({ err: error }, "early fetch"));
+    const { trees, recordings } = ports;
+    const prepared = await agentFor(dispatch.agent).prepare({
+      dispatch,
+      epoch: order.epoch,
+      trees,
+      recordings,
+    });
+    if (prepared.kind === "ask")
+      return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
+    return await inSandbox(order, ports, prepared, deadlineMs, stop);
+  } catch (thrown) {
+    const { code, detail } = AntiphonError.from(thrown);
+    if (stop.aborted || !isOwnFault(code)) throw thrown; // A5
+    return { ...nothing, ending: { kind: "stopped", code, message: detail } };
+  }
+}
+
+async function inSandbox(
+  order: AttemptOrder,
+  ports: AttemptPorts,
+  work: Work,
+  deadlineMs: number,
+  stop: AbortSignal,
+): Promise<Ran> {
+  const { dispatch, runId, epoch } = order;
+  const budgetMs = budgetMsOf(dispatch);
+  const plan = planJob({
+    runId,
+    epoch,
+    dispatch,
+    work: work.steps,
+    selfVerify: work.selfVerify,
+    brief: briefJson(dispatch, epoch, briefRoom(work.steps.length)),
+    budgetMs,
+    probeTools: !ports.tools.has(dispatch.image ?? ""),
+  });
+  if (plan.steps.length === 0) {
+    return { ending: { kind: "ran" }, plan, outcome: null, change: work.change, work };
+  }
+  const job = await jobOf(order, ports.overlays, plan, work.change);
+  const outcome = await runJob(job, plan, ports, deadlineMs, stop);
+  if (outcome === "over-budget") {
+    return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
+  }
+  keepTools(ports, dispatch, outcome);
+  const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
+  const after = await changeIn(outcome, ports);
+  return { ending, plan, outcome, change: merged(work.change, after), work };
+}
+
+async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {
+  if (outcome.outcome !== "completed" || outcome.changes === null) return NO_CHANGE;
+  const { overlay, deletions } = outcome.changes;
+  return { files: await ports.overlays.unpack(overlay), deletions };
+}
+
+function keepTools(ports: AttemptPorts, dispatch: DispatchBody, outcome: SandboxOutcome): void {
+  const probe = outcome.steps.find((step) => step.id === TOOLS_STEP);
+  if (probe === undefined || probe.exitCode !== 0) return;
+  const lines = probe.stdout.tail.split("\n").filter((line) => line.trim() !== "");
+  ports.tools.set(dispatch.image ?? "", lines);
+}

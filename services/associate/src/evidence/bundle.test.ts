@@ -1,0 +1,81 @@
+import type { BlobRef, EvidenceFile } from "@antiphon/contracts";
+import { validate } from "@antiphon/contracts";
+import { describe, expect, test } from "vitest";
+import { filesOf, manifestOf } from "./bundle.ts";
+import type { Provenance } from "./bundle.ts";
+import { factsWith, output, ran } from "../testing/dispatch.fixture.ts";
+import { reportOf } from "./report.ts";
+
+const blob: BlobRef = {
+  bucket: "ANT_EVIDENCE_FILES",
+  name: "sha256-x",
+  digest: `sha256-${"A".repeat(43)}`,
+  bytes: 3,
+};
+const provenance: Provenance = {
+  environment: { provider: "docker" },
+  tools: ["git version 2.39"],
+  git: { base_commit: "a".repeat(40) },
+  transcript: null,
+  egress: null,
+};
+
+describe("filesOf", () => {
+  test("A10 the bundle has the paths of seed 001, and no empty log", () => {
+    const facts = factsWith({
+      checks: [ran("a", 0), ran("b", 1, { stdout: output("out"), stderr: output("err") })],
+    });
+    expect(
+      filesOf(facts, { ...provenance, transcript: "{}" })
+        .map((file) => file.path)
+        .toSorted(),
+    ).toEqual([
+      "checks/2.stderr.txt",
+      "checks/2.stdout.txt",
+      "diff.patch",
+      "provenance/environment.json",
+      "provenance/git.json",
+      "provenance/tools.json",
+      "provenance/transcript.json",
+    ]);
+  });
+
+  test("A10 output the sandbox-runner stored already is referred to, not stored again", () => {
+    const facts = factsWith({ checks: [ran("a", 0, { stdout: { ...output("tail"), blob } })] });
+    expect(filesOf(facts, provenance)).toContainEqual({ path: "checks/1.stdout.txt", blob });
+  });
+
+  test("A10 an attempt that changed nothing has no diff.patch", () => {
+    expect(filesOf(factsWith({ change: null }), provenance).map((file) => file.path)).not.toContain(
+      "diff.patch",
+    );
+  });
+});
+
+test("A10 the manifest is valid, sorted by path, and says what the report says", () => {
+  const facts = factsWith();
+  const files: EvidenceFile[] = ["provenance/tools.json", "checks/1.stdout.txt", "diff.patch"].map(
+    (path) => ({ path, blob }),
+  );
+  const report = reportOf(facts);
+  const manifest = manifestOf({
+    runId: "run_1",
+    epoch: 1,
+    associate: "as_1",
+    baseCommit: "a".repeat(40),
+    facts,
+    report,
+    files,
+  });
+  expect(validate("EvidenceManifest", manifest)).toMatchObject({ ok: true });
+  expect(manifest.files.map((file) => file.path)).toEqual([
+    "checks/1.stdout.txt",
+    "diff.patch",
+    "provenance/tools.json",
+  ]);
+  expect(manifest).toMatchObject({
+    decision: "propose",
+    summary: report.result.summary,
+    files_changed: ["hello.txt"],
+  });
+});

@@ -1,0 +1,162 @@
+import { validate } from "@antiphon/contracts";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { factsWith, output, ran } from "../testing/dispatch.fixture.ts";
+import { boundResult } from "./bounded-result.ts";
+import { reportOf } from "./report.ts";
+import type { AttemptFacts, Ending } from "./report.ts";
+
+describe("reportOf", () => {
+  test("A6 work and checks that pass are reported ok, with paths into the evidence", () => {
+    const { result, code, decision } = reportOf(factsWith());
+    expect(validate("AssociateResult", result)).toMatchObject({ ok: true });
+    expect(result).toMatchObject({
+      task_id: "T-001",
+      status: "ok",
+      files_changed: ["hello.txt"],
+      verify: { mode: "smoke", status: "pass", commands: ["sh check.sh"], logs_path: "checks/1.stdout.txt" },
+      questions: [],
+    });
+    expect(result.commands_run).toEqual([
+      { command: "echo hello > hello.txt", exit_code: 0, stdout_path: null, stderr_path: null },
+      { command: "sh check.sh", exit_code: 0, stdout_path: "checks/1.stdout.txt", stderr_path: null },
+    ]);
+    expect([code, decision]).toEqual([null, "propose"]);
+  });
+
+  test("A6 a failed check makes the result failed and quotes what the check said", () => {
+    const failed = ran("npm test", 1, { stderr: output("1 test failed\n") });
+    const { result, code, decision } = reportOf(
+      factsWith({
+        checks: [ran("true", 0), failed],
+        verify: { mode: "smoke", commands: ["true", "npm test"] },
+      }),
+    );
+    expect(result.status).toBe("failed");
+    expect(result.verify).toMatchObject({ status: "fail", logs_path: "checks/2.stderr.txt" });
+    expect(result.summary).toContain("`npm test` exited 1: 1 test failed");
+    expect([code, decision]).toEqual(["ANT_VERIFY_SELF_FAILED", "fail"]);
+  });
+
+  test("A6 a command that fails is named before a check that fails", () => {
+    const { code, result } = reportOf(factsWith({ work: [ran("make", 2)], checks: [ran("npm test", 1)] }));
+    expect(code).toBe("ANT_AGENT_FAILED");
+    expect(result.summary).toContain("`make` exited 2");
+  });
+
+  test.each(["run", "inspect"] as const)("A6 a %s task that changes files is failed", (kind) => {
+    const { code, result } = reportOf(factsWith({ kind }));
+    expect(code).toBe("ANT_TASK_MODIFIED_FILES");
+    expect(result.summary).toContain("hello.txt");
+    expect(reportOf(factsWith({ kind, change: null })).result.status).toBe("ok");
+  });
+
+  test("A6 an attempt that ran out of time is failed with a next step", () => {
+    const ending: Ending = { kind: "stopped", code: "ANT_TASK_TIME_BUDGET", message: "killed after 60 s" };
+    const { code, result } = reportOf(factsWith({ ending, checks: [], change: null }));
+    expect(code).toBe("ANT_TASK_TIME_BUDGET");
+    expect(result).toMatchObject({ status: "failed", verify: { status: "unknown" } });
+    expect(result.suggested_next).toContain("time_budget_s");
+  });
+
+  test("A7 a question makes needs_input, and nothing else does", () => {
+    const { result, decision } = reportOf(
+      factsWith({
+        ending: { kind: "asks", questions: ["Which colour?"] },
+        work: [],
+        checks: [],
+        change: null,
+      }),
+    );
+    expect(result).toMatchObject({ status: "needs_input", questions: ["Which colour?"] });
+    expect(decision).toBe("needs_input");
+  });
+
+  test("A8 without a check the verification is unknown, not passed", () => {
+    const { result } = reportOf(factsWith({ checks: [], verify: { mode: "smoke", commands: [] } }));
+    expect(result).toMatchObject({
+      status: "ok",
+      verify: { status: "unknown", commands: [], logs_path: null },
+    });
+  });
+
+  test("A8 a check that never ran leaves the verification unknown", () => {
+    const { result } = reportOf(
+      factsWith({ verify: { mode: "smoke", commands: ["sh check.sh", "npm test"] } }),
+    );
+    expect(result.verify.status).toBe("unknown");
+  });
+
+  test("A8 an agent that vouches for itself reports a pass nobody ran", () => {
+    const { result } = reportOf(factsWith({ selfVerified: false, checks: [] }));
+    expect(result).toMatchObject({
+      status: "ok",
+      verify: { status: "pass", commands: ["sh check.sh"], logs_path: null },
+    });
+  });
+
+  test("the diff and the list of files are left out when the task does not want them", () => {
+    const { result } = reportOf(factsWith({ wants: { diff: false, filesChanged: false } }));
+    expect([result.diff, result.files_changed]).toEqual([null, []]);
+  });
+
+  test("A6 A7 hold for every combination of facts", () => {
+    const command = fc.record({ exit: fc.constantFrom(0, 1, null) });
+    const arbitrary = fc.record({
+      kind: fc.constantFrom("edit_repo", "run", "inspect"),
+      ending: fc.constantFrom<Ending>(
+        { kind: "ran" },
+        { kind: "asks", questions: ["?"] },
+        { kind: "stopped", code: "ANT_SANDBOX_OOM", message: "m" },
+      ),
+      work: fc.array(command, { maxLength: 3 }),
+      checks: fc.array(command, { maxLength: 3 }),
+      changed: fc.boolean(),
+      selfVerified: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(arbitrary, ({ kind, ending, work, checks, changed, selfVerified }) => {
+        const facts: AttemptFacts = factsWith({
+          kind: kind as AttemptFacts["kind"],
+          ending,
+          selfVerified,
+          work: work.map(({ exit }, i) => ran(`w${i}`, exit)),
+          checks: checks.map(({ exit }, i) => ran(`c${i}`, exit)),
+          verify: { mode: "smoke", commands: checks.map((_, i) => `c${i}`) },
+          ...(changed ? {} : { change: null }),
+        });
+        const { result, code } = reportOf(facts);
+        if (result.status === "ok") expect(checks.every(({ exit }) => exit === 0)).toBe(true);
+        expect(result.status === "needs_input").toBe(result.questions.length > 0);
+        expect(result.status === "failed").toBe(code !== null);
+      }),
+    );
+  });
+});
+
+describe("boundResult", () => {
+  const limit = 40 * 1024;
+  const size = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+  test("A9 a report that fits is left alone", () => {
+    const { result } = reportOf(factsWith());
+    expect(boundResult(result, limit)).toBe(result);
+  });
+
+  test("A9 a large diff is left to the evidence, the rest stays", () => {
+    const { result } = reportOf(factsWith({ change: { patch: "x".repeat(100_000), files: ["a"] } }));
+    const bounded = boundResult(result, limit);
+    expect(bounded).toEqual({ ...result, diff: null });
+  });
+
+  test("A9 a report of thousands of files and long commands fits", () => {
+    const files = Array.from({ length: 2000 }, (_, i) => `${"dir/".repeat(50)}ö${i}`);
+    const work = Array.from({ length: 64 }, () => ran("é".repeat(8000), 0));
+    const checks = Array.from({ length: 64 }, (_, i) => ran(`c${i}`, 0));
+    const { result } = reportOf(factsWith({ change: { patch: "p", files }, work, checks }));
+    const bounded = boundResult(result, limit);
+    expect(size(bounded)).toBeLessThanOrEqual(limit);
+    expect(bounded.files_changed.length).toBeGreaterThan(10);
+    expect(validate("AssociateResult", bounded)).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * From what happened in an attempt to what the Associate says about it (AssociateResult, seed 000).
+ *
+ * Invariants:
+ *   A6 `failed` whenever a command, a check or the change itself is at fault; never `ok` beside a failed check.
+ *   A7 `needs_input` only together with questions, and questions only together with `needs_input`.
+ *   A8 `verify.status` is `unknown` when nothing was checked, unless the agent vouches for itself (a claim
+ *      the clean room does not believe anyway).
+ */
+import { ERRORS } from "@antiphon/contracts";
+import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
+import type { CommandFact } from "../attempt/attempt.ts";
+import { runsOf, verifyOf } from "./verification.ts";
+
+export type Ending =
+  /** The sandbox ran to its end, or there was nothing to run. */
+  | { readonly kind: "ran" }
+  /** Something stopped the attempt for good: budget, memory, a patch that does not apply. */
+  | { readonly kind: "stopped"; readonly code: ErrorCode; readonly message: string }
+  | { readonly kind: "asks"; readonly questions: readonly string[] };
+
+export interface AttemptFacts {
+  readonly taskId: string;
+  readonly kind: TaskKind;
+  readonly ending: Ending;
+  readonly work: readonly CommandFact[];
+  readonly checks: readonly CommandFact[];
+  readonly verify: { readonly mode: VerifyMode; readonly commands: readonly string[] };
+  /** False: the agent skipped self-verification and vouches for its work. */
+  readonly selfVerified: boolean;
+  readonly change: { readonly patch: string; readonly files: readonly string[] } | null;
+  /** What the agent did, in a few words: "ran 2 commands". */
+  readonly note: string;
+  readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
+}
+
+export interface Report {
+  readonly result: AssociateResult;
+  /** Why the status is failed; null otherwise. */
+  readonly code: ErrorCode | null;
+  readonly decision: Extract<EvidenceManifest["decision"], "propose" | "needs_input" | "fail">;
+}
+
+type Fault = { readonly code: ErrorCode; readonly message: string };
+
+const QUOTE_CHARS = 600;
+
+export function reportOf(facts: AttemptFacts): Report {
+  const shared = {
+    task_id: facts.taskId,
+    diff:
+      facts.wants.diff && facts.change !== null
+        ? ({ format: "unified", content: facts.change.patch } as const)
+        : null,
+    files_changed: facts.wants.filesChanged ? [...(facts.change?.files ?? [])] : [],
+    commands_run: [...runsOf(facts.work, "work"), ...runsOf(facts.checks, "checks")],
+    verify: verifyOf(facts),
+  };
+  if (facts.ending.kind === "asks") {
+    const questions = [...facts.ending.questions];
+    const summary = `Waits for an answer: ${questions.join(" / ")}`;
+    return {
+      result: {
+        ...shared,
+        status: "needs_input",
+        summary,
+        questions,
+        suggested_next: "Answer the question, and the task goes on.",
+      },
+      code: null,
+      decision: "needs_input",
+    }; // A7
+  }
+  const fault = faultOf(facts);
+  if (fault !== null) {
+    const { code, message } = fault;
+    return {
+      result: {
+        ...shared,
+        status: "failed",
+        summary: message,
+        questions: [],
+        suggested_next: `${code}: ${ERRORS[code].remedy}`,
+      },
+      code,
+      decision: "fail",
+    }; // A6
+  }
+  return {
+    result: { ...shared, status: "ok", summary: successOf(facts), questions: [], suggested_next: null },
+    code: null,
+    decision: "propose",
+  };
+}
+
+/** The first thing at fault, in the order in which it happened. */
+function faultOf(facts: AttemptFacts): Fault | null {
+  const { ending } = facts;
+  if (ending.kind === "stopped") {
+    return { code: ending.code, message: ending.message };
+  }
+  const work = facts.work.find((step) => step.exitCode !== 0);
+  if (work !== undefined) {
+    return { code: "ANT_AGENT_FAILED", message: endedBadly(work) };
+  }
+  if (facts.kind !== "edit_repo" && facts.change !== null) {
+    const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
+    return { code: "ANT_TASK_MODIFIED_FILES", message };
+  }
+  const check = facts.checks.find((step) => step.exitCode !== 0);
+  if (check !== undefined) {
+    return { code: "ANT_VERIFY_SELF_FAILED", message: endedBadly(check) };
+  }
+  return null;
+}
+
+function endedBadly(fact: CommandFact): string {
+  const how = fact.timedOut
+    ? "was killed at its time limit"
+    : fact.exitCode === null
+      ? "was killed"
+      : `exited ${fact.exitCode}`;
+  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}`;
+}
+
+function successOf(facts: AttemptFacts): string {
+  const changed = facts.change === null ? "no file changed" : `changed ${listOf(facts.change.files)}`;
+  const checked = !facts.selfVerified
+    ? "not verified here"
+    : facts.checks.length === 0
+      ? "no check to verify with"
+      : `${facts.checks.map((check) => short(check.command)).join(", ")} passes`;
+  return `${facts.note}; ${changed}; ${checked}.`;
+}
+
+function short(command: string): string {
+  const line = command.replace(/\s+/g, " ").trim();
+  return line.length > 120 ? `${line.slice(0, 117)}...` : line;
+}
+
+function listOf(files: readonly string[]): string {
+  const named = files.slice(0, 3).join(", ");
+  return files.length > 3 ? `${named} and ${files.length - 3} more` : named;
+}

@@ -1,0 +1,109 @@
+/**
+ * The Associate: takes dispatches off the journal, claims each, carries it out, and records how it ended.
+ * Wires the ports; what happens to one dispatch is in settlement.ts, the work itself in work.ts.
+ */
+import { BUCKETS, subjects } from "@antiphon/contracts";
+import type { StoredRecord } from "@antiphon/contracts";
+import {
+  consume,
+  openBlobs,
+  openJournal,
+  openKv,
+  requeueing,
+  sandboxClient,
+  systemClock,
+  tell,
+  uniqueId,
+} from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Logger, Outcome } from "@antiphon/runtime";
+import { baseTrees } from "./attempt/base-trees.ts";
+import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
+import { overlays } from "./attempt/overlays.ts";
+import { oneAtATime } from "./claim/one-at-a-time.ts";
+import type { AttemptPorts } from "./ports.ts";
+import { settle } from "./claim/settlement.ts";
+import type { Attempt } from "./claim/settlement.ts";
+
+export interface AssociateSettings {
+  readonly associate: string;
+  readonly slots: number;
+  readonly cacheDir: string;
+  readonly sandboxPatienceMs: number;
+}
+
+export interface AssociateContext {
+  readonly bus: Bus;
+  readonly log: Logger;
+  /** The hard stop: attempts under way are given up and handed back. */
+  readonly signal: AbortSignal;
+}
+
+export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
+  return associateOver(context, settings, portsOf(context, settings));
+}
+
+/** What every attempt shares; progress is told per attempt. */
+export type SharedPorts = Omit<AttemptPorts, "progress">;
+
+/** The Associate over its ports to trees, to the sandbox and to the evidence. */
+export function associateOver(
+  context: AssociateContext,
+  settings: AssociateSettings,
+  shared: SharedPorts,
+): Consumption {
+  const { bus, log, signal } = context;
+  const journal = openJournal(bus, { log });
+  const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
+    ...shared,
+    progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
+  });
+  const identity = { associate: settings.associate, incarnation: uniqueId() };
+  const inTurn = oneAtATime();
+
+  const handle = async (delivery: Delivery): Promise<Outcome> => {
+    const attempt = attemptOf(delivery.record);
+    if (attempt === null) {
+      return {
+        kind: "terminal",
+        code: "ANT_CONTRACT_INVALID",
+        detail: `${delivery.record.type} is no dispatch of a task`,
+      };
+    }
+    const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
+    // Delivered again to this process: one after the other.
+    return inTurn(key, () =>
+      settle({ attempt, delivery, journal, identity, ports: ports(attempt), bus, log }),
+    );
+  };
+
+  return consume(bus, {
+    consumer: "associate",
+    slots: settings.slots,
+    log,
+    signal,
+    handle: requeueing("associate", journal, handle),
+  });
+}
+
+function attemptOf(record: StoredRecord): Attempt | null {
+  if (record.type !== "dispatch" || record.taskId === null) return null;
+  const { runId, taskId, epoch, body, seq, digest } = record;
+  return { runId, taskId, epoch, dispatch: body, cause: { seq, digest } };
+}
+
+export function portsOf(context: AssociateContext, settings: AssociateSettings): SharedPorts {
+  const { bus, log } = context;
+  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  return {
+    trees: baseTrees(openBlobs(bus, BUCKETS.repos), settings.cacheDir),
+    sandbox: sandboxClient(bus, { requester: settings.associate }),
+    overlays: overlays(files),
+    evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
+    recordings: recordings(openBlobs(bus, BUCKETS.recordings)),
+    clock: systemClock,
+    newJobId: () => `job_${uniqueId()}`,
+    patienceMs: settings.sandboxPatienceMs,
+    tools: new Map<string, readonly string[]>(),
+    log,
+  };
+}

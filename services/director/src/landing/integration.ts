@@ -1,0 +1,99 @@
+/**
+ * Landing a finished run on the branch the caller asked for: as it is when that branch still stands on the
+ * run's base, replayed on its new tip and verified again when it moved (L3).
+ */
+import type { LandingBody, VerdictBody } from "@antiphon/contracts";
+import { firstFailure, judge } from "../verification/judge.ts";
+import type { Integration, RunState } from "@antiphon/run";
+import { intentOf } from "@antiphon/run";
+import type { RepositoryPort } from "../ports.ts";
+import type { VerificationPorts } from "../verification/verification.ts";
+
+export function targetRef(run: RunState): string {
+  const branch = intentOf(run).options.land_on ?? "";
+  return branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
+}
+
+export async function verifyIntegration(
+  run: RunState,
+  epoch: number,
+  ports: VerificationPorts,
+  signal: AbortSignal,
+): Promise<VerdictBody> {
+  const { options, base } = intentOf(run);
+  const ref = targetRef(run);
+  const plain = { code: null, checks: [], baseChecks: [], evidence: null };
+  const tip = await ports.repository.tip(base.repo, ref);
+  if (tip === null || tip === base.commit) {
+    const state = tip === null ? "is new" : "still stands on the run's base";
+    const message = `${ref} ${state}; every commit of the run is verified as it is`;
+    return { ...plain, verdict: "PASS", message, head: base.commit, commit: run.head, tree: null };
+  }
+  const replay = await ports.repository.replayOnto(base.repo, base.commit, run.head, tip);
+  if (replay.kind === "conflict") {
+    return {
+      ...plain,
+      verdict: "FAIL",
+      code: "ANT_LANDING_CONFLICT",
+      message: replay.message,
+      head: tip,
+      commit: null,
+      tree: null,
+    };
+  }
+  const checks = await integrationChecks(run, ports.repository);
+  const outcomes =
+    checks.length === 0
+      ? []
+      : await ports.room.check(
+          {
+            run: run.runId,
+            task: null,
+            epoch,
+            purpose: "verify",
+            tree: await ports.repository.exportBase(base.repo, replay.commit),
+            candidate: null,
+            checks,
+            image: options.image ?? null,
+            budgetMs: options.time_budget_s * 1000,
+          },
+          signal,
+        );
+  const judgement = judge({
+    checks: outcomes,
+    again: null,
+    base: null,
+    readOnly: false,
+    allowUnverified: options.allow_unverified,
+    allowUnproven: true,
+    unproven: [],
+  });
+  const commit = judgement.verdict === "PASS" ? replay.commit : null;
+  const body = { ...judgement, checks: outcomes, baseChecks: [], head: tip, commit, tree: replay.tree };
+  const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, again: null });
+  const failure = firstFailure(outcomes);
+  const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
+  return { ...body, message, evidence };
+}
+
+export async function landIntegration(
+  run: RunState,
+  integration: Extract<Integration, { kind: "accepted" }>,
+  repository: RepositoryPort,
+): Promise<LandingBody> {
+  const { base } = intentOf(run);
+  const { verdict } = integration;
+  const ref = targetRef(run);
+  if (verdict.commit === null)
+    return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
+  const isNew = (await repository.tip(base.repo, ref)) === null;
+  return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
+}
+
+/** Every check any task was held to, once. */
+async function integrationChecks(run: RunState, repository: RepositoryPort): Promise<string[]> {
+  const named = run.tasks.flatMap((task) => task.planned.task.verify_profile.commands);
+  if (named.length > 0) return [...new Set(named)];
+  const { base } = intentOf(run);
+  return repository.discoverChecks(base.repo, base.commit); // V13
+}

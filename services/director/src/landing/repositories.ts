@@ -1,0 +1,196 @@
+/**
+ * The user's repositories over git: what a run starts from, what a patch makes of it, and the landing.
+ *
+ * Invariants:
+ *   D30 Local changes refuse a landing only while the branch is where it was when the change was verified. After that
+ *       the branch itself says what became of the landing: it is there already, or the branch moved.
+ *   D39 No repository is opened that the deployment does not serve (repo-roots.ts), whoever names it and whenever: for an
+ *       inspection, for each step of a run, and for the work tree whose files follow a landing.
+ *   D35 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
+ */
+import {
+  AntiphonError,
+  type LandingBody,
+  type RepoInspectReply,
+  type RepoInspectRequest,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
+import type { Blobs, Logger } from "@antiphon/runtime";
+import {
+  applyPatch,
+  buildCommit,
+  checkedOutAt,
+  checkPatch,
+  commitFiles,
+  discoverCheck,
+  exportTree,
+  inspectRepo,
+  landRef,
+  openServed,
+  protectionOf,
+  replayCommits,
+  tipOf,
+  updateWorktree,
+  type CommitSigner,
+  type Guard,
+  type Repo,
+  type RepoRoots,
+} from "@antiphon/git";
+import { breachOf } from "../verification/policy-bounds.ts";
+import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
+
+type Inspected = Extract<RepoInspectReply, { ok: true }>;
+
+/** Commits whose exported tree or guards are remembered; both never change for a commit. */
+const REMEMBERED = 256;
+
+/** Makes it once, and again only if that failed. */
+function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const making = make();
+  known.set(key, making);
+  making.catch(() => known.delete(key));
+  const oldest = known.keys().next();
+  if (known.size > REMEMBERED && oldest.done !== true) known.delete(oldest.value);
+  return making;
+}
+
+export class Repositories implements RepositoryPort {
+  readonly #trees: Blobs;
+  readonly #roots: RepoRoots;
+  readonly #signer: CommitSigner;
+  readonly #log: Logger;
+  readonly #exported = new Map<string, Promise<TreeRef>>();
+  readonly #guarded = new Map<string, Promise<Guard[]>>();
+
+  constructor(trees: Blobs, roots: RepoRoots, signer: CommitSigner, log: Logger) {
+    this.#trees = trees;
+    this.#roots = roots;
+    this.#signer = signer;
+    this.#log = log;
+  }
+
+  async inspect(request: RepoInspectRequest): Promise<Inspected> {
+    if (request.confined === true && this.#roots === null) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
+    const opened = await this.#open(request.repo);
+    const { base, branch, dirty, files, image, home, landOn } = await inspectRepo(opened, {
+      ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
+      ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
+      allowDirty: request.allow_dirty ?? false,
+      imageNamed: request.image_named ?? false,
+    });
+    const land = landOn === null ? {} : { land_ref: landOn.moves };
+    return { ok: true, base, branch, dirty, files, image, home, ...land };
+  }
+
+  /** D39 */
+  #open({ path }: RepoRef): Promise<Repo> {
+    return openServed(path, this.#roots);
+  }
+
+  exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+    return remembered(this.#exported, commit, () => this.#export(repo, commit));
+  }
+
+  async #export(repo: RepoRef, commit: string): Promise<TreeRef> {
+    const { tree, tar, bytes, files } = await exportTree(await this.#open(repo), commit);
+    const object = `tree-${tree}.tar`;
+    if (!(await this.#trees.has(object))) await this.#trees.put(object, tar);
+    return { commit, tree, object, bytes, files };
+  }
+
+  async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
+    const files = await commitFiles(await this.#open(repo), commit);
+    const check = await discoverCheck(files.paths, (path) => files.read(path));
+    return check === null ? [] : [check];
+  }
+
+  async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
+    const opened = await this.#open(repo);
+    const commits = [...new Set([rules.base, head])];
+    const guards = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
+    const { scope, grants } = rules;
+    const check = checkPatch(patch, { scope, grants, guards: guards.flat() });
+    if (!check.ok) {
+      const message = check.path === null ? check.message : `${check.path}: ${check.message}`;
+      return { kind: "refused", code: check.code, message };
+    }
+    const broken = breachOf(check.files, rules.policy);
+    if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
+    try {
+      const candidate = await applyPatch(opened, head, patch, { threeWay: true });
+      return { kind: "candidate", candidate, unproven: check.unproven };
+    } catch (error) {
+      // Only what the patch is to blame for becomes a verdict; a repository that cannot be read is no verdict.
+      if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
+      return { kind: "refused", code: error.code, message: error.detail };
+    }
+  }
+
+  #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guard[]> {
+    const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
+    return remembered(this.#guarded, key, async () => {
+      const listing = await commitFiles(repo, commit);
+      return protectionOf({ listing, read: (paths) => listing.readAll(paths), checks, discovered });
+    });
+  }
+
+  async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {
+    const { tree, objects } = candidate;
+    const signer = this.#signer;
+    return buildCommit(await this.#open(repo), { parent, tree, objects, message, trailers, at, signer });
+  }
+
+  async land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
+    const opened = await this.#open(repo);
+    const move = previous === null ? null : { ref, from: previous, to: commit };
+    if (move !== null) {
+      await this.#requireServedFiles(opened, ref);
+      const files = await updateWorktree(opened, { ...move, dryRun: true });
+      if (files.kind === "refused" && (await tipOf(opened, ref)) === previous)
+        // D30
+        return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
+    }
+    const outcome = await landRef(opened, ref, commit, previous);
+    if (outcome.kind === "moved") {
+      const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
+      return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };
+    }
+    if (move !== null) await this.#bringUp(opened, move);
+    return { kind: "landed", ref, commit, previous };
+  }
+
+  /** A lock on the index throws: the landing is told when the files follow it, or nobody would make them. */
+  async #bringUp(repo: Repo, move: { ref: string; from: string; to: string }): Promise<void> {
+    const files = await updateWorktree(repo, move);
+    if (files.kind !== "refused") return;
+    const { top, message: reason } = files;
+    this.#log.warn(
+      { ref: move.ref, commit: move.to, top, reason },
+      "landed, but the files stay as they were",
+    ); // D35
+  }
+
+  async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
+    const outcome = await replayCommits(await this.#open(repo), {
+      from,
+      to,
+      onto: head,
+      signer: this.#signer,
+    });
+    return outcome.kind === "conflict" ? { kind: "conflict", message: outcome.message } : outcome;
+  }
+
+  async tip(repo: RepoRef, ref: string): Promise<string | null> {
+    return tipOf(await this.#open(repo), ref);
+  }
+
+  /** D39: a branch may be checked out in a linked work tree, which may be anywhere. */
+  async #requireServedFiles(repo: Repo, ref: string): Promise<void> {
+    if (this.#roots === null) return;
+    const top = await checkedOutAt(repo, ref);
+    if (top !== null && top !== repo.top) await openServed(top, this.#roots);
+  }
+}

@@ -1,0 +1,117 @@
+import type { JournalType, StoredRecord } from "@antiphon/contracts";
+import { WORDS_FROM_OUTSIDE } from "@antiphon/contracts";
+import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { expect, test } from "vitest";
+import { CausedRecords } from "../testing/caused-records.ts";
+import { RecordLog, planned } from "@antiphon/run/testing/record-log";
+import { openRun, replay } from "@antiphon/run";
+import { RunCache } from "./run-cache.ts";
+import { POLICY } from "../testing/directing.ts";
+
+const T1 = "T-001";
+const T2 = "T-002";
+
+/** A journal that says what was read from it. */
+class ReadJournal extends MemoryJournal {
+  readonly reads: (readonly JournalType[] | "all")[] = [];
+
+  override read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
+    this.reads.push(types ?? "all");
+    return super.read(runId, types);
+  }
+}
+
+async function begin(log: RecordLog) {
+  const journal = new ReadJournal();
+  const records = new CausedRecords(journal);
+  return { journal, records, stored: await records.store(log), runs: new RunCache(journal, POLICY) };
+}
+
+const attempt = (log: RecordLog, task: string): RecordLog =>
+  log.dispatched(task).claimed(task).reported(task, 1, "ok");
+
+test("M1 records that lead to each other are folded without a read, to what a replay comes to", async () => {
+  const { journal, stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
+  const heard = stored.map((record) => runs.heard(record));
+  expect(journal.reads).toEqual([]);
+  const whole = replay(openRun(stored[0]!.runId, POLICY), stored);
+  expect(heard.at(-1)?.snapshot.context).toEqual(whole.context);
+  expect(runs.heard(stored[2]!)?.records).toHaveLength(stored.length); // Heard again: nothing changes.
+});
+
+test("M1 a record whose cause was not heard, or that has none, is not folded without a read", async () => {
+  const log = attempt(new RecordLog().opened([planned(T1)]), T1).canceled();
+  const { stored, runs } = await begin(log);
+  const [intent, routed, dispatch, claim, result, cancel] = stored;
+  expect(runs.heard(routed!)).toBeNull();
+  runs.heard(intent!);
+  runs.heard(routed!);
+  expect([claim, result, cancel].map((record) => runs.heard(record!))).toEqual([null, null, null]);
+  expect(runs.heard(dispatch!)?.records).toHaveLength(3);
+});
+
+test("M2 what is heard late is folded where it stands in the stream", async () => {
+  const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1);
+  const { stored, runs, records } = await begin(log);
+  const more = await records.store(log.dispatched(T2).judged(T1, 1, {}));
+  for (const record of [...stored, more[1]!]) runs.heard(record);
+  expect(runs.heard(more[0]!)).toBeNull(); // The verdict came after it and is folded: this needs the order.
+  const run = await runs.load(log.runId, more[0]);
+  expect(run.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(run.snapshot.context).toEqual(replay(openRun(log.runId, POLICY), [...stored, ...more]).context);
+});
+
+test("M3 a chain of tasks is confirmed by the words from outside alone; one of them makes it read", async () => {
+  const log = attempt(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1);
+  const { journal, stored, runs, records } = await begin(log);
+  let run = stored.map((record) => runs.heard(record)).at(-1)!;
+  run = await runs.confirm(run);
+  expect(journal.reads).toEqual([WORDS_FROM_OUTSIDE]);
+  await records.store(log.canceled());
+  const confirmed = await runs.confirm(run);
+  expect(confirmed.snapshot.context.cancel).not.toBeNull();
+  expect(confirmed.snapshot.value).toBe("settled");
+});
+
+test("M3 a run whose tasks overlap is confirmed by all its records, so another Director's word is seen", async () => {
+  const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1);
+  const { journal, stored, runs, records } = await begin(log);
+  const run = stored.map((record) => runs.heard(record)).at(-1)!;
+  await records.store(log.dispatched(T2));
+  const confirmed = await runs.confirm(run);
+  expect(journal.reads).toEqual(["all"]);
+  expect(confirmed.snapshot.context.tasks[1]?.phase.kind).toBe("dispatched");
+});
+
+test("M3 every type a run can be told from outside is asked for", () => {
+  const ledTo = ["intent", "routed", "dispatch", "claim", "result", "verdict", "landing", "closed"];
+  expect(WORDS_FROM_OUTSIDE).toEqual(expect.arrayContaining(["cancel", "input", "control"]));
+  expect(WORDS_FROM_OUTSIDE.filter((type) => ledTo.includes(type))).toEqual([]);
+});
+
+test("M4 what the server tells takes the place of what was heard, its times first; what came later stays", async () => {
+  const { stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
+  const aDayAhead = (record: StoredRecord): StoredRecord => ({
+    ...record,
+    at: new Date(record.at.getTime() + 86_400_000),
+  });
+  for (const record of stored) runs.heard(aDayAhead(record));
+  const told = stored.slice(0, -1);
+  const run = runs.retold(stored[0]!.runId, told);
+  expect(run.records.map(({ seq }) => seq)).toEqual(stored.map(({ seq }) => seq));
+  expect(run.records.slice(0, -1)).toEqual(told);
+  expect(runs.retold(stored[0]!.runId, stored).snapshot.context).toEqual(
+    replay(openRun(stored[0]!.runId, POLICY), stored).context,
+  );
+});
+
+test("M5 a record that the journal lost and has again is remembered once, where it stands now", async () => {
+  const { journal, stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
+  for (const record of stored) runs.heard(record);
+  const [last] = stored.slice(-1);
+  const again = { ...last!, seq: last!.seq + 3 };
+  journal.read = () => Promise.resolve([...stored.slice(0, -1), again]);
+  const run = await runs.load(again.runId);
+  expect(run.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, again.seq]);
+  expect(run.snapshot.context.digests).toEqual(stored.map(({ digest }) => digest));
+});

@@ -1,0 +1,335 @@
+import {
+  AntiphonError,
+  digestOf,
+  type ClosedBody,
+  type NewRecord,
+  type VerdictBody,
+} from "@antiphon/contracts";
+import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { describe, expect, test } from "vitest";
+import { closingOf, effectKey, outstanding, type Effect } from "@antiphon/run";
+import type { RunState } from "@antiphon/run";
+import { CausedRecords } from "../testing/caused-records.ts";
+import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
+import type { Performs } from "./director.ts";
+import { Performer } from "../effects/performer.ts";
+import { RunCache } from "../runs/run-cache.ts";
+import { POLICY, directorOver, toDispatch } from "../testing/directing.ts";
+import { Turnstile } from "../admission/turnstile.ts";
+
+describe("Director", () => {
+  test("D8 a delivery is done only when the record of its effect is stored", async () => {
+    const { deliver, dispatches } = await toDispatch(async () => undefined);
+    expect(await deliver()).toEqual({ kind: "done" });
+    expect(await dispatches()).toBe(1);
+  });
+
+  test("D8 an effect that fails asks for the delivery again, later each time, and stores nothing", async () => {
+    const { deliver, dispatches } = await toDispatch(() =>
+      Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "gone")),
+    );
+    const first = await deliver(1);
+    const fifth = await deliver(5);
+    expect(first).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_RUNNER_LOST" });
+    expect(fifth.kind === "retry" && first.kind === "retry" && fifth.delayMs > first.delayMs).toBe(true);
+    expect(await dispatches()).toBe(0);
+  });
+
+  test("D37 what keeps a run from going on is told live, with its remedy", async () => {
+    const locked = new AntiphonError("ANT_LANDING_REF_LOCKED", "index.lock exists");
+    const isLocked = `run ANT_LANDING_REF_LOCKED: index.lock exists; trying again. ${locked.remedy}`;
+    const { deliver, told } = await toDispatch(() => Promise.reject(locked));
+    await deliver();
+    await deliver(2);
+    expect(told).toEqual([isLocked, "run taken up again", isLocked]);
+  });
+
+  test("D8 delivered again after a crash between the record and the acknowledgement, nothing happens twice", async () => {
+    let asked = 0;
+    const { deliver, dispatches } = await toDispatch(async () => void (asked += 1));
+    await deliver();
+    expect(await deliver(2)).toEqual({ kind: "done" });
+    expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+
+  test("D9 an effect under way is not started by a second delivery, and the first one still finishes it", async () => {
+    let asked = 0;
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const { deliver, dispatches } = await toDispatch(() => {
+      asked += 1;
+      return gate;
+    });
+    const first = deliver();
+    const second = deliver(2);
+    open();
+    expect(await Promise.all([first, second])).toEqual([{ kind: "done" }, { kind: "done" }]);
+    expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
+  });
+
+  test("D9 the same record delivered again is not done before the effect is: both ask to come again when it fails", async () => {
+    let fail = (): void => undefined;
+    const gate = new Promise<void>((_, reject) => {
+      fail = () => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
+    });
+    const { deliver } = await toDispatch(() => gate);
+    const first = deliver();
+    const second = deliver(2);
+    fail();
+    expect((await Promise.all([first, second])).map(({ kind }) => kind)).toEqual(["retry", "retry"]);
+  });
+});
+
+test("D6 D13 of two overlapping tasks the first proposal is verified, also by a Director that only heard the second", async () => {
+  const journal = new MemoryJournal();
+  const records = new CausedRecords(journal);
+  const run = new RecordLog()
+    .opened([planned("T-001"), planned("T-002")])
+    .dispatched("T-001")
+    .dispatched("T-002");
+  await records.store(run.claimed("T-001").claimed("T-002"));
+  const asked: string[] = [];
+  const performer: Performs = {
+    async perform(_run, effect): Promise<NewRecord> {
+      asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
+      throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // What it would find is not what is asked here.
+    },
+    refusal: () => null,
+  };
+  const { runs, deliver } = directorOver(journal, performer);
+  await runs.load(run.runId);
+  await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
+  const [record] = await records.store(run.reported("T-002", 1, "ok"));
+  if (record === undefined) throw new Error("not stored");
+  await deliver(record);
+  expect(asked).toEqual(["verify T-001"]);
+});
+
+describe("a dispatch that cannot be made", () => {
+  /** Two tasks beside each other; `during` is what happens while the Director finds out that it cannot hand one out. */
+  async function begin(during: (effect: Effect, records: CausedRecords, run: RecordLog) => Promise<void>) {
+    const journal = new MemoryJournal();
+    const records = new CausedRecords(journal);
+    const run = new RecordLog().opened([planned("T-001"), planned("T-002")]);
+    const stored = await records.store(run);
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform(_run, effect, cause): Promise<NewRecord> {
+        asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
+        await during(effect, records, run);
+        if (effect.kind === "dispatch") throw new AntiphonError("ANT_REPO_NOT_FOUND", "it is gone");
+        if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // As far as this goes here.
+        const { type, runId, taskId, epoch, body } = new RecordLog(run.runId).judged("T-001", 1, {})
+          .records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: (...facts) => Performer.prototype.refusal(...facts),
+    };
+    const { deliver } = directorOver(journal, performer);
+    const verdicts = async () =>
+      (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
+        taskId,
+        (body as VerdictBody).verdict,
+      ]);
+    return { records, run, routed: stored[1]!, deliver, asked, verdicts };
+  }
+
+  test("D33 what another Director has handed out meanwhile is not refused, and comes to its true verdict", async () => {
+    const { records, run, routed, deliver, asked, verdicts } = await begin(async (effect, records, run) => {
+      if (effect.kind !== "dispatch" || effect.taskId !== "T-001") return;
+      await records.store(run.dispatched("T-001").dispatched("T-002"));
+    });
+    expect(await deliver(routed)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["dispatch T-001", "dispatch T-002"]);
+    expect(await verdicts()).toEqual([]);
+    const last = (await records.store(run.claimed("T-001").reported("T-001", 1, "ok"))).at(-1)!;
+    await deliver(last);
+    expect(await verdicts()).toEqual([["T-001", "PASS"]]);
+  });
+
+  test("D33 of two that are refused at once one ends the run, and the other is not said any more", async () => {
+    const { routed, deliver, asked, verdicts } = await begin(async () => undefined);
+    await deliver(routed);
+    expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);
+    expect(asked).toEqual(["dispatch T-001", "dispatch T-002", "close -"]);
+  });
+});
+
+describe("a dispatch that is held back", () => {
+  /** A batch run whose Director has asked once, and was told to wait. */
+  async function begin(run: RecordLog, perform: (effect: Effect) => Promise<void>) {
+    const journal = new MemoryJournal();
+    await new CausedRecords(journal).store(run);
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform({ runId }, effect, cause): Promise<NewRecord> {
+        asked.push(effect.kind);
+        await perform(effect);
+        const made = new RecordLog(runId);
+        if (effect.kind === "dispatch") made.dispatched(effect.taskId);
+        else made.add("closed", null, 0, closingOf((await runs.load(runId)).snapshot.context));
+        const { type, taskId, epoch, body } = made.records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: (...facts) => Performer.prototype.refusal(...facts),
+    };
+    const runs = new RunCache(journal, POLICY);
+    const turnstile: Turnstile = new Turnstile({
+      backlog: () => Promise.resolve({ ready: 0, atWork: 0 }),
+      now: () => 0,
+      goOn: (runId) => director.goOn(runId, new AbortController().signal),
+      onWaiting: () => undefined,
+    });
+    const { director } = directorOver(journal, performer, { runs, turnstile });
+    const { context } = (await runs.load(run.runId)).snapshot;
+    for (const effect of outstanding((await runs.load(run.runId)).snapshot))
+      if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
+    return { turnstile, asked, last: () => journal.records.at(-1)?.type };
+  }
+
+  test("O6 its turn does not wait for a clean room of the same run, which is another delivery's", async () => {
+    const run = new RecordLog()
+      .opened([planned("T-001"), planned("T-002")], { priority: "batch" })
+      .dispatched("T-001")
+      .claimed("T-001")
+      .reported("T-001", 1, "ok");
+    const never = new Promise<void>(() => undefined);
+    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+      kind === "verify" ? never : Promise.resolve(),
+    );
+    expect(await turnstile.turn()).toBe("nothing");
+    expect({ asked, last: last() }).toEqual({ asked: ["dispatch"], last: "dispatch" });
+  });
+
+  test("O6 where it is refused its run is closed, since no delivery would", async () => {
+    const run = new RecordLog().opened([planned("T-001")], { priority: "batch" });
+    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+      kind === "dispatch" ? Promise.reject(new AntiphonError("ANT_REPO_NOT_FOUND")) : Promise.resolve(),
+    );
+    expect(await turnstile.turn()).toBe("nothing");
+    expect({ asked, last: last() }).toEqual({ asked: ["dispatch", "close"], last: "closed" });
+  });
+});
+
+describe("a Director that goes on by itself", () => {
+  /** A run whose attempt was reported; the performer answers every effect at once. */
+  async function reported(
+    during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>,
+    look: (run: RunState, effect: Effect) => void = () => undefined,
+  ) {
+    const journal = new MemoryJournal();
+    const records = new CausedRecords(journal);
+    const run = new RecordLog()
+      .opened([planned("T-001")])
+      .dispatched("T-001")
+      .claimed("T-001");
+    const stored = await records.store(run.reported("T-001", 1, "ok"));
+    const asked: string[] = [];
+    const performer: Performs = {
+      async perform(state, effect, cause): Promise<NewRecord> {
+        const { runId } = state;
+        asked.push(effect.kind);
+        look(state, effect);
+        await during(effect, records, run);
+        const made = new RecordLog(runId);
+        if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
+        else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
+        else if (effect.kind === "close") made.add("closed", null, 0, closing as ClosedBody);
+        const { type, taskId, epoch, body } = made.records[0]!;
+        return { type, runId, taskId, epoch, cause, body } as NewRecord;
+      },
+      refusal: () => null,
+    };
+    const { deliver } = directorOver(journal, performer);
+    return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
+  }
+
+  const closing = {
+    status: "succeeded",
+    code: null,
+    message: "",
+    contract: {
+      status: "COMPLETE",
+      workflow: "BUILD",
+      tasks_completed: 1,
+      tasks_total: 1,
+      evidence: [],
+      next_action: "none",
+    },
+    commit: commitOf(1),
+    landedOn: "refs/heads/antiphon/run",
+    seal: digestOf(new Uint8Array()),
+  };
+
+  test("D12 verifies, lands and closes in one delivery, and its records lead to each other", async () => {
+    const { stored, deliver, asked, types } = await reported(async () => undefined);
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "land", "close"]);
+    expect(types().slice(-3)).toEqual(["verdict", "landing", "closed"]);
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toHaveLength(3);
+  });
+
+  test("D13 a cancel that is stored while the clean room works is seen before the landing", async () => {
+    const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
+      if (effect.kind === "verify") await records.store(run.canceled());
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "close"]);
+    expect(types().slice(-3)).toEqual(["cancel", "verdict", "closed"]);
+  });
+
+  test("D13 a cancel that is stored while a closing is made up is seen before the run is closed", async () => {
+    let closings = 0;
+    const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
+      if (effect.kind === "close" && (closings += 1) === 1) await records.store(run.canceled());
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(asked).toEqual(["verify", "land", "close", "close"]);
+    expect(types().slice(-3)).toEqual(["landing", "cancel", "closed"]);
+  });
+
+  test("D13 M6 a cancel that slips in before the landing, and that nobody tells of, is seen before the run is closed", async () => {
+    const seen: boolean[] = [];
+    const { stored, deliver, types } = await reported(
+      async (effect, records, run) => {
+        if (effect.kind === "land") await records.store(run.canceled());
+      },
+      (run, effect) => void (effect.kind === "close" && seen.push(run.cancel !== null)),
+    );
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(types().slice(-3)).toEqual(["cancel", "landing", "closed"]);
+    expect(seen).toEqual([true]);
+  });
+
+  test("D13 a run that moves each time is confirmed after the first time, so it ends", async () => {
+    let pauses = 0;
+    const { stored, deliver, types } = await reported(async (effect, records, run) => {
+      if (effect.kind !== "close") return;
+      pauses += 1;
+      await records.store(run.add("control", null, pauses, { kind: "pause", by: "local" }));
+    });
+    expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
+    expect(types().slice(-4)).toEqual(["landing", "control", "control", "closed"]);
+  });
+
+  test("D13 an intent or a claim alone makes the Director do nothing, and costs no read", async () => {
+    const { stored, deliver, asked } = await reported(async () => undefined);
+    for (const record of [stored[0]!, stored[3]!]) expect(await deliver(record)).toEqual({ kind: "done" });
+    expect(asked).toEqual([]);
+  });
+});
+
+test("D40: what is shown of a run follows the claim of an attempt, while the attempt goes on", async () => {
+  const { journal, deliver, hear, projector, views } = await toDispatch(async () => undefined);
+  await deliver();
+  const dispatch = (await journal.read("run_test0000000000000000")).at(-1)!;
+  const body = { associate: "associate_1", incarnation: "i" };
+  const { seq, digest } = dispatch;
+  const { runId, taskId, epoch } = dispatch;
+  const claim: NewRecord = { type: "claim", runId, taskId, epoch, cause: { seq, digest }, body };
+  await journal.append(claim);
+  expect(await hear((await journal.read(runId)).at(-1)!)).toEqual({ kind: "done" });
+  await projector.drain();
+  expect((await views.get(runId))?.value).toMatchObject({ steps: [{ phase: "claimed", epoch: 1 }] });
+});

@@ -1,0 +1,82 @@
+import { AntiphonError } from "@antiphon/contracts";
+import { closedRecord, intentRecord } from "@antiphon/contracts/testing/records";
+import { describe, expect, test, vi } from "vitest";
+import { sweepForever } from "./sweeper.ts";
+import { noTimes, silent, toDispatch } from "../testing/directing.ts";
+
+describe("sweep", () => {
+  const ALL = Number.MAX_SAFE_INTEGER;
+  const inAMinute = (upTo: number) => async () => () => ({ at: new Date(Date.now() + 60_000), upTo });
+
+  const sweepOnce = async (timing: { quietMs: number; patienceMs?: number }, upTo = ALL) => {
+    const parts = await toDispatch(async () => undefined);
+    const stop = new AbortController();
+    const sleep = async () => stop.abort();
+    await sweepForever(
+      { ...parts, times: noTimes, log: silent, progress: inAMinute(upTo), sleep },
+      { everyMs: 1, patienceMs: 1_000_000, ...timing },
+      stop.signal,
+    );
+    return parts.dispatches();
+  };
+
+  test("J10 finds a run that no delivery will move any more, and moves it", async () => {
+    expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
+  });
+
+  test("D10 leaves a run alone whose last record is young", async () => {
+    expect(await sweepOnce({ quietMs: 90_000 })).toBe(0);
+  });
+
+  test("D10 leaves the work of a run alone that may be under way, for as long as its patience", async () => {
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 1)).toBe(0);
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 50_000 }, 1)).toBe(1);
+    expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 2)).toBe(1);
+  });
+
+  test("D23 a Director whose own clock is a day behind, or ahead, sweeps by the server's", async () => {
+    for (const days of [-1, 1]) {
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+      try {
+        const parts = await toDispatch(async () => undefined);
+        const serverNow = Date.now() + 60_000;
+        vi.setSystemTime(Date.now() + days * 86_400_000);
+        const stop = new AbortController();
+        const progress = async () => () => ({ at: new Date(serverNow), upTo: ALL });
+        await sweepForever(
+          { ...parts, times: noTimes, log: silent, progress, sleep: async () => stop.abort() },
+          { everyMs: 1, quietMs: 30_000, patienceMs: 90_000 },
+          stop.signal,
+        );
+        expect(await parts.dispatches()).toBe(1);
+      } finally {
+        vi.useRealTimers();
+      }
+    }
+  });
+
+  test("D20 D21 reads open runs only, and one that cannot be read does not keep the others from being swept", async () => {
+    const parts = await toDispatch(async () => undefined);
+    const { journal } = parts;
+    for (const runId of ["run_broken", "run_finished"]) await journal.append(intentRecord(runId));
+    await journal.append(closedRecord("run_finished"));
+    const reads: string[] = [];
+    const read = journal.read.bind(journal);
+    journal.read = (runId, ...rest) => {
+      reads.push(runId);
+      const broken = new AntiphonError("ANT_JOURNAL_CORRUPT", "seq 7");
+      return runId === "run_broken" ? Promise.reject(broken) : read(runId, ...rest);
+    };
+    const stop = new AbortController();
+    const sleep = async () => stop.abort();
+    await sweepForever(
+      { ...parts, times: noTimes, log: silent, progress: inAMinute(ALL), sleep },
+      { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
+      stop.signal,
+    );
+    expect(reads).toContain("run_broken");
+    expect(reads).not.toContain("run_finished");
+    journal.read = read;
+    expect(await parts.dispatches()).toBe(1);
+  });
+});

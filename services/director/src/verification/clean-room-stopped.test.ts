@@ -1,0 +1,121 @@
+import { AntiphonError, digestOf, limits, type SandboxOutcome, type StoredRecord } from "@antiphon/contracts";
+import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
+import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { afterEach, expect, test, vi } from "vitest";
+import { CleanRoom } from "./clean-room.ts";
+import { CausedRecords } from "../testing/caused-records.ts";
+import { BASE, RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
+import { Performer } from "../effects/performer.ts";
+import { directorOver } from "../testing/directing.ts";
+
+const PATCH = Buffer.from("a patch");
+
+afterEach(() => void vi.useRealTimers());
+
+/** The runner's word for a job that was stopped, whoever stopped it. */
+const stopped = (message: string): SandboxOutcome => ({
+  outcome: "canceled",
+  code: "ANT_SANDBOX_CANCELED",
+  message,
+  steps: [],
+  changes: null,
+  meta: { bootMs: 1, provider: "docker", node: "sr_test", image: "img", containerId: "c1" },
+});
+
+const proposed = (): RecordLog => {
+  const run = new RecordLog()
+    .opened([planned("T-001")])
+    .dispatched("T-001")
+    .claimed("T-001")
+    .reported("T-001", 1, "ok");
+  const last = run.records.at(-1);
+  if (last?.type !== "result") throw new Error("unreachable");
+  const patch = { bucket: "ANT_EVIDENCE_FILES", name: "p", digest: digestOf(PATCH), bytes: PATCH.length };
+  Object.assign(last.body, { patch });
+  return run;
+};
+
+/** Its one task has landed; the branch it is for has moved. */
+const integrating = (): RecordLog =>
+  new RecordLog()
+    .opened([planned("T-001")], { land_on: "main" })
+    .dispatched("T-001")
+    .claimed("T-001")
+    .reported("T-001", 1, "ok")
+    .judged("T-001", 1, { commit: commitOf(1) })
+    .landed("T-001", 1, commitOf(1));
+
+/** A Director whose clean room is the real adapter; `run` is the sandbox-runner's side of it. */
+async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<SandboxOutcome>) {
+  const journal = new MemoryJournal();
+  const records = new CausedRecords(journal);
+  const stored = await records.store(run);
+  const none = (): never => {
+    throw new AntiphonError("ANT_JOURNAL_GAP", "not asked for here");
+  };
+  const performer = new Performer({
+    repository: {
+      inspect: none,
+      land: none,
+      commit: none,
+      discoverChecks: none,
+      tip: () => Promise.resolve(commitOf(7)),
+      replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
+      exportBase: (_repo, commit) =>
+        Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
+      candidate: () =>
+        Promise.resolve({
+          kind: "candidate",
+          unproven: [],
+          candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
+        }),
+    },
+    room: new CleanRoom({ run: (_job, { signal }) => sandbox(signal) }, new MemoryBlobs()),
+    evidence: { store: none, patch: () => Promise.resolve(PATCH) },
+    letters: { bury: none },
+  });
+  const over = directorOver(journal, performer);
+  const deliver = (signal?: AbortSignal) => over.deliver(stored.at(-1) as StoredRecord, { signal });
+  const written = () => journal.records.slice(stored.length).map(({ type }) => type);
+  return { records, deliver, written };
+}
+
+test.each([
+  ["of a proposal", proposed],
+  ["of a whole run", integrating],
+])("V6 a verification %s whose runner stops by itself is tried again, and is no verdict", async (_, run) => {
+  for (const reason of ["the runner stops", "the requester went silent"]) {
+    const { deliver, written } = await begin(run(), () => Promise.resolve(stopped(reason)));
+    expect(await deliver()).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_FAILED" });
+    expect(written()).toEqual([]);
+  }
+});
+
+test("V6 a clean room that was stopped because its run is canceled is a cancel, and no verdict", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  let entered = (): void => undefined;
+  const isIn = new Promise<void>((resolve) => (entered = resolve));
+  const run = proposed();
+  const { records, deliver, written } = await begin(run, (signal) => {
+    entered();
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(stopped("canceled by the requester")));
+    });
+  });
+  const outcome = deliver();
+  await isIn;
+  await records.store(run.canceled());
+  await vi.advanceTimersByTimeAsync(limits.claimHeartbeatMs);
+  expect(await outcome).toMatchObject({ kind: "retry", code: "ANT_RUN_CANCELED" });
+  expect(written()).toEqual(["cancel"]);
+});
+
+test("V6 a clean room that a stopping Director left is no verdict", async () => {
+  const stop = new AbortController();
+  const { deliver, written } = await begin(proposed(), () => {
+    stop.abort();
+    return Promise.resolve(stopped("canceled by the requester"));
+  });
+  expect(await deliver(stop.signal)).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_CANCELED" });
+  expect(written()).toEqual([]);
+});

@@ -1,0 +1,102 @@
+/**
+ * V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network.
+ *
+ * Invariants:
+ *   V6 A clean room that was stopped says nothing about the change. A runner also stops a job by itself (it shuts down, or
+ *      took us for silent): that is tried again. No verdict is made of either.
+ */
+import {
+  AntiphonError,
+  isErrorCode,
+  type CheckOutcome,
+  type SandboxOutcome,
+  type SandboxStepOutcome,
+} from "@antiphon/contracts";
+import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
+import { overlayTar } from "@antiphon/git";
+import { INTEGRATION, type CleanRoomPort, type RoomRequest } from "../ports.ts";
+
+const TAIL_CHARS = 2048;
+
+export class CleanRoom implements CleanRoomPort {
+  readonly #sandbox: SandboxClient;
+  readonly #files: Blobs;
+
+  constructor(sandbox: SandboxClient, files: Blobs) {
+    this.#sandbox = sandbox;
+    this.#files = files;
+  }
+
+  async check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]> {
+    const { candidate, checks, budgetMs } = request;
+    const overlay = candidate === null ? null : overlayTar(candidate.overlay);
+    const outcome = await this.#sandbox.run(
+      {
+        jobId: `job_${uniqueId()}`,
+        run: request.run,
+        task: request.task ?? INTEGRATION,
+        epoch: request.epoch,
+        purpose: request.purpose,
+        image: request.image,
+        budgetMs,
+        workspace: {
+          tree: request.tree.object,
+          files: [],
+          overlay: overlay === null ? null : await this.#files.put(null, overlay),
+          deletions: candidate?.deletions ?? [],
+        },
+        steps: checks.map((command, i) => ({
+          id: `check-${i + 1}`,
+          argv: ["sh", "-c", command],
+          env: {},
+          timeoutMs: budgetMs,
+          continueOnFailure: true,
+        })),
+        collect: false,
+      },
+      { signal },
+    );
+    return outcomesOf(outcome, checks, signal);
+  }
+}
+
+/** A sandbox that ran is a fact about the change; one that broke is a fact about us, and no verdict. */
+function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): CheckOutcome[] {
+  switch (outcome.outcome) {
+    case "completed":
+    case "timeout":
+    case "oom":
+      return checks.map((command, i) => checkOutcome(command, outcome, outcome.steps[i]));
+    case "canceled":
+      if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
+      throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // V6
+    case "refused":
+    case "error":
+      throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);
+  }
+}
+
+function checkOutcome(
+  command: string,
+  outcome: SandboxOutcome,
+  step: SandboxStepOutcome | undefined,
+): CheckOutcome {
+  if (step === undefined) {
+    const tail = `not run: ${outcome.message}`;
+    return {
+      command,
+      exitCode: null,
+      timedOut: outcome.outcome === "timeout",
+      durationMs: 0,
+      stdout: null,
+      stderr: null,
+      tail,
+    };
+  }
+  const { stdout, stderr, exitCode, timedOut, durationMs } = step;
+  const tail = [stdout.tail, stderr.tail]
+    .filter((text) => text !== "")
+    .join("\n")
+    .slice(-TAIL_CHARS);
+  return { command, exitCode, timedOut, durationMs, stdout: stdout.blob, stderr: stderr.blob, tail };
+}

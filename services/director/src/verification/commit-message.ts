@@ -1,0 +1,46 @@
+/** What a landed commit says. A function of the records, so that a retried landing makes the same commit. */
+import type { TaskPhase, TaskState } from "@antiphon/run";
+
+const SUBJECT_MAX = 72;
+
+export interface CommitMessage {
+  message: string;
+  trailers: Record<string, string>;
+}
+
+export function commitMessage(
+  runId: string,
+  task: TaskState,
+  phase: Extract<TaskPhase, { kind: "proposed" }>,
+): CommitMessage {
+  const { instruction, task_id } = task.planned.task;
+  const subject = shorten(firstLine(instruction));
+  const summary = phase.report.result.summary.trim();
+  return {
+    message: summary === "" || summary === subject ? subject : `${subject}\n\n${printable(summary)}`,
+    trailers: {
+      "Antiphon-Run": runId,
+      "Antiphon-Task": task_id,
+      "Antiphon-Epoch": String(phase.epoch),
+      "Antiphon-Evidence": phase.report.evidence.digest,
+    },
+  };
+}
+
+function firstLine(text: string): string {
+  return printable(text.split("\n", 1)[0] ?? "").trim();
+}
+
+function shorten(line: string): string {
+  if (line.length <= SUBJECT_MAX) return line;
+  const cut = line.slice(0, SUBJECT_MAX - 1);
+  const space = cut.lastIndexOf(" ");
+  return `${space > SUBJECT_MAX / 2 ? cut.slice(0, space) : cut}…`;
+}
+
+/** Keeps line breaks and drops what could rewrite a terminal or fake a trailer's line. */
+function printable(text: string): string {
+  return text
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, " ")
+    .replace(/^(Antiphon-[A-Za-z]+):/gm, "$1 -");
+}

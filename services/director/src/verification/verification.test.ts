@@ -1,0 +1,178 @@
+import { AntiphonError, digestOf, type BlobRef } from "@antiphon/contracts";
+import { expect, test } from "vitest";
+import { outstanding, openRun, replay } from "@antiphon/run";
+import { BASE, RecordLog, check, planned } from "@antiphon/run/testing/record-log";
+import type { Unproven } from "@antiphon/git";
+import type { CleanRoomPort, RoomRequest } from "../ports.ts";
+import { verify, type VerificationPorts } from "./verification.ts";
+import { POLICY } from "../testing/directing.ts";
+
+const PATCH = Buffer.from("a patch");
+const REF: BlobRef = {
+  bucket: "ANT_EVIDENCE_FILES",
+  name: "p",
+  digest: digestOf(PATCH),
+  bytes: PATCH.length,
+};
+const CANDIDATE = { tree: "c".repeat(40), objects: [], overlay: [], deletions: [] };
+
+/** A run whose Associate reports success, with `said` as its own account of the checks. */
+function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
+  const log = new RecordLog()
+    .opened([planned("T-001")], {}, workflow)
+    .dispatched("T-001")
+    .claimed("T-001");
+  log.reported("T-001", 1, "ok");
+  const last = log.records.at(-1);
+  if (last?.type !== "result" || last.body.kind !== "reported") throw new Error("unreachable");
+  Object.assign(last.body, { patch: REF });
+  Object.assign(last.body.result, said);
+  const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
+  const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
+  if (effect?.kind !== "verify") throw new Error("nothing to verify");
+  return { context, effect };
+}
+
+function portsOver(room: CleanRoomPort, unproven: readonly Unproven[] = []) {
+  const applied: unknown[] = [];
+  const none = (): never => {
+    throw new Error("not asked for here");
+  };
+  const ports: VerificationPorts = {
+    repository: {
+      inspect: none,
+      land: none,
+      replayOnto: none,
+      tip: none,
+      discoverChecks: none,
+      exportBase: (_repo, commit) =>
+        Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
+      candidate: (_repo, head, patch) => {
+        applied.push([head, patch.toString()]);
+        return Promise.resolve({ kind: "candidate", unproven, candidate: CANDIDATE });
+      },
+      commit: () => Promise.resolve("d".repeat(40)),
+    },
+    room,
+    evidence: {
+      store: () => Promise.resolve({ key: "k", digest: digestOf(PATCH) }),
+      patch: () => Promise.resolve(PATCH),
+    },
+  };
+  return { ports, applied };
+}
+
+async function verdictOf(exitCode: number, said: object = {}) {
+  const { context, effect } = reported("BUILD", said);
+  const asked: RoomRequest[] = [];
+  const { ports, applied } = portsOver({
+    check: (request) => {
+      asked.push(request);
+      return Promise.resolve([check(exitCode)]);
+    },
+  });
+  const verdict = await verify(context, effect, ports, new AbortController().signal);
+  return { verdict, asked, applied };
+}
+
+test("V1 what is checked is the patch on the run's head, by the contract's commands", async () => {
+  const { verdict, asked, applied } = await verdictOf(0);
+  expect(applied).toEqual([[BASE, "a patch"]]);
+  expect(asked).toMatchObject([
+    { purpose: "verify", tree: { commit: BASE }, candidate: CANDIDATE, checks: ["npm test"] },
+  ]);
+  expect(verdict).toMatchObject({ verdict: "PASS", head: BASE, tree: CANDIDATE.tree });
+});
+
+test("V1 whatever the Associate said of its checks, its files and its commands, the verdict is the same", async () => {
+  const lie = {
+    summary: "all green",
+    commands_run: ["true"],
+    files_changed: ["another"],
+    verify: { mode: "smoke", status: "pass", commands: ["true"], logs_path: null },
+  };
+  for (const exitCode of [0, 1]) {
+    const [honest, lying] = [await verdictOf(exitCode), await verdictOf(exitCode, lie)];
+    expect(lying).toEqual(honest);
+    expect(lying.verdict.verdict).toBe(exitCode === 0 ? "PASS" : "FAIL");
+  }
+});
+
+test.each(["verify", "base"] as const)(
+  "V7 when the %s room of a trial breaks, the other one is stopped and has ended before that is told",
+  async (breaking) => {
+    const { context, effect } = reported("DEBUG");
+    const ended: string[] = [];
+    const { ports } = portsOver({
+      check: ({ purpose }, signal) => {
+        if (purpose === breaking)
+          return Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", purpose));
+        return new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            // Its runner confirms the cancel a while later.
+            setImmediate(() => {
+              ended.push(purpose);
+              reject(new AntiphonError("ANT_SANDBOX_CANCELED", purpose));
+            });
+          });
+        });
+      },
+    });
+    const verdict = verify(context, effect, ports, new AbortController().signal);
+    await expect(verdict).rejects.toMatchObject({ code: "ANT_SANDBOX_RUNNER_LOST", detail: breaking });
+    expect(ended).toEqual([breaking === "verify" ? "base" : "verify"]);
+  },
+);
+
+test("V2 a BUILD change of a source that the check runs is tried on the base too, and fails where that passes", async () => {
+  const { context, effect } = reported("BUILD");
+  for (const [before, verdict] of [
+    [1, "PASS"],
+    [0, "FAIL"],
+  ] as const) {
+    const asked: string[] = [];
+    const { ports } = portsOver(
+      {
+        check: ({ purpose }) => {
+          asked.push(purpose);
+          return Promise.resolve([check(purpose === "base" ? before : 0)]);
+        },
+      },
+      [{ path: "src/a.js", why: "the check runs it" }],
+    );
+    const body = await verify(context, effect, ports, new AbortController().signal);
+    expect(body.verdict).toBe(verdict);
+    expect(asked).toEqual(["verify", "base"]);
+  }
+});
+
+test("V13 a check that nobody named is discovered in the commit the run started from, whatever landed since", async () => {
+  const { context, effect } = reported("BUILD");
+  const bare = structuredClone(effect);
+  bare.task.planned.task.verify_profile.commands = [];
+  const { ports } = portsOver({ check: () => Promise.resolve([check(0)]) });
+  const discoveredAt: string[] = [];
+  ports.repository.discoverChecks = (_repo, commit) => {
+    discoveredAt.push(commit);
+    return Promise.resolve(["make test"]);
+  };
+  await verify({ ...context, head: "e".repeat(40) }, bare, ports, new AbortController().signal);
+  expect(discoveredAt).toEqual([BASE]);
+});
+
+test("the policy's bounds of the intent record are what a change is held to, and a breach is told as it is", async () => {
+  const { context, effect } = reported("BUILD");
+  const policy = { profiles: ["strict"], max_files: 1, protected_paths: ["deploy/**"] };
+  if (context.intent === null) throw new Error("unreachable");
+  const bounded = { ...context, intent: { ...context.intent, policy } };
+  const { ports } = portsOver({ check: () => Promise.reject(new Error("no room is asked for")) });
+  const asked: unknown[] = [];
+  ports.repository.candidate = (_repo, _head, _patch, rules) => {
+    asked.push(rules.policy);
+    return Promise.resolve({ kind: "refused", code: "ANT_PATCH_POLICY", message: "2 files, at most 1" });
+  };
+  const verdict = await verify(bounded, effect, ports, new AbortController().signal);
+  expect(asked).toEqual([policy]);
+  expect(verdict).toMatchObject({ code: "ANT_PATCH_POLICY", message: "2 files, at most 1", commit: null });
+  expect(verdict.verdict).not.toBe("PASS");
+});

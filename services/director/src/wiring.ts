@@ -1,0 +1,206 @@
+/** Wires the Director's parts over the bus. */
+import {
+  AntiphonError,
+  BUCKETS,
+  subjects,
+  type RepoInspectRequest,
+  type RunContractRequest,
+  type RunRebuildRequest,
+} from "@antiphon/contracts";
+import {
+  allDone,
+  associatesBacklog,
+  consume,
+  consumeTimers,
+  openBlobs,
+  openDeadLetters,
+  openJournal,
+  openJournalAudit,
+  openKv,
+  openRunArchive,
+  openSigningKey,
+  openTimers,
+  pinOwnKey,
+  progressOf,
+  putBackLost,
+  requeueing,
+  sandboxClient,
+  serveRpc,
+  systemClock,
+  tell,
+  type Bus,
+  type Logger,
+  type Role,
+  type ServiceContext,
+  type SigningKey,
+} from "@antiphon/runtime";
+import { sweepScratch } from "@antiphon/git";
+import { CleanRoom } from "./verification/clean-room.ts";
+import { PoisonLetters } from "./effects/poison-letters.ts";
+import { Repositories } from "./landing/repositories.ts";
+import { VerdictEvidence } from "./verification/verdict-evidence.ts";
+import { archiveForever } from "./upkeep/archiver.ts";
+import type { DirectorConfig } from "./config.ts";
+import { contractOf } from "@antiphon/run";
+import { Director, type DirectorParts } from "./scheduling/director.ts";
+import { Performer } from "./effects/performer.ts";
+import type { RepositoryPort } from "./ports.ts";
+import { Projector } from "./views/projector.ts";
+import { Rebuilder } from "./upkeep/rebuilder.ts";
+import { Rounds } from "./scheduling/rounds.ts";
+import { RunCache } from "./runs/run-cache.ts";
+import { sweepForever } from "./upkeep/sweeper.ts";
+import { Timekeeper } from "./timers/timekeeper.ts";
+import { Turnstile } from "./admission/turnstile.ts";
+import type { VerificationPorts } from "./verification/verification.ts";
+
+export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
+  const { bus, node } = context;
+  await sweepScratch(new Date());
+  const key = openSigningKey(config.keyFile);
+  await trustOwnKey(context, config, key);
+  await openKv(bus, BUCKETS.keys).put(key.jwk.kid, key.jwk);
+  const signer = {
+    publicKey: Buffer.from(key.jwk.x, "base64url"),
+    sign: (bytes: Uint8Array) => key.sign(bytes),
+  };
+  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const ports = {
+    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log),
+    room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
+    evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
+  };
+  return directOver(context, config, ports, key);
+}
+
+/** Where decisions are checked at all, this Director's own have to count, and those of its next process too. */
+async function trustOwnKey(
+  { bus, log, config }: ServiceContext,
+  { keyFile }: DirectorConfig,
+  key: SigningKey,
+): Promise<void> {
+  if (config.unsafeTrust || config.trustedKeysFile === null) return;
+  if (keyFile === null) {
+    const detail =
+      "ANTIPHON_DIRECTOR_KEY is not set: a key that ends with the process cannot be trusted by others";
+    throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_KEY" } });
+  }
+  await pinOwnKey(bus, config.trustedKeysFile, key, log);
+}
+
+/** The Director over its ports to git, to the clean room and to the evidence. */
+export function directOver(
+  { bus, log, signal }: Pick<ServiceContext, "bus" | "log" | "signal">,
+  config: DirectorConfig,
+  ports: VerificationPorts,
+  key: SigningKey,
+): Role {
+  const journal = openJournal(bus, { log, key });
+  const letters = new PoisonLetters(openDeadLetters(bus), journal);
+  const performer = new Performer({ ...ports, letters });
+  const views = openKv(bus, BUCKETS.runs);
+  const runs = new RunCache(journal, config.policy);
+  const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
+  // Read past the memory that decisions are made from: what is shown has no part in them.
+  const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
+  const projector = new Projector(documents, read, log);
+  const times = new Timekeeper(
+    {
+      journal,
+      runs,
+      timers: openTimers(bus),
+      log,
+      hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+      now: () => performance.now(),
+      onNoted: () => arming.needed(),
+    },
+    config.timers,
+  );
+  const turnstile: Turnstile = new Turnstile({
+    backlog: () => associatesBacklog(bus),
+    now: () => performance.now(),
+    goOn: (runId) => director.goOn(runId, signal),
+    onWaiting: () => turning.needed(),
+  });
+  const armEveryMs = config.timers.armAfterMs / 4;
+  const arming = new Rounds({ step: () => times.arm(), everyMs: armEveryMs, failure: "timers not set", log });
+  const turn = { step: () => turnstile.turn(), everyMs: TURN_MS, failure: "nobody let through" };
+  const turning = new Rounds({ ...turn, log });
+  const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
+    tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
+  const director = new Director({ journal, runs, performer, projector, times, turnstile, tell: say, log });
+
+  const rebuilder = new Rebuilder({
+    audit: openJournalAudit(bus),
+    ...{ views, runs, director, projector, log, clock: systemClock, signal, doubt: bus.trust.doubt },
+    putBack: (lost) => putBackLost(bus, key, lost),
+    partitions: () => bus.partitions,
+  });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
+  const work = consume(bus, {
+    consumer: "director",
+    slots: config.slots,
+    log,
+    signal,
+    handle: requeueing("director", journal, (delivery) => director.handle(delivery)),
+  });
+
+  consumeTimers(bus, {
+    slots: config.slots,
+    log,
+    signal,
+    handle: ({ address, at }) => times.due(address, at),
+  });
+
+  const stop = new AbortController();
+  const going = [arming.run(stop.signal), turning.run(stop.signal)];
+  const sweeps = sweepForever(
+    {
+      journal,
+      runs,
+      director,
+      times,
+      log,
+      progress: () => progressOf(bus, "director"),
+      sleep: (ms, until) => systemClock.sleep(ms, until),
+    },
+    config.sweep,
+    stop.signal,
+  );
+  const archiving = archiveForever(
+    { archive: openRunArchive(bus, journal), log, clock: systemClock },
+    config.archive,
+    stop.signal,
+  );
+  return {
+    async drain() {
+      stop.abort();
+      try {
+        await allDone([sweeps, archiving, ...going, work.drain()]);
+      } finally {
+        await projector.drain(); // what the others did is shown, whichever of them failed
+      }
+    },
+  };
+}
+
+/** How often it is looked whether there is room for held attempts, while some are. */
+const TURN_MS = 50;
+
+/** What the gateway asks; any Director answers. */
+function answerQuestions(
+  bus: Bus,
+  parts: { repository: RepositoryPort; rebuilder: Rebuilder; runs: RunCache; log: Logger },
+): void {
+  const { repository, rebuilder, runs, log } = parts;
+  const inspect = (request: RepoInspectRequest) => repository.inspect(request);
+  const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
+  serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
+  const contract = async ({ runId, taskId }: RunContractRequest) => {
+    const { records, snapshot } = await runs.load(runId);
+    if (records.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
+    return { contract: contractOf(snapshot.context, taskId) };
+  };
+  serveRpc(bus, subjects.runContract, "director", contract, { log });
+  serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
+}

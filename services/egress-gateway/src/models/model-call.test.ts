@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { NEW_ACCOUNT, reserve, settle } from "./ledger.ts";
+import { endpointOf, readCall, type Endpoint } from "./model-call.ts";
+import { UsageReader } from "./model-usage.ts";
+import { chargeOf } from "./pricing.ts";
+import { EgressRefusal } from "../policy/refusal.ts";
+
+const price = {
+  input: 3_000_000,
+  output: 15_000_000,
+  cache_read: 300_000,
+  cache_write: 6_000_000,
+  max_output: 1000,
+};
+const read = (endpoint: Endpoint, body: unknown) =>
+  readCall(endpoint, Buffer.from(JSON.stringify(body)), { m: price });
+const rule = (endpoint: Endpoint, body: unknown): string | null => {
+  try {
+    read(endpoint, body);
+    return null;
+  } catch (error) {
+    return error instanceof EgressRefusal ? error.rule : String(error);
+  }
+};
+
+describe("a model call", () => {
+  it("K2, K3: is bounded by its bytes and by an answer length that is always said", () => {
+    const body = { model: "m", messages: [{ role: "user", content: "hello" }], stream: true };
+    const call = read("chat", body);
+    expect(call.body).toEqual({
+      ...body,
+      max_completion_tokens: 1000,
+      stream_options: { include_usage: true },
+    });
+    const input = JSON.stringify(body).length + 2048;
+    expect(call.most).toEqual({ tokens: input + 1000, usd_micro: Math.ceil(input * 6 + 1000 * 15) });
+    expect(read("messages", { model: "m", max_tokens: 10, messages: [] }).most.tokens).toBeLessThan(
+      2048 + 100,
+    );
+    expect(read("chat", { ...body, n: 3, max_tokens: 10 }).most.tokens).toBeGreaterThan(30 + 2048);
+  });
+
+  it("K1: does not leave with what cannot be priced", () => {
+    const ok = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "x" }] }] };
+    expect(rule("chat", ok)).toBeNull();
+    expect(rule("chat", { ...ok, model: "other" })).toBe("model:unknown");
+    expect(rule("chat", { ...ok, model: "__proto__" })).toBe("model:unknown");
+    expect(rule("chat", { ...ok, web_search_options: {} })).toBe("model:field");
+    expect(rule("responses", { model: "m", input: "x", previous_response_id: "r" })).toBe("model:field");
+    expect(rule("messages", { model: "m", messages: [], mcp_servers: [] })).toBe("model:field");
+    expect(rule("chat", { ...ok, tools: [{ type: "function", function: { name: "f" } }] })).toBeNull();
+    expect(rule("responses", { model: "m", input: "x", tools: [{ type: "code_interpreter" }] })).toBe(
+      "model:tools",
+    );
+    expect(
+      rule("messages", { model: "m", messages: [], tools: [{ name: "f", input_schema: {} }] }),
+    ).toBeNull();
+    expect(
+      rule("messages", {
+        model: "m",
+        messages: [{ role: "user", content: [{ type: "image", source: { type: "url", url: "x" } }] }],
+      }),
+    ).toBe("model:content");
+    expect(
+      rule("responses", {
+        model: "m",
+        input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }],
+      }),
+    ).toBe("model:content");
+    expect(rule("chat", { ...ok, max_tokens: 1e9 })).toBe("model:bound");
+    expect(rule("chat", { ...ok, max_tokens: 1, max_completion_tokens: 2000 })).toBe("model:bound");
+    expect(rule("chat", { ...ok, n: 1.5 })).toBe("model:answers");
+    expect(rule("chat", [])).toBe("model:body");
+    expect(endpointOf("/v1/messages", "openai")).toBeNull();
+    expect(endpointOf("/v1/chat/completions", "openai")).toBe("chat");
+  });
+
+  it("W1: says what was used as the answer says it, and nothing when it does not", () => {
+    const whole = (endpoint: Endpoint, document: object) => {
+      const reader = new UsageReader(endpoint, false);
+      reader.push(JSON.stringify(document));
+      return reader.end();
+    };
+    expect(
+      whole("chat", {
+        usage: { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
+      }),
+    ).toEqual({ input: 6, output: 5, cache_read: 4, cache_write: 0 });
+    expect(
+      whole("messages", { usage: { input_tokens: 3, output_tokens: 4, cache_creation_input_tokens: 5 } }),
+    ).toEqual({ input: 3, output: 4, cache_read: 0, cache_write: 5 });
+    expect(whole("chat", { choices: [] })).toBeNull();
+    expect(whole("chat", { usage: { prompt_tokens: -1, completion_tokens: 5 } })).toBeNull();
+    const stream = new UsageReader("messages", true);
+    const text =
+      'data: {"type":"message_start","message":{"usage":{"input_tokens":7,"output_tokens":1}}}\n\ndata: {"type":"message_delta","usage":{"output_tokens":9}}\n\n';
+    for (const letter of text) stream.push(letter);
+    expect(stream.end()).toEqual({ input: 7, output: 9, cache_read: 0, cache_write: 0 });
+    expect(chargeOf({ input: 1, output: 1, cache_read: 1, cache_write: 1 }, price)).toEqual({
+      tokens: 4,
+      usd_micro: 25,
+    });
+  });
+});
+
+describe("an account", () => {
+  it("M1, M2, M3: reserves before, settles after, and never passes its budget", () => {
+    const budget = { tokens: 100, usd_micro: 50 };
+    const first = reserve(NEW_ACCOUNT, budget, { tokens: 60, usd_micro: 20 });
+    if ("over" in first) throw new Error(first.over);
+    expect(reserve(first, budget, { tokens: 41, usd_micro: 1 })).toHaveProperty("over");
+    expect(reserve(first, budget, { tokens: 1, usd_micro: 31 })).toHaveProperty("over");
+    const settled = settle(first, { tokens: 60, usd_micro: 20 }, { tokens: 10, usd_micro: 3 });
+    expect(settled).toMatchObject({
+      used: { tokens: 10, usd_micro: 3 },
+      reserved: { tokens: 0, usd_micro: 0 },
+      calls: 1,
+    });
+    expect(reserve(settled, budget, { tokens: 90, usd_micro: 47 })).not.toHaveProperty("over");
+    expect(reserve(NEW_ACCOUNT, {}, { tokens: 0, usd_micro: 0 })).toHaveProperty("over");
+  });
+});

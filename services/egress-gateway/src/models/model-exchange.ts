@@ -1,0 +1,220 @@
+/**
+ * A model call: read whole, priced, reserved, sent, streamed back, settled, recorded.
+ *
+ * Invariants:
+ *   B1  Nothing leaves before its reservation is stored; when that cannot be done, nothing leaves.
+ *   B2  An answer without usage is charged in full, unless the other side refused the call (4xx).
+ *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
+ *   B4  Nobody waits longer than the exchange lasts for the sandbox to take its answer: a deadline, or a sandbox that hung
+ *       up, also before it was written to, ends the wait, so every reservation is settled. A wait leaves no listener behind.
+ *   B5  A call that never left (its host has no address it may go to, its sandbox hung up while it was reserved) costs
+ *       nothing. From its first byte on it may have been carried out, and B2 holds.
+ */
+import type { IncomingMessage } from "node:http";
+import { addAbortSignal, PassThrough } from "node:stream";
+import { digestOf, limits, type BlobRef, type ModelBudget } from "@antiphon/contracts";
+import type { BudgetStore } from "./budget-store.ts";
+import type { Upstream } from "../proxy/upstream.ts";
+import type { ModelHost } from "../config.ts";
+import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
+import type { Charge } from "./ledger.ts";
+import { endpointOf, readCall, type ModelCall } from "./model-call.ts";
+import { UsageReader } from "./model-usage.ts";
+import { chargeOf } from "./pricing.ts";
+import { EgressRefusal } from "../policy/refusal.ts";
+import { scrubbed, Scrubber } from "../policy/scrubber.ts";
+
+const NOTHING: Charge = { tokens: 0, usd_micro: 0 };
+
+export interface ModelPorts {
+  readonly run: string;
+  readonly budget: ModelBudget | null;
+  readonly budgets: Pick<BudgetStore, "reserve" | "settle">;
+  readonly hosts: ReadonlyMap<string, ModelHost>;
+  readonly upstream: Pick<Upstream, "send">;
+  readonly needles: readonly string[];
+  readonly store: (recording: Buffer) => Promise<BlobRef>;
+  /** Tells of a call that is over. */
+  readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer> {
+  const host = ports.hosts.get(ask.target.host);
+  const { method = "" } = ask.request;
+  if (host === undefined)
+    throw new EgressRefusal("ANT_EGRESS_MODEL", "model:host", "no prices for this host");
+  if (method === "GET" && ask.target.path === "/v1/models") return listModels(ask, ports);
+  const endpoint = method === "POST" ? endpointOf(ask.target.path, host.shape) : null;
+  if (endpoint === null || ask.target.query !== null)
+    throw new EgressRefusal(
+      "ANT_EGRESS_METHOD",
+      "model:path",
+      `${method} ${ask.target.path} cannot be metered`,
+    );
+  const call = readCall(endpoint, await bodyOf(ask), host.prices);
+  if (ports.budget === null)
+    throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", "the run has no model budget");
+  await ports.budgets.reserve(ports.run, ports.budget, call.most); // B1
+  return metered(ask, ports, call);
+}
+
+async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promise<ModelAnswer> {
+  let charged: Charge | null = null;
+  const heard: Heard = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
+  try {
+    charged = await answered(ask, ports, call, heard);
+  } finally {
+    charged ??= heard.hasLeft ? call.most : NOTHING; // B2, B5
+    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure); // what was reserved stays (M2)
+  }
+  const recording = await record(ask, ports, call, heard, charged);
+  ports.onCall(recording, charged);
+  const entry = {
+    name: call.model,
+    reserved_tokens: call.most.tokens,
+    charged_tokens: charged.tokens,
+    charged_usd_micro: charged.usd_micro,
+    recording: recording?.name ?? null,
+  };
+  ask.response.end();
+  return { rule: `model:${call.endpoint}`, status: heard.status, entry };
+}
+
+interface Heard {
+  /** From here on it may have been carried out. */
+  hasLeft: boolean;
+  status: number;
+  headers: Readonly<Record<string, unknown>>;
+  text: string;
+  truncated: boolean;
+}
+
+/** Passes the answer on as it comes, and says what it cost. */
+async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard: Heard): Promise<Charge> {
+  const { target, response, signal } = ask;
+  const body = Buffer.from(JSON.stringify(call.body), "utf8");
+  const answer = await ports.upstream.send({
+    target,
+    method: "POST",
+    headers: outgoing(ask, body),
+    body,
+    signal,
+    onLeave: () => (heard.hasLeft = true),
+  });
+  if (!isPlain(answer)) throw unreadable(target.host);
+  heard.status = answer.statusCode ?? 0;
+  heard.headers = cleanHeaders(answer, ports.needles);
+  response.writeHead(heard.status, heard.headers as Record<string, string>);
+  const usage = new UsageReader(call.endpoint, call.stream && isEventStream(answer));
+  const scrub = new Scrubber(ports.needles);
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  const pass = async (piece: Buffer): Promise<void> => {
+    const text = decoder.decode(piece, { stream: true });
+    usage.push(text);
+    heard.text += text;
+    if (piece.length > 0 && !response.write(piece)) await drained(ask);
+  };
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    ask.down(chunk.length);
+    if (bytes > limits.modelAnswerBytes) {
+      heard.truncated = true;
+      break;
+    }
+    await pass(scrub.push(chunk));
+  }
+  await pass(scrub.end());
+  const used = heard.truncated ? null : usage.end();
+  if (used !== null) return chargeOf(used, call.price);
+  const isRefused = heard.status >= 400 && heard.status < 500;
+  return isRefused ? NOTHING : call.most; // B2
+}
+
+function outgoing(ask: ModelAsk, body: Buffer): ModelAsk["headers"] {
+  const { "anthropic-beta": _priced, "content-encoding": _coded, ...headers } = ask.headers;
+  return { ...headers, "content-type": "application/json", "content-length": String(body.length) };
+}
+
+function isEventStream(answer: IncomingMessage): boolean {
+  return (answer.headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
+}
+
+/** Until what was written is taken. B4: throws when the exchange is over before that. */
+async function drained({ response, signal }: ModelAsk): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    signal.addEventListener("abort", done);
+  });
+  signal.throwIfAborted();
+}
+
+/** B3. A recording that cannot be stored is no reason to lose an answer that was paid for; the log says so. */
+async function record(
+  ask: ModelAsk,
+  ports: ModelPorts,
+  call: ModelCall,
+  heard: Heard,
+  charged: Charge,
+): Promise<BlobRef | null> {
+  const request = { host: ask.target.host, path: ask.target.path, body: call.body };
+  const document = {
+    v: 1,
+    request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
+    request,
+    response: {
+      status: heard.status,
+      content_type: heard.headers["content-type"] ?? null,
+      text: heard.text,
+      truncated: heard.truncated,
+    },
+    model: call.model,
+    charged,
+  };
+  const bytes = Buffer.from(scrubbed(`${JSON.stringify(document, null, 1)}\n`, ports.needles), "utf8");
+  try {
+    return await ports.store(bytes);
+  } catch (error) {
+    ports.onFailure(error);
+    return null;
+  }
+}
+
+async function listModels(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer> {
+  const { target, headers, response, signal } = ask;
+  const answer = await ports.upstream.send({ target, method: "GET", headers, body: null, signal });
+  if (!isPlain(answer)) throw unreadable(target.host);
+  const status = answer.statusCode ?? 0;
+  response.writeHead(status, cleanHeaders(answer, ports.needles));
+  const scrub = new Scrubber(ports.needles);
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    ask.down(chunk.length);
+    if (!response.write(scrub.push(chunk))) await drained(ask);
+  }
+  response.end(scrub.end());
+  return { rule: "model:list", status, entry: null };
+}
+
+async function bodyOf({ request, signal, up }: ModelAsk): Promise<Buffer> {
+  if ((request.headers["content-encoding"] ?? "identity") !== "identity")
+    throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", "an encoded body cannot be priced");
+  const pieces: Buffer[] = [];
+  let size = 0;
+  // Not the request itself: one that is ended could not be answered any more.
+  const body = addAbortSignal(signal, request.pipe(new PassThrough()));
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    size += piece.length;
+    up(piece.length);
+    if (size > limits.modelBodyBytes)
+      throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", `a body over ${limits.modelBodyBytes} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,276 @@
+/**
+ * One request of a sandbox, from its head to the last byte of its answer.
+ *
+ * Order: read (target, Host, framing) -> judged (policy) -> resolved and sent -> answered -> logged. A refusal ends it at
+ * any point before the answer's head; after it, the connection is cut.
+ *
+ * Invariants:
+ *   E1  Every request has exactly one line in the log, whatever became of it.
+ *   E2  Nothing is sent to the other side before the policy has let it pass.
+ *   E3  What comes back carries no credential (policy/credentials.ts, V2): an encoded answer of a host that has one is
+ *       refused, since it could not be looked through.
+ *   E4  An exchange ends with its connection, also one whose answer waits behind another one's (pipelining): such an
+ *       answer is never closed by Node, so the connection itself is listened to, and nobody waits for the answer's end.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Transform, type TransformCallback } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AntiphonError, ERRORS } from "@antiphon/contracts";
+import type { Upstream } from "./upstream.ts";
+import { injected, type Credential } from "../policy/credentials.ts";
+import { allOf, endToEnd, framing, type Headers } from "./headers.ts";
+import type { Authority } from "../policy/host-name.ts";
+import type { LogEntry, ModelEntry } from "../policy/log-entry.ts";
+import { passRule, ruleFor, type HostRule, type Policy } from "../policy/policy.ts";
+import type { Quota } from "../policy/quota.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { decisionOf, EgressRefusal } from "../policy/refusal.ts";
+import { scrubbed, Scrubber } from "../policy/scrubber.ts";
+import { checkHost, parseAbsolute, parseOrigin, redacted, type Target } from "../policy/target.ts";
+import { Watch } from "./watch.ts";
+
+export interface ExchangePorts {
+  readonly policy: Policy;
+  readonly known: readonly HostRule[];
+  readonly credentials: readonly Credential[];
+  /** Longest first. */
+  readonly needles: readonly string[];
+  readonly upstream: Pick<Upstream, "send">;
+  readonly quota: Quota;
+  readonly deadlines: Deadlines;
+  readonly log: (entry: LogEntry) => void;
+  /** Carries a call to a model host. Ends the response. */
+  readonly model: (call: ModelAsk) => Promise<ModelAnswer>;
+  readonly now: () => number;
+}
+
+export interface ModelAsk {
+  readonly target: Target;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+  /** Count what passes; throw at the quota. */
+  readonly up: (bytes: number) => void;
+  readonly down: (bytes: number) => void;
+}
+
+export interface ModelAnswer {
+  readonly rule: string;
+  readonly status: number;
+  readonly entry: ModelEntry | null;
+}
+
+/** What is known of the exchange so far; becomes its line. */
+interface Course {
+  target: Target | null;
+  rule: string;
+  status: number | null;
+  up: number;
+  down: number;
+  model: ModelEntry | null;
+}
+
+/** `tunnel`: where a CONNECT on this connection went; null: the request came to the proxy itself. */
+export async function exchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  tunnel: Authority | null,
+  ports: ExchangePorts,
+): Promise<void> {
+  const startedAt = ports.now();
+  const course: Course = { target: null, rule: "none", status: null, up: 0, down: 0, model: null };
+  const watch = new Watch(ports.deadlines, () => standstill(request, response, course.target));
+  const { socket } = request;
+  const gone = (): void => watch.gone();
+  response.once("close", gone);
+  socket.once("close", gone); // E4
+  let fault: EgressRefusal | null = null;
+  try {
+    await carry(request, response, tunnel, ports, course, watch);
+  } catch (error) {
+    fault = asRefusal(error, watch.signal);
+    answerRefusal(response, fault, course);
+  } finally {
+    watch.end();
+    socket.off("close", gone); // the connection may serve many more
+  }
+  const { target } = course;
+  ports.log({
+    at: new Date(startedAt).toISOString(),
+    method: (request.method ?? "").slice(0, 32),
+    host: target?.host ?? tunnel?.host ?? "",
+    port: target?.port ?? tunnel?.port ?? 0,
+    path: target === null ? null : scrubbed(redacted(target.path, target.query), ports.needles),
+    decision: decisionOf(fault),
+    rule: fault?.rule ?? course.rule,
+    code: fault?.code ?? null,
+    why: fault === null ? null : scrubbed(fault.message, ports.needles).slice(0, 300),
+    status: course.status,
+    bytes_up: course.up,
+    bytes_down: course.down,
+    ms: Math.round(ports.now() - startedAt),
+    ...(course.model === null ? {} : { model: course.model }),
+  }); // E1
+}
+
+async function carry(
+  request: IncomingMessage,
+  response: ServerResponse,
+  tunnel: Authority | null,
+  ports: ExchangePorts,
+  course: Course,
+  watch: Watch,
+): Promise<void> {
+  const { signal } = watch;
+  ports.quota.request();
+  const target = tunnel === null ? parseAbsolute(request.url ?? "") : parseOrigin(request.url ?? "", tunnel);
+  course.target = target;
+  checkHost(target, allOf(request.rawHeaders, "host"));
+  const body = framing(request.rawHeaders);
+  const rule = ruleFor(ports.policy, target.host, target.port, ports.known);
+  const contentType = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  course.rule = passRule(rule, { target, method: request.method ?? "", body, contentType }); // E2
+  if (!rule.terminate)
+    throw new EgressRefusal("ANT_EGRESS_HOST", "tunnel:plain", `${target.host} is reached by CONNECT only`);
+  const credentials = injected(ports.credentials, target);
+  const hasCredential = Object.keys(credentials).length > 0;
+  const headers = {
+    ...endToEnd(request.headers),
+    ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}), // E3
+    ...credentials,
+  };
+  const up = (bytes: number): void => {
+    watch.moved();
+    ports.quota.up(bytes);
+    course.up += bytes;
+  };
+  const down = (bytes: number): void => {
+    watch.moved();
+    ports.quota.down(bytes);
+    course.down += bytes;
+  };
+  if (rule.kind === "model") {
+    const answer = await ports.model({ target, request, response, headers, signal, up, down });
+    Object.assign(course, { rule: answer.rule, status: answer.status, model: answer.entry });
+    return;
+  }
+  const counted = body ? request.pipe(counting(up)) : null;
+  const method = request.method ?? "GET";
+  const answer = await ports.upstream.send({ target, method, headers, body: counted, signal });
+  watch.moved();
+  course.status = answer.statusCode ?? 0;
+  if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
+  response.writeHead(course.status, cleanHeaders(answer, ports.needles));
+  const scrub = hasCredential ? new Scrubber(ports.needles) : null;
+  await passedOn(answer, counting(down, scrub), response, signal);
+}
+
+/**
+ * Passes the answer on to its last byte; throws the first thing that went wrong.
+ *
+ * E4: a pipeline ends when all of its streams have, and an answer that waits for its turn on a connection that is gone
+ * never does; so its end is not waited for once the exchange is over.
+ */
+function passedOn(
+  answer: IncomingMessage,
+  through: Transform,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => {
+      if (!response.writableFinished) reject(signal.reason as Error); // it closes after its last byte, too
+    };
+    signal.addEventListener("abort", aborted);
+    // What broke is heard before it closes the response, which would look as if the sandbox had hung up.
+    for (const stream of [answer, through]) stream.once("error", reject);
+    void pipeline(answer, through, response, { signal })
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", aborted));
+    if (signal.aborted) aborted();
+  });
+}
+
+/** Nothing has moved for a while: who keeps whom waiting. */
+function standstill(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target | null,
+): EgressRefusal {
+  const late = (rule: string, why: string): EgressRefusal =>
+    new EgressRefusal("ANT_EGRESS_TIMEOUT", rule, why);
+  if (response.writableLength > 0) return late("client:idle", "the sandbox does not take its answer");
+  if (!request.complete && request.readableLength === 0)
+    return late("client:idle", "the sandbox does not send the rest of its request");
+  return late("upstream:idle", `${target?.host ?? "the other side"} went silent`);
+}
+
+export function isPlain(answer: IncomingMessage): boolean {
+  const coding = answer.headers["content-encoding"] ?? "identity";
+  return coding.toLowerCase() === "identity";
+}
+
+export function unreadable(host: string): EgressRefusal {
+  return new EgressRefusal(
+    "ANT_EGRESS_UPSTREAM",
+    "upstream:encoded",
+    `${host} answered encoded, though asked not to`,
+  );
+}
+
+export function cleanHeaders(answer: IncomingMessage, needles: readonly string[]): Headers {
+  return Object.fromEntries(
+    Object.entries(endToEnd(answer.headers)).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map((one) => scrubbed(one, needles)) : scrubbed(value, needles),
+    ]),
+  );
+}
+
+/** Passes bytes on, counted before they are, and scrubbed where a secret could be in them. */
+function counting(count: (bytes: number) => void, scrub: Scrubber | null = null): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      try {
+        count(chunk.length);
+        done(null, scrub === null ? chunk : scrub.push(chunk));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    flush(done: TransformCallback) {
+      done(null, scrub === null ? undefined : scrub.end());
+    },
+  });
+}
+
+export function asRefusal(error: unknown, signal: AbortSignal): EgressRefusal {
+  if (error instanceof EgressRefusal) return error;
+  if (signal.reason instanceof EgressRefusal) return signal.reason;
+  if (signal.aborted)
+    return new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = error instanceof AntiphonError ? error.detail : (code ?? message);
+  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", why);
+}
+
+/** A refusal as the program in the sandbox gets to read it. */
+export function refusalBody(fault: EgressRefusal): string {
+  const { code, rule, message } = fault;
+  return `${JSON.stringify({ code, rule, message, remedy: ERRORS[code].remedy })}\n`;
+}
+
+function answerRefusal(response: ServerResponse, fault: EgressRefusal, course: Course): void {
+  if (response.headersSent || response.destroyed || response.req.socket.destroyed) {
+    response.destroy();
+    return;
+  }
+  course.status = ERRORS[fault.code].httpStatus;
+  response.writeHead(course.status, fault.code, {
+    "content-type": "application/json",
+    "antiphon-code": fault.code,
+    connection: "close",
+  });
+  response.end(refusalBody(fault));
+}

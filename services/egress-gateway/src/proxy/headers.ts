@@ -1,0 +1,59 @@
+/**
+ * Headers as they go on: nothing that belongs to one connection, nothing that could frame a message in a second way.
+ *
+ * Invariants:
+ *   D1  A request is framed once: by one Content-Length or by `chunked`, and the parser has held it to that. What goes
+ *       out is framed anew.
+ */
+import { EgressRefusal } from "../policy/refusal.ts";
+
+export type Headers = Readonly<Record<string, string | string[]>>;
+type Incoming = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const HOP = [
+  ...[
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+  ],
+  ...["transfer-encoding", "upgrade", "expect", "http2-settings", "host"],
+];
+
+/** Every value of one header, from the list as it was sent. */
+export function allOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
+}
+
+/** True when a body follows. Throws for framing that can be read in two ways (D1). */
+export function framing(rawHeaders: readonly string[]): boolean {
+  const lengths = allOf(rawHeaders, "content-length");
+  const codings = allOf(rawHeaders, "transfer-encoding");
+  const fault =
+    lengths.length > 1 || codings.length > 1 || lengths.length + codings.length > 1
+      ? "more than one length"
+      : codings.some((coding) => coding.trim().toLowerCase() !== "chunked")
+        ? "a transfer coding other than chunked"
+        : lengths.some((length) => !/^\d{1,15}$/.test(length.trim()))
+          ? "a length that is no number"
+          : null;
+  if (fault !== null) throw new EgressRefusal("ANT_EGRESS_MALFORMED", "header:framing", fault);
+  return codings.length > 0 || Number(lengths[0] ?? "0") > 0;
+}
+
+/** What is passed on of a message's headers. */
+export function endToEnd(headers: Incoming): Headers {
+  const named = new Set(
+    String(headers["connection"] ?? "")
+      .toLowerCase()
+      .split(",")
+      .map((token) => token.trim()),
+  );
+  const kept = Object.entries(headers).filter(
+    ([name, value]) => value !== undefined && !HOP.includes(name) && !named.has(name),
+  );
+  return Object.fromEntries(kept) as Headers;
+}

@@ -1,0 +1,52 @@
+/** The egress gateway on the bus: opens a listener, closes it, tells what went through. */
+import {
+  AntiphonError,
+  BUCKETS,
+  subjects,
+  validate,
+  type EgressCloseRequest,
+  type EgressOpened,
+  type EgressReport,
+} from "@antiphon/contracts";
+import { openBlobs, openKv, serveRpc, type Role, type ServiceContext } from "@antiphon/runtime";
+import { BudgetStore } from "./models/budget-store.ts";
+import type { EgressSettings } from "./config.ts";
+import { Leases } from "./leases.ts";
+
+export function startEgress({ bus, log, node }: ServiceContext, settings: EgressSettings): Role {
+  const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
+  const leases = new Leases({
+    settings,
+    budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
+    store: (bytes) => blobs.put(null, bytes),
+    node,
+    log,
+    now: () => Date.now(),
+  });
+  serveRpc<unknown, EgressOpened>(bus, subjects.egressOpen, "egress", (request) => {
+    const checked = validate("EgressOpenRequest", request);
+    if (checked.ok) return leases.opened(checked.value);
+    const [first] = checked.errors;
+    throw new AntiphonError(
+      "ANT_CONTRACT_INVALID",
+      `${first?.path ?? ""}: ${first?.message ?? "not a request"}`,
+    );
+  });
+  // The account of a sandbox that is at work has to be had while this process drains, so this outlives the drain.
+  serveRpc<EgressCloseRequest, EgressReport>(bus, subjects.egressClose(node), node, ({ lease }) =>
+    leases.closed(lease),
+  );
+  for (const [place, to] of settings.overrides) {
+    log.warn({ place, to: `${to.address}:${to.port}` }, "address override: unchecked, not for production");
+  }
+  log.info(
+    { listen: settings.listen, models: settings.models.size, credentials: settings.credentials.length },
+    "egress for sandboxes",
+  );
+  return {
+    drain: () => {
+      leases.closeAll();
+      return Promise.resolve();
+    },
+  };
+}

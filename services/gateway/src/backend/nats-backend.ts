@@ -1,0 +1,180 @@
+// The gateway's backend over the runtime's bus.
+//
+// Every call ends within `deadlineMs`: an answer that cannot be had is ANT_NATS_UNREACHABLE, not a wait.
+import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
+import type {
+  DirectorKey,
+  ImagesReply,
+  ImagesRequest,
+  LogLine,
+  RebuiltRun,
+  RepoInspectReply,
+  RepoInspectRequest,
+  RunContractReply,
+} from "@antiphon/contracts";
+import {
+  callRpc,
+  countOpenRuns,
+  listen,
+  openBlobs,
+  openDeadLetters,
+  openJournal,
+  openJournalAudit,
+  openKv,
+  openRunRestore,
+  tell,
+} from "@antiphon/runtime";
+import type { Bus, Logger } from "@antiphon/runtime";
+import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import { within } from "../http/deadline.ts";
+import { OpenRunsWatch } from "./open-runs-watch.ts";
+import { StorageWatch } from "./storage-watch.ts";
+
+const DEADLINE_MS = 2_500;
+const INSPECT_MS = 15_000; // A large repository takes git a while.
+const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
+const RESTORE_MS = 25_000; // A run of thousands of records takes a while; asked again, it goes on.
+const REBUILD_MS = 25_000; // A landing may be waited for.
+const CONTRACT_MS = 10_000; // A pack may have to be read.
+const ROLL_CALL_MS = 300;
+
+/** `confined`: a repository is looked at only where the deployment says where repositories may lie. */
+export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
+  const journal = openJournal(bus, { log });
+  const intents = openKv(bus, BUCKETS.intents);
+  const manifests = openKv(bus, BUCKETS.evidence);
+  const contracts = openKv(bus, BUCKETS.contracts);
+  const views = openKv(bus, BUCKETS.runs);
+  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const directors = openKv(bus, BUCKETS.keys);
+  const recordings = openBlobs(bus, BUCKETS.recordings);
+  const letters = openDeadLetters(bus);
+  const restores = openRunRestore(bus, journal);
+  const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
+  const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
+  const storage = new StorageWatch(bus);
+
+  async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
+    return (await soon(kv.get<T>(key)))?.value ?? null;
+  }
+
+  return {
+    get connected() {
+      return bus.connected;
+    },
+    admit: () => storage.admit(),
+    admitRun: () => openRuns.admit(), // Its look at the journal has the deadline: a late place would be nobody's.
+    createIntent: (intentId, content) => soon(intents.create(intentId, content)),
+    intent: (intentId) => document(intents, intentId),
+    append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),
+    read: (runId) => soon(journal.read(runId)),
+    intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
+    tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
+    runIds: () => soon(journal.runIds()),
+    archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
+    restore: (runId, principal) => within(RESTORE_MS, restores.restore(runId, principal)),
+    async rebuild(runId) {
+      const { ok: _ok, ...rebuilt } = await askDirector<RebuiltRun>(
+        bus,
+        subjects.runRebuild,
+        { runId },
+        REBUILD_MS,
+      );
+      return rebuilt;
+    },
+    audit: openJournalAudit(bus),
+    viewedRuns: () => views.keys(),
+    storedView: async (runId) => (await soon(views.get(runId)))?.value ?? null,
+    inspect: (request: RepoInspectRequest) =>
+      askDirector<Extract<RepoInspectReply, { ok: true }>>(
+        bus,
+        subjects.repoInspect,
+        confined ? { ...request, confined } : request,
+        INSPECT_MS,
+      ),
+    hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+    onOutput: (runId, hear) =>
+      listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {
+        if (typeof line.text === "string") hear(output(line, subject));
+      }),
+    manifest: (key) => document(manifests, key),
+    taskContract: (runId, taskId) => document(contracts, keys.taskContract(runId, taskId)),
+    routerContract: (runId) => document(contracts, keys.routerContract(runId)),
+    async madeContract(runId, taskId) {
+      type Made = Extract<RunContractReply, { ok: true }>;
+      const { contract } = await askDirector<Made>(bus, subjects.runContract, { runId, taskId }, CONTRACT_MS);
+      return contract;
+    },
+    file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
+    directorKeys: async () => {
+      const pinned = bus.trust.keys();
+      if (pinned !== null) return [...pinned];
+      const found = await Promise.all((await soon(directors.keys())).map((kid) => document(directors, kid)));
+      return found.filter((key): key is DirectorKey => validate("DirectorKey", key).ok);
+    },
+    async storeRecording(name, content) {
+      await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
+    },
+    images: (request) => images(bus, request),
+    deadLetters: (after, limit) => soon(letters.list(after, limit)),
+    deadLetter: (id) => soon(letters.get(id)),
+    removeDeadLetter: (letter) => soon(letters.remove(letter)),
+    rollCall: (expect) => rollCall(bus, expect),
+  };
+}
+
+/** A Director may take its time, with git or with a long run; a connection that is gone may not. */
+async function askDirector<Reply extends object>(
+  bus: Bus,
+  subject: string,
+  request: object,
+  timeoutMs: number,
+): Promise<Reply & { ok: true }> {
+  let stopListening = (): void => undefined;
+  const lost = new Promise<never>((_, reject) => {
+    stopListening = bus.onConnectivity((up) => {
+      if (!up) reject(new AntiphonError("ANT_NATS_UNREACHABLE", "NATS went away while a Director was asked"));
+    });
+  });
+  try {
+    return await Promise.race([callRpc<Reply>(bus, subject, request, { timeoutMs }), lost]);
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
+    throw new AntiphonError("ANT_DIRECTOR_UNAVAILABLE", `no Director answered ${subject}`, { cause: error });
+  } finally {
+    stopListening();
+  }
+}
+
+async function images(bus: Bus, request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>> {
+  try {
+    return await callRpc<Extract<ImagesReply, { ok: true }>>(bus, subjects.sandboxImages, request, {
+      timeoutMs: IMAGES_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
+    throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner answered", { cause: error });
+  }
+}
+
+/** `antiphon.v1.log.<runId>.<task>.<stream>` */
+function output({ text, epoch }: LogLine, subject: string): LiveOutput {
+  const [, , , , task = "-", stream = ""] = subject.split(".");
+  return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
+}
+
+/** Every service answers `$SRV.PING`; the call ends when `expect` of them did, or after 300 ms. */
+async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
+  const present: PresentService[] = [];
+  try {
+    const limits = { strategy: "count", maxMessages: expect, maxWait: ROLL_CALL_MS } as const;
+    for await (const reply of await bus.nc.requestMany("$SRV.PING", "", limits)) {
+      if (reply.data.length === 0) break; // No responders.
+      const { name, id, version } = reply.json<PresentService>();
+      present.push({ name, id, version });
+    }
+  } catch (error) {
+    throw new AntiphonError("ANT_NATS_UNREACHABLE", "the roll call was cut off", { cause: error });
+  }
+  return present;
+}

@@ -1,0 +1,86 @@
+// Reads what a run can prove: the references are in its records, manifests and files in their buckets.
+import { AntiphonError } from "@antiphon/contracts";
+import { runView } from "@antiphon/run";
+import type { StoredRecord, TaskContract } from "@antiphon/contracts";
+import { evidenceOf, fileIn } from "./evidence-index.ts";
+import type { EvidenceBundle } from "./evidence-index.ts";
+import type { Backend } from "../ports.ts";
+
+export interface EvidenceAddress {
+  readonly task: string;
+  readonly epoch: number;
+  readonly kind: "attempt" | "verdict";
+}
+
+export interface RunEvidence {
+  readonly bundles: EvidenceBundle[];
+  readonly contracts: TaskContract[];
+  readonly router: unknown;
+}
+
+export interface EvidenceReader {
+  all(runId: string): Promise<RunEvidence>;
+  bundle(runId: string, at: EvidenceAddress): Promise<EvidenceBundle>;
+  file(runId: string, at: EvidenceAddress, path: string): Promise<Buffer>;
+}
+
+export function evidenceReader(
+  backend: Backend,
+  records: (runId: string) => Promise<StoredRecord[]>,
+): EvidenceReader {
+  async function bundle(runId: string, at: EvidenceAddress): Promise<EvidenceBundle> {
+    const isMeant = ({ taskId, epoch, kind }: { taskId: string; epoch: number; kind: string }): boolean =>
+      taskId.toLowerCase() === at.task.toLowerCase() && epoch === at.epoch && kind === at.kind;
+    const pointer = evidenceOf(await records(runId)).find(isMeant);
+    const manifest = pointer === undefined ? null : await backend.manifest(pointer.key);
+    if (pointer !== undefined && manifest !== null) return { ...pointer, manifest };
+    const message = `${runId} has no ${at.kind} evidence of ${at.task} at epoch ${at.epoch}`;
+    throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message);
+  }
+
+  /** What is over and keeps no documents is archived: its contracts are made from its records. */
+  async function taskContract(runId: string, taskId: string, history: readonly StoredRecord[]) {
+    const kept = await backend.taskContract(runId, taskId);
+    if (kept !== null || !isOver(history)) return kept;
+    return (await backend.madeContract(runId, taskId)) as TaskContract | null;
+  }
+
+  async function routerContract(runId: string, history: readonly StoredRecord[]): Promise<unknown> {
+    const kept = await backend.routerContract(runId);
+    if (kept !== null || !isOver(history)) return kept;
+    return backend.madeContract(runId, null);
+  }
+
+  return {
+    async all(runId) {
+      const history = await records(runId);
+      const [manifests, contracts, router] = await Promise.all([
+        Promise.all(
+          evidenceOf(history).map(async (pointer) => ({
+            pointer,
+            manifest: await backend.manifest(pointer.key),
+          })),
+        ),
+        Promise.all(runView(history).steps.map((step) => taskContract(runId, step.id, history))),
+        routerContract(runId, history),
+      ]);
+      const bundles = manifests.flatMap(({ pointer, manifest }) =>
+        manifest === null ? [] : [{ ...pointer, manifest }],
+      );
+      return { bundles, contracts: contracts.filter((contract) => contract !== null), router };
+    },
+    bundle,
+    async file(runId, at, path) {
+      const { manifest } = await bundle(runId, at);
+      const blob = fileIn(manifest, path);
+      if (blob !== null) return backend.file(blob);
+      const files = manifest.files.map((file) => file.path);
+      const message = `the bundle has no file ${JSON.stringify(path)}; it has ${files.join(", ")}`;
+      throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message, { data: { files } });
+    },
+  };
+}
+
+function isOver(history: readonly StoredRecord[]): boolean {
+  return history.some(({ type }) => type === "closed");
+}

@@ -1,0 +1,141 @@
+// Fastify, its guards and its one error mapper. Routes are in routes.ts and event-stream.ts.
+//
+// Invariants:
+//   H1 Every request passes the caller guard before anything reads its body.
+//   H2 Every failure leaves through `errorReply`: coded JSON, never a stack.
+//   H3 Without NATS a request that needs it is answered 503 at once.
+//   H4 A deployment with a token takes prompts with a session token only.
+//   H5 The guards judge the route that will answer, never the text of the URL: `/%73essions` and `/sessions#x` are
+//      `/sessions`, however they are written.
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { Logger } from "@antiphon/runtime";
+import fastify from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { judgeCaller } from "./caller-guard.ts";
+import type { GuardPolicy } from "./caller-guard.ts";
+import { errorReply, nameOf } from "./error-reply.ts";
+import { answerUnreadable, learnMethods } from "./http-edge.ts";
+import { logRefusal } from "./request-log.ts";
+import type { MethodTable } from "./method-table.ts";
+import type { SessionTokens } from "./session-tokens.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    principal: string;
+    /** Id of the session whose token was sent; null: none was. */
+    sessionId: string | null;
+    /** That session has a repository, and reaches nothing else. */
+    bound: boolean;
+  }
+}
+
+/** Answered even without NATS and without a token: they tell a supervisor how things are. */
+const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
+export const SESSIONS_PATH = "/sessions";
+const LOCAL_PATHS = new Set(["/metrics", "/openapi.json"]);
+
+export interface HttpPolicy extends GuardPolicy {
+  readonly sessions: SessionTokens;
+  connected(): boolean;
+}
+
+export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance {
+  const server = fastify({
+    bodyLimit: limits.requestBodyBytes,
+    logger: false,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 5_000,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 512 },
+    // The version may be said or left out: there is one.
+    rewriteUrl: ({ url = "/" }) => (url.startsWith("/v1/") ? url.slice(3) : url),
+    // A URL that cannot be decoded never reaches the error handler below.
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
+    frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
+  });
+  const methods = learnMethods(server);
+  server.decorateRequest("principal", "");
+  server.decorateRequest("sessionId", null);
+  server.decorateRequest("bound", false);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    done(null, parseJson(String(body)));
+  });
+  server.addHook("onRequest", async (request, reply) => {
+    void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
+    await admit(request, policy); // H1
+    const path = routeOf(request);
+    requireSession(request, policy);
+    requireRoute(request, reply, methods);
+    const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
+    if (needsNats && !policy.connected())
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
+  });
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // H2
+  return server;
+}
+
+/** No route answers: the path is unknown, or it takes other methods. */
+function requireRoute(request: FastifyRequest, reply: FastifyReply, methods: MethodTable): void {
+  if (routeOf(request) !== "") return;
+  const { method, url } = request;
+  const [path = ""] = url.split("?");
+  const allowed = methods.of(path);
+  if (allowed.length === 0) throw new AntiphonError("ANT_GATEWAY_ROUTE", `there is no ${method} ${path}`);
+  void reply.header("allow", allowed.join(", "));
+  throw new AntiphonError("ANT_GATEWAY_METHOD", `${path} takes ${allowed.join(", ")}, not ${method}`);
+}
+
+/** H5. As it was declared; empty: no route answers, so no exception holds. */
+function routeOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.url ?? "";
+}
+
+async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void> {
+  const { host, origin, authorization } = request.headers;
+  const site = request.headers["sec-fetch-site"];
+  const isProbe = OPEN_PATHS.has(routeOf(request));
+  const verdict = judgeCaller(
+    { host, origin, authorization, secFetchSite: typeof site === "string" ? site : undefined },
+    isProbe ? { ...policy, token: null } : policy,
+  );
+  if (verdict.kind === "refuse") throw new AntiphonError(verdict.code, verdict.detail);
+  if (verdict.kind === "pass") request.principal = verdict.principal;
+  else Object.assign(request, await policy.sessions.verify(verdict.token));
+}
+
+/**
+ * H4. Where a deployment has a token, that token opens sessions and reads; what people say is taken with the
+ * short-lived token of a session (seed 000).
+ */
+function requireSession(request: FastifyRequest, { token }: GuardPolicy): void {
+  const { method, sessionId } = request;
+  if (method !== "POST") return;
+  if (routeOf(request) === SESSIONS_PATH) {
+    if (sessionId === null) return;
+    throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "a session token opens no session"); // N2
+  }
+  const [path = ""] = request.url.split("?");
+  if (token !== null && sessionId === null)
+    throw new AntiphonError("ANT_SESSION_REQUIRED", `POST ${path} is taken with a session token only`);
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  const { status, body, retryAfterS } = errorReply(error);
+  logRefusal(log, request, { error: nameOf(error), status, thrown: error });
+  if (retryAfterS !== null) void reply.header("retry-after", String(retryAfterS));
+  if (status === 401) void reply.header("www-authenticate", "Bearer");
+  void reply.code(status).send(body);
+}
+
+/** An empty body is no body: `curl -X POST` with a JSON content type is not a mistake. */
+function parseJson(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new AntiphonError("ANT_GATEWAY_BODY", `the body is not JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { createLogger } from "@antiphon/runtime";
+import { describe, expect, it } from "vitest";
+import { openHttpServer } from "./http-server.ts";
+import { addRoutes } from "./routes.ts";
+import { SessionTokens } from "./session-tokens.ts";
+import type { RouteParts } from "./routes.ts";
+import { openApi, ROUTES } from "./openapi.ts";
+
+describe("the OpenAPI description", () => {
+  it("lists every route the server has, and no other", () => {
+    const log = createLogger("test", { level: "silent" });
+    const sessions = new SessionTokens(null);
+    const server = openHttpServer({ token: null, allowedHosts: [], sessions, connected: () => true }, log);
+    const served: string[] = [];
+    server.addHook("onRoute", ({ method, url }) => {
+      const path = url.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}");
+      if (method !== "HEAD") served.push(`${String(method).toLowerCase()} ${path}`);
+    });
+    addRoutes(server, {} as RouteParts);
+    expect(ROUTES.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort());
+  });
+
+  it("refers only to schemas it carries", () => {
+    const text = JSON.stringify(openApi());
+    const { components } = openApi() as { components: { schemas: Record<string, unknown> } };
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      expect(components.schemas).toHaveProperty(name ?? "");
+    }
+    expect(components.schemas).toHaveProperty("Intent");
+  });
+});

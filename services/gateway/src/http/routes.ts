@@ -1,0 +1,267 @@
+// The routes: what is taken from a request, and what is answered.
+//
+// Invariants:
+//   E5 Only GET opens an event stream: a HEAD, which could be shown nothing of it, takes no place.
+import { AntiphonError, validate } from "@antiphon/contracts";
+import { uniqueId } from "@antiphon/runtime";
+import type { FastifyInstance } from "fastify";
+import { malformed } from "./malformed.ts";
+import { openApi } from "./openapi.ts";
+import { recordJson } from "./sse-frame.ts";
+import type { Backend } from "../ports.ts";
+import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
+import type { Gateway } from "../gateway.ts";
+import type { EventStreams, LiveLogs } from "./event-stream.ts";
+import { SESSIONS_PATH } from "./http-server.ts";
+import { callerOf, keepInScope } from "../sessions/session-scope.ts";
+import type { SessionTokens } from "./session-tokens.ts";
+
+type Params<K extends string> = { Params: Record<K, string> };
+type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: string } };
+
+export interface RouteParts {
+  readonly gateway: Gateway;
+  readonly backend: Backend;
+  readonly sessions: SessionTokens;
+  readonly streams: EventStreams;
+  readonly metrics: () => Promise<{ type: string; text: string }>;
+}
+
+export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
+  keepInScope(server, parts.gateway);
+  addSessions(server, parts);
+  addPolicy(server, parts.gateway);
+  addIntents(server, parts.gateway);
+  addRuns(server, parts);
+  addJournal(server, parts.gateway);
+  addEvidence(server, parts.gateway);
+  addImages(server, parts.backend);
+  addDeadLetters(server, parts.gateway);
+  addHealth(server, parts);
+}
+
+/** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts, and is kept nowhere. */
+function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
+  server.post(SESSIONS_PATH, async ({ principal, body }, reply) => {
+    const sessionId = `ses_${uniqueId()}`;
+    const bound = body !== undefined;
+    const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
+    const issued = await sessions.issue({ sessionId, principal, bound });
+    return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
+  });
+  server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
+    const events = await gateway.sessions.command(ownSession(request), request.body, request.principal);
+    return reply.code(202).send({ events });
+  });
+  server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } }>(
+    "/sessions/:id/events",
+    async (request) => {
+      const { after = "0", agent = null } = request.query;
+      if (!/^\d{1,6}$/.test(after)) throw invalid("after", "must be the sequence of an event");
+      return { events: await gateway.sessions.events(ownSession(request), Number(after), agent) };
+    },
+  );
+}
+
+/** A session token is good for its own session. */
+function ownSession(request: { params: { id: string }; sessionId: string | null }): string {
+  const sessionId = request.params.id;
+  if (!/^ses_[a-z0-9]{1,32}$/.test(sessionId) || (request.sessionId ?? sessionId) !== sessionId)
+    throw new AntiphonError("ANT_SESSION_NOT_FOUND", `there is no session ${sessionId.slice(0, 80)}`);
+  return sessionId;
+}
+
+function addIntents(server: FastifyInstance, gateway: Gateway): void {
+  server.post("/intents", async (request, reply) => {
+    const { intentId, created } = await gateway.intake.create(request.body, callerOf(request));
+    return reply
+      .code(created ? 201 : 200)
+      .header("location", `/intents/${intentId}`)
+      .send({ intentId });
+  });
+  server.get<Params<"id">>("/intents/:id", async (request) =>
+    gateway.intake.get(id(request.params.id, "it"), request.binding),
+  );
+  server.post<Params<"id">>("/intents/:id/run", async (request, reply) => {
+    const key = idempotencyKey(request.headers["idempotency-key"]);
+    const { runId, replayed } = await gateway.intake.run(id(request.params.id, "it"), {
+      ...callerOf(request),
+      key,
+      body: request.body,
+    });
+    if (replayed) void reply.header("idempotency-replayed", "true");
+    return reply
+      .code(202)
+      .header("location", `/runs/${runId}`)
+      .send({ runId, intentId: request.params.id, status: "queued" });
+  });
+  server.post("/recordings", async (request, reply) =>
+    reply.code(201).send(await gateway.record(request.body)),
+  );
+}
+
+/** Who asks about a policy is told what would hold for him. */
+function addPolicy(server: FastifyInstance, gateway: Gateway): void {
+  server.get<{ Querystring: { repo?: string } }>("/policy", ({ query, principal }) =>
+    gateway.policy.explain(query.repo ?? "", principal),
+  );
+  server.post("/policy/check", ({ body, principal }) => gateway.policy.check(body, principal));
+}
+
+function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {
+  server.get<{ Querystring: { limit?: string } }>("/runs", async (request) => {
+    const limit = request.query.limit ?? "20";
+    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
+      throw invalid("limit", "must be a number from 1 to 1000");
+    return { runs: await gateway.runs(Number(limit)) };
+  });
+  server.get<Params<"id">>("/runs/:id", async (request) => gateway.view(id(request.params.id, "run")));
+  server.get<Params<"id"> & { Querystring: { logs?: string } }>(
+    "/runs/:id/events",
+    { exposeHeadRoute: false }, // E5: nobody would be told anything, and a place would be taken until the run ends.
+    async (request, reply) => {
+      const runId = id(request.params.id, "run");
+      const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.
+      const wantsStream = request.headers.accept?.includes("text/event-stream") ?? false;
+      if (!wantsStream && request.headers.accept?.includes("application/json") === true)
+        return { records: records.map(recordJson) };
+      await streams.serve(request, reply, runId, liveLogs(request.query.logs));
+      return reply;
+    },
+  );
+  server.post<Params<"id">>("/runs/:id/events", async (request, reply) =>
+    reply.code(202).send(await gateway.say(id(request.params.id, "run"), request.body, request.principal)),
+  );
+  server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
+    const retryOf = id(request.params.id, "run");
+    const { runId, replayed } = await gateway.retry(retryOf, callerOf(request));
+    if (replayed) void reply.header("idempotency-replayed", "true");
+    return reply
+      .code(202)
+      .header("location", `/runs/${runId}`)
+      .send({ runId, retryOf, status: "queued", replayed });
+  });
+  server.post<Params<"id">>("/runs/:id/restore", (request) =>
+    gateway.restore(id(request.params.id, "run"), request.principal),
+  );
+  server.post<Params<"id">>("/runs/:id/rebuild", (request) => gateway.rebuild(id(request.params.id, "run")));
+  for (const kind of ["pause", "resume"] as const) {
+    server.post<Params<"id">>(`/runs/:id/${kind}`, async (request, reply) =>
+      reply.code(202).send(await gateway.control(id(request.params.id, "run"), kind, request)),
+    );
+  }
+}
+
+/** Raw messages: whoever checks the journal computes the digests himself. */
+function addJournal(server: FastifyInstance, gateway: Gateway): void {
+  server.get("/journal", () => gateway.journal.overview());
+  server.get<Params<"id"> & { Querystring: { after?: string } }>("/runs/:id/journal", (request) => {
+    const { after = "0" } = request.query;
+    if (!/^\d{1,15}$/.test(after)) throw invalid("after", "must be a stream sequence");
+    return gateway.journal.run(id(request.params.id, "run"), Number(after));
+  });
+}
+
+function addEvidence(server: FastifyInstance, gateway: Gateway): void {
+  server.get<Params<"id">>("/runs/:id/evidence", async (request) =>
+    gateway.evidence.all(id(request.params.id, "run")),
+  );
+  server.get<AtEvidence>("/runs/:id/evidence/:task/:epoch", async (request) =>
+    gateway.evidence.bundle(id(request.params.id, "run"), addressOf(request)),
+  );
+  server.get<AtEvidence & Params<"*">>("/runs/:id/evidence/:task/:epoch/files/*", async (request, reply) => {
+    const bytes = await gateway.evidence.file(
+      id(request.params.id, "run"),
+      addressOf(request),
+      request.params["*"],
+    );
+    // What an agent wrote is shown as text or saved, never run in the gateway's origin.
+    return reply
+      .type("text/plain; charset=utf-8")
+      .header("content-security-policy", "sandbox; default-src 'none'")
+      .send(bytes);
+  });
+}
+
+function addImages(server: FastifyInstance, backend: Backend): void {
+  server.get("/images", () => backend.images({ op: "list" }));
+  server.post("/images", (request) => {
+    const checked = validate("ImagesRequest", request.body);
+    if (!checked.ok) throw malformed("ANT_CONTRACT_INVALID", checked.errors);
+    return backend.images(checked.value);
+  });
+}
+
+function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
+  server.get<{ Querystring: { after?: string; limit?: string } }>("/dead-letters", async (request) => {
+    const { after = "0", limit = "100" } = request.query;
+    if (!/^\d{1,15}$/.test(after)) throw invalid("after", "must be a stream sequence");
+    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
+      throw invalid("limit", "must be a number from 1 to 1000");
+    return gateway.deadLetters.list(Number(after), Number(limit));
+  });
+  server.get<Params<"id">>("/dead-letters/:id", async (request) =>
+    gateway.deadLetters.show(request.params.id),
+  );
+  server.post<Params<"id">>("/dead-letters/:id/requeue", async (request, reply) =>
+    reply.code(202).send(await gateway.deadLetters.requeue(request.params.id, request.principal)),
+  );
+}
+
+function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {
+  server.get("/keys", async () => ({ keys: await backend.directorKeys() }));
+  server.get("/openapi.json", () => openApi());
+  server.get("/healthz", async () => ({ status: "ok" }));
+  server.get("/readyz", async () => {
+    if (!backend.connected) throw new AntiphonError("ANT_NATS_UNREACHABLE", "not connected to NATS");
+    return { status: "ready" };
+  });
+  server.get<{ Querystring: { expect?: string } }>("/services", async (request) => {
+    const expect = Number(request.query.expect ?? 1000);
+    return {
+      services: await backend.rollCall(
+        Number.isInteger(expect) && expect > 0 ? Math.min(expect, 1000) : 1000,
+      ),
+    };
+  });
+  server.get("/metrics", async (_request, reply) => {
+    const { type, text } = await metrics();
+    return reply.type(type).send(text);
+  });
+}
+
+function invalid(path: string, message: string): AntiphonError {
+  return new AntiphonError("ANT_CONTRACT_INVALID", `${path}: ${message}`, { data: { path } });
+}
+
+function liveLogs(asked: string | undefined): LiveLogs {
+  if (asked === "1") return "all";
+  return asked === "progress" ? "progress" : "none";
+}
+
+function id(text: string, prefix: "it" | "run"): string {
+  if (new RegExp(`^${prefix}_[a-z0-9]{1,32}$`).test(text)) return text;
+  const code = prefix === "it" ? "ANT_INTENT_NOT_FOUND" : "ANT_RUN_NOT_FOUND";
+  throw new AntiphonError(
+    code,
+    `${JSON.stringify(text.slice(0, 80))} is not ${prefix === "it" ? "an intent" : "a run"} id (${prefix}_...)`,
+  );
+}
+
+function idempotencyKey(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === "string" && /^[\x21-\x7e]{1,128}$/.test(header)) return header;
+  throw invalid("Idempotency-Key", "must be 1 to 128 printable characters without spaces");
+}
+
+function addressOf(request: {
+  params: Record<"task" | "epoch", string>;
+  query: { kind?: string };
+}): EvidenceAddress {
+  const { task, epoch } = request.params;
+  if (!/^\d{1,7}$/.test(epoch))
+    throw invalid("epoch", `must be a number, found ${JSON.stringify(epoch.slice(0, 80))}`);
+  const kind = request.query.kind ?? "attempt";
+  if (kind !== "attempt" && kind !== "verdict") throw invalid("kind", "must be attempt or verdict");
+  return { task, epoch: Number(epoch), kind };
+}

@@ -1,0 +1,30 @@
+import type { RunOptions } from "@antiphon/contracts";
+import { runOptions } from "@antiphon/contracts/testing/records";
+import { describe, expect, it } from "vitest";
+import { checkApprovers } from "./approvers.ts";
+
+const needs = (needed: number): RunOptions => runOptions({ approvals: { needed } });
+const refused = (eligible: number) =>
+  expect.objectContaining({
+    code: "ANT_INTENT_OPTIONS",
+    data: expect.objectContaining({ path: "/constraints/approvals/needed", eligible }) as object,
+  }) as Error;
+
+describe("the approvals a run asks for", () => {
+  it("are one at most where nobody is known apart", () => {
+    expect(() => checkApprovers(needs(1), "local", [])).not.toThrow();
+    expect(() => checkApprovers(needs(2), "local", [])).toThrow(refused(1));
+    expect(() => checkApprovers(needs(2), "token", [])).toThrow(refused(1));
+  });
+
+  it("are at most as many as there are other people with a token of their own", () => {
+    expect(() => checkApprovers(needs(1), "ann", ["ann", "ben"])).not.toThrow();
+    expect(() => checkApprovers(needs(2), "ann", ["ann", "ben"])).toThrow(refused(1));
+    expect(() => checkApprovers(needs(1), "ann", ["ann"])).toThrow(refused(0));
+    expect(() => checkApprovers(needs(3), "token", ["ann", "ben"])).not.toThrow();
+  });
+
+  it("are none where none are asked for", () => {
+    expect(() => checkApprovers(runOptions(), "ann", [])).not.toThrow();
+  });
+});

@@ -1,0 +1,172 @@
+// Takes intents in and starts runs of them. Invariants: see gateway.ts.
+import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
+import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { AppendResult } from "@antiphon/runtime";
+import { checkApprovers } from "./approvers.ts";
+import { malformed } from "../http/malformed.ts";
+import { retryIdOf, retryable } from "./retry.ts";
+import { runOptionsOf } from "./run-options.ts";
+import type { PolicyGuard } from "../policy/policy-guard.ts";
+import type { Backend, Place } from "../ports.ts";
+import { RunAdmission, speaker } from "./run-admission.ts";
+import type { Caller } from "./run-admission.ts";
+import { requireOwnIntent } from "../sessions/session-binding.ts";
+import type { SessionBinding } from "../sessions/session-binding.ts";
+
+export interface RunRequest extends Caller {
+  /** The Idempotency-Key, or null: every request is a new run. */
+  readonly key: string | null;
+  readonly body: unknown;
+}
+
+export interface Started {
+  readonly runId: string;
+  readonly replayed: boolean;
+}
+
+export interface IntentIntake {
+  create(body: unknown, caller: Caller): Promise<{ intentId: string; created: boolean }>;
+  get(intentId: string, session: SessionBinding | null): Promise<{ intentId: string; intent: Intent }>;
+  run(intentId: string, request: RunRequest): Promise<Started>;
+  /** `records`: those of the run that is tried again. */
+  retry(records: readonly StoredRecord[], caller: Caller): Promise<Started>;
+}
+
+/** What a journal record holds besides its body: envelope and headers. */
+const ENVELOPE_BYTES = 1024;
+
+/** `people`: who has a token of his own. `inspect`: how a repository is looked at; default: as the backend does. */
+export interface IntakeOptions {
+  readonly people?: readonly string[];
+  readonly inspect?: Backend["inspect"];
+}
+
+export function intentIntake(
+  backend: Backend,
+  guard: PolicyGuard,
+  newRunId: () => string,
+  { people = [], inspect = (request) => backend.inspect(request) }: IntakeOptions = {},
+): IntentIntake {
+  const admission = new RunAdmission(backend, guard, inspect);
+
+  async function get(intentId: string, session: SessionBinding | null): Promise<Stored> {
+    const document = (await backend.intent(intentId)) as { intent: Intent; principal: string } | null;
+    if (document === null) throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);
+    if (session !== null) requireOwnIntent(session, intentId, document.principal);
+    return { intentId, intent: document.intent };
+  }
+
+  async function start(runId: string, order: Order): Promise<Started> {
+    const { intentId, intent, caller, retryOf } = order;
+    await backend.admit();
+    const asked = runOptionsOf(intent);
+    checkApprovers(asked, speaker(caller), people);
+    const place = await backend.admitRun(); // A5
+    try {
+      const admitted = await admission.run(intent, asked, caller); // G5
+      const link = retryOf === undefined ? {} : { retry_of: retryOf };
+      const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
+      const outcome = await appended(intentRecord(runId, body), place); // G2
+      if (outcome.kind !== "conflict") return { runId, replayed: false };
+      return sameRun(outcome.existing, intentId);
+    } finally {
+      place.release(); // Where it was not stored.
+    }
+  }
+
+  async function appended(record: NewRecord, place: Place): Promise<AppendResult> {
+    try {
+      const outcome = await backend.append(record);
+      if (outcome.kind !== "conflict") place.stored();
+      return outcome;
+    } catch (error) {
+      place.stored(); // Perhaps it is: then it counts until the next look at the journal, which knows.
+      throw error;
+    }
+  }
+
+  return {
+    async create(body, caller) {
+      if (body === undefined) {
+        throw new AntiphonError("ANT_INTENT_INVALID", "the request has no body", { data: { path: "" } });
+      }
+      const outcome = validate("Intent", body);
+      if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
+      await admission.call(caller);
+      await admission.intent(outcome.value, caller); // G5
+      await backend.admit();
+      const principal = speaker(caller);
+      const intentId = intentIdOf(outcome.value, principal);
+      return {
+        intentId,
+        created: await backend.createIntent(intentId, { intent: outcome.value, principal }),
+      };
+    },
+    get,
+    async run(intentId, { key, body, ...caller }) {
+      refuseBody(body);
+      await admission.call(caller);
+      const { intent } = await get(intentId, caller.session);
+      const runId = key === null ? newRunId() : runIdOf(key, speaker(caller));
+      const before = key === null ? null : await backend.intentRecord(runId);
+      if (before !== null) return sameRun(before, intentId); // G3
+      return start(runId, { intentId, intent, caller });
+    },
+    async retry(records, caller) {
+      const { runId: retryOf, intentId } = retryable(records);
+      await admission.call(caller);
+      const runId = retryIdOf(retryOf);
+      const before = await backend.intentRecord(runId);
+      if (before !== null) return sameRun(before, intentId); // G3
+      const { intent } = await get(intentId, null);
+      return start(runId, { intentId, intent, caller, retryOf });
+    },
+  };
+}
+
+interface Stored {
+  readonly intentId: string;
+  readonly intent: Intent;
+}
+
+interface Order extends Stored {
+  readonly caller: Caller;
+  readonly retryOf?: string;
+}
+
+function refuseBody(body: unknown): void {
+  if (body === undefined || body === null || Object.keys(body).length === 0) return;
+  const message = "this request takes no body: options are part of the intent, in inputs and constraints";
+  throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path: "" } });
+}
+
+/** The run that already stands under an id; another intent under it is a misuse of the key (G3). */
+function sameRun(existing: StoredRecord, intentId: string): { runId: string; replayed: boolean } {
+  if (existing.type === "intent" && existing.body.intentId === intentId) {
+    return { runId: existing.runId, replayed: true };
+  }
+  throw new AntiphonError(
+    "ANT_GATEWAY_IDEMPOTENCY",
+    "this Idempotency-Key has started a run of another intent",
+    {
+      data: { runId: existing.runId },
+    },
+  );
+}
+
+function runIdOf(key: string, principal: string): string {
+  return `run_${sha256Hex(JSON.stringify([principal, key])).slice(0, 20)}`;
+}
+
+/** The record says each option once: the intent's own copy of agent and tasks stays in ANT_INTENTS. */
+function intentRecord(runId: string, body: IntentBody): NewRecord {
+  const { agent: _agent, tasks: _tasks, ...inputs } = body.intent.inputs;
+  const slim = { ...body, intent: { ...body.intent, inputs } };
+  const record: NewRecord = { type: "intent", runId, taskId: null, epoch: 0, cause: null, body: slim };
+  const bytes = encode(record).length + ENVELOPE_BYTES;
+  if (bytes <= limits.messageBytes) return record;
+  const message = `the intent takes ${bytes} bytes in the journal, which keeps at most ${limits.messageBytes}; split it into tasks or runs`;
+  throw new AntiphonError("ANT_CONTRACT_LIMIT", message, {
+    data: { path: "/inputs", bytes, limit: limits.messageBytes },
+  });
+}

@@ -1,0 +1,114 @@
+// Whether a run may be started of an intent: the repository is looked at and the policy is asked; nothing is stored.
+import { AntiphonError } from "@antiphon/contracts";
+import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import { runOptionsOf } from "./run-options.ts";
+import type { PolicyGuard } from "../policy/policy-guard.ts";
+import type { Backend } from "../ports.ts";
+import { locate, placeOf, placesOf } from "./repository-place.ts";
+import type { Inspected } from "./repository-place.ts";
+import { requireOwnRepository, speakerOf } from "../sessions/session-binding.ts";
+import type { SessionBinding } from "../sessions/session-binding.ts";
+
+/** Who asks: as authenticated, and with which session of a repository; null: with none. */
+export interface Caller {
+  readonly principal: string;
+  readonly session: SessionBinding | null;
+  /** A command that was judged and counted when it came in. */
+  readonly accepted?: boolean;
+}
+
+export interface AdmittedRun {
+  readonly options: RunOptions;
+  readonly base: RepoBase;
+  readonly policy: PolicyBounds;
+}
+
+/** Whose the intent and the run are. */
+export function speaker({ principal, session }: Caller): string {
+  return session === null ? principal : speakerOf(session);
+}
+
+export class RunAdmission {
+  readonly #backend: Backend;
+  readonly #guard: PolicyGuard;
+  readonly #inspectRepository: Backend["inspect"];
+
+  constructor(backend: Backend, guard: PolicyGuard, inspect: Backend["inspect"]) {
+    this.#backend = backend;
+    this.#guard = guard;
+    this.#inspectRepository = inspect;
+  }
+
+  /** @throws AntiphonError ANT_POLICY_THROTTLED */
+  async call({ principal, accepted = false }: Caller): Promise<void> {
+    if (!accepted) await this.#guard.admitCall(principal);
+  }
+
+  /**
+   * G5, as far as it can be told by what the intent says itself; `run` asks the repository, too.
+   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED
+   */
+  async intent(intent: Intent, caller: Caller): Promise<void> {
+    if (caller.accepted === true) return;
+    const options = caller.session === null ? readable(intent) : runOptionsOf(intent);
+    if (options === null) return;
+    const { repo } = options;
+    if (caller.session !== null)
+      requireOwnRepository(caller.session, await locate(this.#backend, repo), repo.path);
+    const places = [normalPath(repo.path)];
+    await this.#guard.admitRun({ ...asker(caller), intent, options, places, landRef: null });
+  }
+
+  /** G5. @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_* */
+  async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
+    const found = await this.#inspect(options, caller.session);
+    const places = placesOf(placeOf(found));
+    const landRef = found.land_ref ?? null;
+    const asked = { ...asker(caller), intent, options, places, landRef };
+    const judged = await this.#guard.admitRun(asked, caller.accepted);
+    // From here on the run says which image it is, whatever the repository says later.
+    const image = found.image === null ? {} : { image: found.image.ref };
+    const note = found.image_note === undefined ? {} : { image_note: found.image_note };
+    return { options: { ...judged.options, ...image, ...note }, base: found.base, policy: judged.bounds };
+  }
+
+  /** A session hears of no other repository, not even whether there is one. */
+  async #inspect(options: RunOptions, session: SessionBinding | null): Promise<Inspected> {
+    const { repo, base_ref, land_on, allow_dirty, image } = options;
+    if (session !== null) requireOwnRepository(session, await locate(this.#backend, repo), repo.path);
+    const found = await this.#inspectRepository({
+      repo,
+      allow_dirty,
+      image_named: image !== undefined,
+      ...(base_ref === undefined ? {} : { base_ref }),
+      ...(land_on === undefined ? {} : { land_on }),
+    });
+    if (session !== null) requireOwnRepository(session, placeOf(found), repo.path);
+    return found;
+  }
+}
+
+/** Whom a policy judges. */
+function asker({ principal, session }: Caller): { principal: string; sessionPolicy?: PolicyProfile } {
+  return session === null ? { principal } : { principal: session.owner, sessionPolicy: session.policy };
+}
+
+/** Null: no run can be started of it, so there is nothing to judge; its run is refused with the reason. */
+function readable(intent: Intent): RunOptions | null {
+  try {
+    return runOptionsOf(intent);
+  } catch (error) {
+    if (error instanceof AntiphonError) return null;
+    throw error;
+  }
+}
+
+/** Without `.`, `..` and empty parts, as far as that can be told without the links on the way. */
+function normalPath(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
+}

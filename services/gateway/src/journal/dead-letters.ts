@@ -1,0 +1,80 @@
+// The dead letters: shown, and handed to the one who gave up on them once more. Invariants: see gateway.ts.
+import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import { letterLine, originOf, requeueBody } from "./dead-letter.ts";
+import type { LetterLine } from "./dead-letter.ts";
+import { refused } from "../policy/policy-guard.ts";
+import type { PolicyGuard } from "../policy/policy-guard.ts";
+import type { Backend } from "../ports.ts";
+import { locate, placesOf } from "../intents/repository-place.ts";
+
+export interface DeadLetterDesk {
+  list(after: number, limit: number): Promise<{ letters: LetterLine[]; more: number }>;
+  show(id: string): Promise<LetterLine & { payload: string; origin: { subject: string; seq: number } }>;
+  requeue(id: string, principal: string): Promise<{ id: string; runId: string; n: number; accepted: true }>;
+}
+
+const TRIES = 8;
+
+export function deadLetterDesk(backend: Backend, guard: PolicyGuard): DeadLetterDesk {
+  const find = async (id: string) => {
+    // What is no subject of a letter cannot be asked for: a wildcard would find another one.
+    const kept = /^[a-z0-9_-]+(\.[a-z0-9_-]+){4}$/.test(id) ? await backend.deadLetter(id) : null;
+    if (kept === null)
+      throw new AntiphonError("ANT_DLQ_NOT_FOUND", `there is no dead letter ${id.slice(0, 200)}`);
+    return kept;
+  };
+  return {
+    async list(after, limit) {
+      const { letters, more } = await backend.deadLetters(after, limit);
+      return { letters: letters.map(letterLine), more };
+    },
+    async show(id) {
+      const kept = await find(id);
+      const { payload, origin } = kept.letter;
+      return { ...letterLine(kept), payload, origin };
+    },
+    async requeue(id, principal) {
+      await guard.admitCall(principal);
+      const kept = await find(id);
+      const runId = parseJournalSubject(kept.letter.origin.subject)?.runId;
+      if (runId === undefined)
+        throw new AntiphonError("ANT_DLQ_UNREADABLE", `${kept.letter.origin.subject} is no record of a run`);
+      for (let attempt = 0; attempt < TRIES; attempt += 1) {
+        const records = await backend.read(runId);
+        const closed = records.find(({ type }) => type === "closed");
+        if (closed !== undefined)
+          throw new AntiphonError("ANT_DLQ_RUN_OVER", `${runId} is over: antiphon retry ${runId}`, {
+            data: { runId },
+          });
+        await requireAllowed({ backend, guard }, records, principal);
+        const origin = originOf(kept.letter, records);
+        const n = 1 + records.filter(({ type }) => type === "requeue").length;
+        const cause = { seq: origin.seq, digest: origin.digest };
+        const body = requeueBody(kept.letter, origin, principal);
+        const record: NewRecord = { type: "requeue", runId, taskId: null, epoch: n, cause, body };
+        const outcome = await backend.append(record); // G2
+        if (outcome.kind === "conflict") continue;
+        await backend.removeDeadLetter(kept);
+        return { id, runId, n, accepted: true };
+      }
+      throw new AntiphonError("ANT_GATEWAY_BUSY", `letters of ${runId} are being requeued by many at once`);
+    },
+  };
+}
+
+/** A run goes on only as far as the policy of now allows it: that of its start may have been another one. */
+async function requireAllowed(
+  { backend, guard }: { backend: Backend; guard: PolicyGuard },
+  records: readonly StoredRecord[],
+  principal: string,
+): Promise<void> {
+  const first = records.find(({ type }) => type === "intent");
+  if (first?.type !== "intent") return;
+  const { intent, options, base } = first.body;
+  const found = await locate(backend, base.repo);
+  const places = found === null ? [base.repo.path] : placesOf(found);
+  const asked = { intent, options, places, landRef: null, principal };
+  const { refusal } = await guard.judge(asked);
+  if (refusal !== null) throw refused(refusal);
+}

@@ -1,0 +1,82 @@
+// Says which policy holds for a repository and what it would say of an intent. Writes nothing and counts nothing.
+import { AntiphonError, validate } from "@antiphon/contracts";
+import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
+import { malformed } from "../http/malformed.ts";
+import { profilesFor } from "./policy-choice.ts";
+import type { Holding } from "./policy-choice.ts";
+import type { PolicyRefusal } from "./policy.ts";
+import { runOptionsOf } from "../intents/run-options.ts";
+import type { PolicyGuard } from "./policy-guard.ts";
+import type { Backend } from "../ports.ts";
+import { placeOf, placesOf } from "../intents/repository-place.ts";
+
+export interface HeldProfile {
+  readonly name: string;
+  readonly place: string;
+  /** The rule that names it; null: it is the default profile. */
+  readonly rule: number | null;
+}
+
+export interface PolicyExplanation {
+  readonly repo: string;
+  readonly principal: string;
+  readonly holds: readonly HeldProfile[];
+  readonly profiles: readonly PolicyProfile[];
+  readonly globalLimits: RateLimits;
+}
+
+export interface PolicyAnswer {
+  readonly allowed: boolean;
+  readonly holds: readonly HeldProfile[];
+  readonly refusal: PolicyRefusal | null;
+}
+
+export class PolicyDesk {
+  readonly #backend: Backend;
+  readonly #guard: PolicyGuard;
+
+  constructor(backend: Backend, guard: PolicyGuard) {
+    this.#backend = backend;
+    this.#guard = guard;
+  }
+
+  async explain(path: string, principal: string): Promise<PolicyExplanation> {
+    if (!path.startsWith("/"))
+      throw new AntiphonError("ANT_CONTRACT_INVALID", "repo: must be an absolute path", {
+        data: { path: "repo" },
+      });
+    const repo = { name: path, path };
+    const place = placeOf(await this.#backend.inspect({ repo, allow_dirty: true, image_named: true }));
+    const policies = await this.#guard.policies();
+    const holdings = profilesFor(policies, placesOf(place), principal);
+    return {
+      repo: place.top,
+      principal,
+      holds: holdings.map(shown),
+      profiles: holdings.map(({ profile }) => profile),
+      globalLimits: policies.globalLimits,
+    };
+  }
+
+  /** As a run of it would be judged now. */
+  async check(body: unknown, principal: string): Promise<PolicyAnswer> {
+    const outcome = validate("Intent", body ?? null);
+    if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors);
+    const intent = outcome.value;
+    const options = runOptionsOf(intent);
+    const { repo, base_ref, land_on } = options;
+    const found = await this.#backend.inspect({
+      ...{ repo, allow_dirty: true, image_named: true },
+      ...(base_ref === undefined ? {} : { base_ref }),
+      ...(land_on === undefined ? {} : { land_on }),
+    });
+    const places = placesOf(placeOf(found));
+    const asked = { intent, options, places, landRef: found.land_ref ?? null, principal };
+    const { holdings, refusal } = await this.#guard.judge(asked);
+    return { allowed: refusal === null, holds: holdings.map(shown), refusal };
+  }
+}
+
+function shown({ key, place, rule }: Holding): HeldProfile {
+  return { name: key, place, rule };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { Intent, PolicyProfile } from "@antiphon/contracts";
+import { judgeDeed } from "./policy.ts";
+import { boundsOf, runDeed, withinBudgets } from "./run-deed.ts";
+import { runOptionsOf } from "../intents/run-options.ts";
+
+const profile = (more: Partial<PolicyProfile>): PolicyProfile => ({
+  name: "p",
+  protectedBranches: ["main"],
+  requireTestsBeforePush: false,
+  requireApprovalForPush: false,
+  allowedWorkItemTransitions: [],
+  ...more,
+});
+const intent = (inputs: object = {}, constraints: object = {}): Intent => ({
+  goal: "g",
+  inputs: { repo: "/srv/app", agent: { kind: "scripted", commands: ["true"] }, ...inputs },
+  constraints: { ...constraints },
+});
+const ruleOf = (one: Intent, says: Partial<PolicyProfile>, landRef: string | null = null): string | null => {
+  const options = withinBudgets(runOptionsOf(one), one, [profile(says)]);
+  return judgeDeed(runDeed(options, landRef), profile(says))?.rule ?? null;
+};
+
+describe("a run under a policy", () => {
+  it("is judged by the branch that moves, not only by the name it is given", () => {
+    expect(ruleOf(intent({ land_on: "stable" }), {}, "refs/heads/stable")).toBeNull();
+    expect(ruleOf(intent({ land_on: "stable" }), {}, "refs/heads/main")).toBe("protectedBranches");
+  });
+
+  it("moves a branch that needs an approval if people approve its changes before they land", () => {
+    const says = { requireApprovalForPush: true };
+    expect(ruleOf(intent({ land_on: "topic" }), says)).toBe("requireApprovalForPush");
+    expect(ruleOf(intent({ land_on: "topic" }, { approvals: { needed: 1 } }), says)).toBeNull();
+  });
+
+  it("that only reads pushes nothing untested; one whose task edits does", () => {
+    const grant = { allow_unverified: true };
+    const says = { requireTestsBeforePush: true };
+    expect(ruleOf(intent({ workflow: "REVIEW" }, grant), says)).toBeNull();
+    const tasks = [{ id: 1, description: "t", dependencies: [], kind: "edit_repo" }];
+    expect(ruleOf(intent({ workflow: "REVIEW", tasks }, grant), says)).toBe("requireTestsBeforePush");
+    expect(ruleOf(intent({}, { allow_unproven: true }), says)).toBe("requireTestsBeforePush");
+  });
+
+  it("PO3 has the profile's bounds where it names none, and is judged by those it names", () => {
+    const says = { maxAttempts: 2, maxTimeBudgetS: 60, maxRunTimeBudgetS: 600, maxModelTokens: 50 };
+    const open = intent({}, { model_budget: { usd_micro: 5 } });
+    expect(
+      withinBudgets(runOptionsOf(open), open, [profile(says), profile({ maxAttempts: 1 })]),
+    ).toMatchObject({
+      max_attempts: 1,
+      time_budget_s: 60,
+      run_time_budget_s: 600,
+      model_budget: { usd_micro: 5, tokens: 50 },
+    });
+    expect(ruleOf(intent({}, { time_budget_s: 61 }), says)).toBe("maxTimeBudgetS");
+    expect(ruleOf(intent({}, { model_budget: {} }), { allowModels: false })).toBeNull();
+  });
+
+  it("may be granted what the profile names, word by word or as one path, and no wider pattern", () => {
+    const says = { allowedGrants: ["test/**"] };
+    expect(ruleOf(intent({ grants: ["test/**", "test/deep/a.js"] }), says)).toBeNull();
+    for (const grant of ["**", "test/../src/a.js*", "{test,src}/**", "src/a.js", "test*/**"])
+      expect([grant, ruleOf(intent({ grants: [grant] }), says)]).toEqual([grant, "allowedGrants"]);
+    expect(ruleOf(intent({ grants: ["a"] }), { allowedGrants: [] })).toBe("allowedGrants");
+  });
+
+  it("carries the narrowest bounds of all profiles to the Director", () => {
+    const one = profile({ maxFilesPerCommit: 5, protectedPaths: ["a"] });
+    const two = profile({
+      name: "q",
+      maxFilesPerCommit: 3,
+      maxLinesPerCommit: 9,
+      protectedPaths: ["a", "b"],
+    });
+    expect(boundsOf([one, two])).toEqual({
+      profiles: ["p", "q"],
+      max_files: 3,
+      max_lines: 9,
+      protected_paths: ["a", "b"],
+    });
+  });
+});

@@ -1,0 +1,117 @@
+// What a run would do, in the words of the policy. Pure.
+import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
+import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
+import { asksApproval } from "./approval.ts";
+import { IDLE } from "./policy.ts";
+import type { Deed, KnownChange } from "./policy.ts";
+
+/** Workflows whose tasks change nothing unless a task says that it does. */
+const READING: readonly unknown[] = ["REVIEW", "PLAN"];
+
+/** `landRef`: the branch that `land_on` really moves, where the repository was asked. */
+export function runDeed(options: RunOptions, landRef: string | null): Deed {
+  const { land_on, egress, model_budget } = options;
+  const agents = [options.agent, ...(options.tasks ?? []).flatMap(({ agent }) => agent ?? [])];
+  const branches = [land_on, landRef].filter((name): name is string => typeof name === "string");
+  const edits = changesFiles(options);
+  return {
+    ...IDLE,
+    commands: [edits ? "ApplyPatch" : "RunTests", ...(branches.length > 0 ? (["Push"] as const) : [])],
+    branches,
+    unproven: edits ? unprovenBy(options) : null,
+    approved: asksApproval(options),
+    changes: agents.flatMap((agent) => changeOf(agent) ?? []),
+    grants: options.grants,
+    agents: agents.map(({ kind }) => kind),
+    egress: egress?.mode ?? "none",
+    hosts: egress?.allowlist ?? [],
+    // A budget that names nothing allows no call.
+    models:
+      model_budget === undefined || Object.keys(model_budget).length === 0
+        ? null
+        : { tokens: model_budget.tokens ?? Infinity, usdMicro: model_budget.usd_micro ?? Infinity },
+    attempts: options.max_attempts,
+    timeBudgetS: options.time_budget_s,
+    runTimeBudgetS: options.run_time_budget_s ?? Infinity,
+  };
+}
+
+/** The Router chooses where no workflow is named, so such a run may change files. */
+function changesFiles({ workflow, tasks = [] }: RunOptions): boolean {
+  return !READING.includes(workflow) || tasks.some(({ kind }) => kind === "edit_repo");
+}
+
+function unprovenBy({ allow_unverified, allow_unproven }: RunOptions): string | null {
+  if (allow_unverified) return "allow_unverified";
+  return allow_unproven ? "allow_unproven" : null;
+}
+
+/** A given patch is known beforehand; what commands or a program change is not. */
+function changeOf(agent: AgentSpec): KnownChange | null {
+  if (agent.kind !== "scripted" || agent.patch === undefined) return null;
+  const { files } = agent.patch;
+  return {
+    files: files.length,
+    lines: files.reduce((sum, { diff }) => sum + changedLines(diff), 0),
+    paths: files.flatMap(({ path, diff }) => [path, ...splitDiff(diff).map((part) => part.path)]),
+  };
+}
+
+/** Lines that the hunks of a diff add or take away. */
+export function changedLines(diff: string): number {
+  let inHunk = false;
+  let lines = 0;
+  for (const line of diff.split("\n")) {
+    if (line.startsWith("@@")) inHunk = true;
+    else if (line.startsWith("diff --git ")) inHunk = false;
+    else if (inHunk && (line.startsWith("+") || line.startsWith("-"))) lines += 1;
+  }
+  return lines;
+}
+
+const BUDGETS = [
+  ["max_attempts", "maxAttempts"],
+  ["time_budget_s", "maxTimeBudgetS"],
+  ["run_time_budget_s", "maxRunTimeBudgetS"],
+] as const;
+
+/** A budget the caller left open is the profiles' bound at most; one that was named stays, and is judged. */
+export function withinBudgets(
+  options: RunOptions,
+  { constraints }: Intent,
+  profiles: readonly PolicyProfile[],
+): RunOptions {
+  let bounded = options;
+  for (const [option, rule] of BUDGETS) {
+    const most = least(profiles.map((profile) => profile[rule]));
+    if (constraints[option] === undefined && most !== null && (options[option] ?? Infinity) > most)
+      bounded = { ...bounded, [option]: most };
+  }
+  const { model_budget: asked } = options;
+  if (asked === undefined || Object.keys(asked).length === 0) return bounded;
+  const tokens = asked.tokens ?? least(profiles.map(({ maxModelTokens }) => maxModelTokens));
+  const usd = asked.usd_micro ?? least(profiles.map(({ maxModelUsdMicro }) => maxModelUsdMicro));
+  const model_budget = {
+    ...(tokens === null ? {} : { tokens }),
+    ...(usd === null ? {} : { usd_micro: usd }),
+  };
+  return { ...bounded, model_budget };
+}
+
+/** What only the change itself can show, for the Director to hold it to. */
+export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
+  const files = least(profiles.map(({ maxFilesPerCommit }) => maxFilesPerCommit));
+  const lines = least(profiles.map(({ maxLinesPerCommit }) => maxLinesPerCommit));
+  const paths = [...new Set(profiles.flatMap(({ protectedPaths = [] }) => protectedPaths))];
+  return {
+    profiles: profiles.map(({ name }) => name),
+    ...(files === null ? {} : { max_files: files }),
+    ...(lines === null ? {} : { max_lines: lines }),
+    ...(paths.length === 0 ? {} : { protected_paths: paths }),
+  };
+}
+
+function least(bounds: readonly (number | undefined)[]): number | null {
+  const given = bounds.filter((bound) => bound !== undefined);
+  return given.length === 0 ? null : Math.min(...given);
+}

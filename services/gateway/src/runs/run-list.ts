@@ -1,0 +1,63 @@
+// The list of runs: those in the journal, and behind them, as far as there is room, those archived last. Finished runs
+// never change (J6), so their lines are kept: bounded, the oldest goes first. A run that cannot be read is listed with
+// its code; the others are listed as ever.
+import { AntiphonError, limits } from "@antiphon/contracts";
+import { corruptSummary, runSummary } from "./run-summary.ts";
+import type { RunSummary } from "./run-summary.ts";
+import type { StoredRecord } from "@antiphon/contracts";
+import type { Backend } from "../ports.ts";
+
+const READ_AT_ONCE = 16;
+
+export class RunList {
+  readonly #backend: Backend;
+  readonly #over = new Map<string, RunSummary>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async newest(limit: number): Promise<RunSummary[]> {
+    const ids = new Set(await this.#backend.runIds());
+    if (ids.size < limit) {
+      for (const id of await this.#backend.archivedRunIds(limit - ids.size)) ids.add(id);
+    }
+    const all = await this.#summaries([...ids]);
+    return all.sort((a, b) => b.seq - a.seq).slice(0, limit);
+  }
+
+  async #summaries(ids: readonly string[]): Promise<RunSummary[]> {
+    const all: RunSummary[] = [];
+    for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
+      const page = await Promise.all(ids.slice(i, i + READ_AT_ONCE).map((id) => this.#summary(id)));
+      all.push(...page.filter((summary) => summary !== null));
+    }
+    return all;
+  }
+
+  async #summary(runId: string): Promise<RunSummary | null> {
+    const known = this.#over.get(runId);
+    if (known !== undefined) return known;
+    const records = await this.#read(runId);
+    if (records instanceof AntiphonError) return corruptSummary(runId, records);
+    const summary = runSummary(records);
+    if (summary !== null && records.at(-1)?.type === "closed") this.#keep(runId, summary);
+    return summary;
+  }
+
+  async #read(runId: string): Promise<StoredRecord[] | AntiphonError> {
+    try {
+      return await this.#backend.read(runId);
+    } catch (thrown) {
+      const error = AntiphonError.from(thrown);
+      if (error.code !== "ANT_JOURNAL_CORRUPT") throw thrown;
+      return error;
+    }
+  }
+
+  #keep(runId: string, summary: RunSummary): void {
+    const [oldest] = this.#over.keys();
+    if (this.#over.size >= limits.openRuns && oldest !== undefined) this.#over.delete(oldest);
+    this.#over.set(runId, summary);
+  }
+}

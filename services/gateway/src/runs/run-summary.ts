@@ -1,0 +1,48 @@
+// One line of the list of runs. Pure.
+import { isPaused, runView } from "@antiphon/run/view/run-view";
+import { type AntiphonError } from "@antiphon/contracts";
+import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
+
+export interface RunSummary {
+  readonly runId: string;
+  readonly intentId: string;
+  readonly goal: string;
+  readonly repo: string;
+  /** corrupt: its records cannot be read, `code` and `detail` say why. */
+  readonly status: RunViewModel["status"] | "corrupt";
+  /** Held by somebody: nothing new starts until it is resumed. */
+  readonly paused: boolean;
+  readonly code: string | null;
+  readonly detail?: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  /** Stream sequence of the first record: the order in which runs were accepted. */
+  readonly seq: number;
+}
+
+/** Of a run whose records cannot be read: it stands where the damaged one stands, or first. */
+export function corruptSummary(runId: string, { code, detail, data }: AntiphonError): RunSummary {
+  return {
+    ...{ runId, intentId: "", goal: "", repo: "", paused: false, startedAt: null, endedAt: null },
+    ...{ status: "corrupt", code, detail },
+    seq: typeof data.seq === "number" ? data.seq : Number.MAX_SAFE_INTEGER,
+  };
+}
+
+export function runSummary(records: readonly StoredRecord[]): RunSummary | null {
+  const [first] = records;
+  if (first?.type !== "intent") return null;
+  const closed = records.find((record) => record.type === "closed");
+  return {
+    runId: first.runId,
+    intentId: first.body.intentId,
+    goal: first.body.intent.goal,
+    repo: first.body.base.repo.path,
+    status: runView(records).status,
+    paused: isPaused(records),
+    code: closed?.body.code ?? null,
+    startedAt: first.at.toISOString(),
+    endedAt: closed?.at.toISOString() ?? null,
+    seq: first.seq,
+  };
+}

@@ -1,0 +1,201 @@
+import { digestOf, encode, subjects } from "@antiphon/contracts";
+import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import {
+  closedRecord,
+  dispatchRecord,
+  intentRecord,
+  reportedBody,
+  resultRecord,
+  routedRecord,
+  verdictRecord,
+} from "@antiphon/contracts/testing/records";
+import { describe, expect, it } from "vitest";
+import { sideEventOf } from "./side-event.ts";
+import { wordOf } from "./word.ts";
+
+const RUN = "run_1";
+const AT = Date.UTC(2026, 0, 1);
+
+function stored(records: readonly NewRecord[]): StoredRecord[] {
+  return records.map((record, i) => {
+    const digest = digestOf(encode(record));
+    const subject = subjects.journal(record);
+    return { ...record, v: 1, seq: i + 1, digest, subject, at: new Date(AT + i) };
+  });
+}
+
+const asks = (task: string, epoch = 1): NewRecord[] => [
+  dispatchRecord(RUN, task, epoch),
+  resultRecord(
+    RUN,
+    task,
+    epoch,
+    reportedBody(task, { status: "needs_input", key: "k", questions: ["Which?"] }),
+  ),
+];
+const passes = (task: string, epoch = 1): NewRecord[] => [
+  dispatchRecord(RUN, task, epoch),
+  resultRecord(RUN, task, epoch, reportedBody(task, { status: "ok", key: "k" })),
+  verdictRecord(RUN, task, epoch),
+];
+const asking = (): NewRecord[] => [intentRecord(RUN), routedRecord(RUN), ...asks("T-001")];
+const awaiting = (needed = 1, principal = "ann"): NewRecord[] => [
+  intentRecord(RUN, "do it", { options: { approvals: { needed } }, principal }),
+  routedRecord(RUN),
+  ...passes("T-001"),
+];
+
+function say(records: readonly NewRecord[], body: object, by = "ben") {
+  const event = sideEventOf(body);
+  if (event.kind === "cancel") throw new Error("a cancel is no word to a task");
+  return wordOf(stored(records), event, by);
+}
+/** The records with somebody's word behind them. */
+function after(records: readonly NewRecord[], body: object, by = "ben"): NewRecord[] {
+  const { record } = say(records, body, by);
+  if (record === null) throw new Error("there is nothing to write");
+  return [...records, record];
+}
+const digestOfVerdict = (records: readonly NewRecord[]): string =>
+  stored(records).findLast(({ type }) => type === "verdict")?.digest ?? "";
+const code = (expected: string, data: object = {}) =>
+  expect.objectContaining({ code: expected, data: expect.objectContaining(data) as object }) as Error;
+
+const approve = { event: "approval", choice: "approve" };
+const reject = { event: "approval", choice: "reject", reason: "too wide" };
+const changes = { event: "approval", choice: "changes", reason: "shorter" };
+const answer = { event: "answer", answers: ["blue"] };
+
+describe("G4 a word to a task that asks", () => {
+  it("is kept for the attempt that asks, with what was chosen and why", () => {
+    const record = { type: "input", runId: RUN, taskId: "T-001", epoch: 1, cause: null };
+    expect(say(asking(), answer).record).toEqual({
+      ...record,
+      body: { event: "answer", answers: ["blue"], by: "ben" },
+    });
+    expect(say(asking(), reject).record).toEqual({
+      ...record,
+      body: { event: "approval", choice: "reject", reason: "too wide", answers: [], by: "ben" },
+    });
+    expect(say(asking(), { ...approve, answers: ["only this file"] }).record?.body).toMatchObject({
+      choice: "approve",
+      answers: ["only this file"],
+    });
+  });
+
+  it("counts once: the second is told who was first, what he said and when", () => {
+    const first = {
+      by: "ben",
+      choice: "reject",
+      at: new Date(AT + 4).toISOString(),
+      task: "T-001",
+      epoch: 1,
+    };
+    expect(() => say(after(asking(), reject), approve, "cleo")).toThrow(
+      code("ANT_RUN_NOT_WAITING", { first }),
+    );
+    expect(() => say([...after(asking(), reject), closedRecord(RUN)], approve, "cleo")).toThrow(
+      code("ANT_RUN_TERMINAL", { first }),
+    );
+  });
+
+  it("may be said again by the same person, which changes nothing", () => {
+    expect(say(after(asking(), approve), approve).record).toBeNull();
+    expect(() => say([...after(asking(), approve), ...asks("T-001", 2).slice(0, 1)], approve)).toThrow(
+      code("ANT_RUN_NOT_WAITING"),
+    );
+  });
+
+  it("goes nowhere when nobody waits, the run is being canceled, or a verdict is named", () => {
+    expect(() => say(asking().slice(0, 3), answer)).toThrow(code("ANT_RUN_NOT_WAITING"));
+    const cancel = { by: "ann", reason: "" };
+    const canceled = [
+      ...asking(),
+      { type: "cancel", runId: RUN, taskId: null, epoch: 0, cause: null, body: cancel } as NewRecord,
+    ];
+    expect(() => say(canceled, approve)).toThrow(code("ANT_RUN_NOT_WAITING"));
+    const verdict = digestOf(new Uint8Array());
+    expect(() => say(asking(), { ...approve, verdict })).toThrow(
+      code("ANT_APPROVAL_STALE", { named: verdict }),
+    );
+  });
+});
+
+describe("a word about a verified change", () => {
+  it("is numbered by the run, and names the verdict it is about", () => {
+    const { record } = say(awaiting(), { ...approve, reason: "fine" });
+    const verdict = digestOfVerdict(awaiting());
+    expect(record).toEqual({
+      type: "approval",
+      runId: RUN,
+      taskId: null,
+      epoch: 1,
+      cause: null,
+      body: { task: "T-001", attempt: 1, verdict, choice: "approve", by: "ben", reason: "fine" },
+    });
+    expect(say(after(awaiting(2), approve), reject, "cleo").record).toMatchObject({ epoch: 2 });
+  });
+
+  it("of one person counts once; the same person may still reject", () => {
+    const one = after(awaiting(2), approve);
+    expect(say(one, approve).record).toBeNull();
+    expect(say(one, reject).record).toMatchObject({ body: { choice: "reject" } });
+  });
+
+  it("approves nothing when it is by who asked for the run, or by a name that many share", () => {
+    expect(() => say(awaiting(), approve, "ann")).toThrow(code("ANT_APPROVAL_OWN", { by: "ann" }));
+    expect(() => say(awaiting(), approve, "token")).toThrow(code("ANT_APPROVAL_OWN", { by: "token" }));
+    expect(say(awaiting(), reject, "ann").record).not.toBeNull();
+    expect(say(awaiting(1, "local"), approve, "local").record).not.toBeNull();
+  });
+
+  it("is refused as stale when it names another verdict than the one that waits", () => {
+    const first = digestOfVerdict(awaiting());
+    const second = [...after(awaiting(), changes), ...passes("T-001", 2)];
+    const waits = digestOfVerdict(second);
+    expect(waits).not.toBe(first);
+    expect(() => say(second, { ...approve, verdict: first })).toThrow(
+      code("ANT_APPROVAL_STALE", { named: first, waits }),
+    );
+    expect(say(second, { ...approve, verdict: waits }).record).toMatchObject({
+      epoch: 2,
+      body: { attempt: 2 },
+    });
+  });
+
+  it("comes too late once it is decided", () => {
+    const verdict = digestOfVerdict(awaiting());
+    for (const decided of [approve, reject, changes]) {
+      const records = after(awaiting(), decided);
+      const other = decided === reject ? approve : reject;
+      for (const late of [other, { ...other, verdict }])
+        expect(() => say(records, late, "cleo")).toThrow(
+          code("ANT_RUN_NOT_WAITING", { first: expect.objectContaining({ by: "ben" }) as object }),
+        );
+      expect(say(records, decided).record).toBeNull();
+    }
+  });
+
+  it("is no answer, and has none", () => {
+    expect(() => say(awaiting(), answer)).toThrow(code("ANT_RUN_NOT_WAITING"));
+    expect(() => say(awaiting(), { ...approve, answers: ["yes"] })).toThrow(
+      code("ANT_CONTRACT_INVALID", { path: "/answers" }),
+    );
+  });
+});
+
+describe("G4 several tasks that wait", () => {
+  const two = (): NewRecord[] => {
+    const [one, other] = [routedRecord(RUN), routedRecord(RUN, "T-002")];
+    const tasks = [one, other].flatMap((record) => (record.type === "routed" ? record.body.tasks : []));
+    const both = { ...one, body: { ...one.body, tasks } } as NewRecord;
+    return [intentRecord(RUN), both, ...asks("T-001"), ...asks("T-002")];
+  };
+
+  it("have to be told apart, and are answered one by one", () => {
+    expect(() => say(two(), answer)).toThrow(code("ANT_RUN_NOT_WAITING", { waiting: ["T-001", "T-002"] }));
+    const one = after(two(), { ...answer, task: "t-002" });
+    expect(one.at(-1)).toMatchObject({ taskId: "T-002" });
+    expect(say(one, answer).record).toMatchObject({ taskId: "T-001" });
+  });
+});

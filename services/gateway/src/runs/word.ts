@@ -1,0 +1,151 @@
+// From what somebody says to a run to the record that keeps it, or the reason why there is none. Pure: it judges by the
+// run's records, so whoever lost a race judges again and is told who was first.
+import { AntiphonError, mayApprove } from "@antiphon/contracts";
+import { runView } from "@antiphon/run";
+import type { NewRecord, RunStep, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import { hasApproved } from "@antiphon/contracts/runs/step-approval";
+import { invalid, isOver, type Answer, type Approval } from "./side-event.ts";
+
+export interface Said {
+  readonly step: RunStep;
+  /** Null: the same person has said it before. */
+  readonly record: NewRecord | null;
+}
+
+/** Somebody's word that is on record. */
+interface Word {
+  readonly by: string;
+  readonly choice: string;
+  readonly at: string;
+  readonly task: string;
+  readonly epoch: number;
+}
+
+export function wordOf(records: readonly StoredRecord[], event: Answer | Approval, by: string): Said {
+  const view = runView(records);
+  const last = lastWord(records, event.task);
+  if (isOver(view))
+    throw refused("ANT_RUN_TERMINAL", `${view.runId} is over: ${view.status}`, view.status, last); // G4
+  const cancel = records.find((record) => record.type === "cancel");
+  if (cancel?.type === "cancel")
+    throw refused("ANT_RUN_NOT_WAITING", `${cancel.body.by} has canceled the run`, view.status, last);
+  const repeated = repeatedStep(view, event, by, last);
+  if (repeated !== null) return { step: repeated, record: null };
+  const step = waitingStep(view, event, last);
+  const isPending = step.approval?.state === "pending";
+  if (event.kind === "approval" && isPending) return approval(records, step, event, by);
+  if (isPending) {
+    const message = `${step.id} waits for an approval, not for an answer`;
+    throw refused("ANT_RUN_NOT_WAITING", message, view.status, null);
+  }
+  if (event.kind === "approval" && event.verdict !== null)
+    throw stale(event.verdict, `${step.id} asks`, null);
+  return { step, record: input(view.runId, step, event, by) };
+}
+
+/** The attempt that waits for this. A word for nobody is refused, and so is one for "one of several". */
+function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | null): RunStep {
+  const { task } = event;
+  const waiting = view.steps.filter((step) => step.phase === "waiting_input");
+  const asked =
+    task === null ? waiting : waiting.filter((step) => step.id.toLowerCase() === task.toLowerCase());
+  const [only, another] = asked;
+  if (only === undefined) {
+    const known = (step: RunStep): boolean =>
+      event.kind === "approval" && step.approval?.verdict === event.verdict;
+    if (event.kind === "approval" && event.verdict !== null && !view.steps.some(known))
+      throw stale(event.verdict, "nothing waits", null);
+    const message = `${task ?? view.runId} is not waiting for an answer; the run is ${view.status}`;
+    throw refused("ANT_RUN_NOT_WAITING", message, view.status, last);
+  }
+  if (another === undefined) return only;
+  const tasks = asked.map((step) => step.id);
+  throw new AntiphonError(
+    "ANT_RUN_NOT_WAITING",
+    `several tasks wait: say which one with "task": ${tasks.join(", ")}`,
+    { data: { waiting: tasks } },
+  );
+}
+
+function approval(records: readonly StoredRecord[], step: RunStep, event: Approval, by: string): Said {
+  const { approval: pending } = step;
+  if (pending === undefined) throw new Error(`${step.id} has no approval`);
+  if (event.verdict !== null && event.verdict !== pending.verdict)
+    throw stale(event.verdict, `what waits is ${pending.verdict}`, pending.verdict);
+  if (event.answers.length > 0)
+    throw invalid("/answers", `${step.id} asks no question: an approval of a change has no answers`);
+  if (event.choice === "approve") {
+    if (hasApproved(pending, by)) return { step, record: null };
+    const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
+    if (!mayApprove(by, requester)) {
+      const why = by === requester ? `${by} asked for the run` : `"${by}" is not one person`;
+      throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, {
+        data: { by, requester },
+      });
+    }
+  }
+  const n = 1 + records.filter(({ type }) => type === "approval").length;
+  const { choice } = event;
+  const reason = event.reason.trim() === "" ? {} : { reason: event.reason };
+  const body = { task: step.id, attempt: step.epoch, verdict: pending.verdict, choice, by, ...reason };
+  const runId = records[0]?.runId ?? "";
+  return { step, record: { type: "approval", runId, taskId: null, epoch: n, cause: null, body } };
+}
+
+function input(runId: string, step: RunStep, event: Answer | Approval, by: string): NewRecord {
+  const words =
+    event.kind === "answer"
+      ? { event: event.event }
+      : {
+          event: event.kind,
+          choice: event.choice,
+          ...(event.reason.trim() === "" ? {} : { reason: event.reason }),
+        };
+  const body = { ...words, answers: event.answers, by };
+  return { type: "input", runId, taskId: step.id, epoch: step.epoch, cause: null, body };
+}
+
+/** Saying the same of the same attempt again is no mistake. */
+function repeatedStep(
+  view: RunViewModel,
+  event: Answer | Approval,
+  by: string,
+  last: Word | null,
+): RunStep | null {
+  if (event.kind !== "approval" || last?.by !== by || last.choice !== event.choice) return null;
+  const step = view.steps.find(({ id, epoch }) => id === last.task && epoch === last.epoch);
+  if (step === undefined || step.phase === "waiting_input") return null;
+  return event.verdict === null || event.verdict === step.approval?.verdict ? step : null;
+}
+
+function lastWord(records: readonly StoredRecord[], task: string | null): Word | null {
+  const words = records.flatMap((record): Word[] => {
+    const at = record.at.toISOString();
+    if (record.type === "approval") {
+      const { by, choice, task: about, attempt } = record.body;
+      return [{ by, choice, at, task: about, epoch: attempt }];
+    }
+    if (record.type !== "input" || record.taskId === null) return [];
+    const { by, choice, event } = record.body;
+    return [{ by, choice: choice ?? event, at, task: record.taskId, epoch: record.epoch }];
+  });
+  return words.findLast((word) => task === null || word.task.toLowerCase() === task.toLowerCase()) ?? null;
+}
+
+function refused(
+  code: "ANT_RUN_TERMINAL" | "ANT_RUN_NOT_WAITING",
+  message: string,
+  status: string,
+  first: Word | null,
+): AntiphonError {
+  const who = first === null ? "" : `; ${first.by} was first: ${first.choice} at ${first.at}`;
+  return new AntiphonError(code, `${message}${who}`, {
+    data: { status, ...(first === null ? {} : { first }) },
+  });
+}
+
+function stale(named: string, instead: string, waits: string | null): AntiphonError {
+  return new AntiphonError("ANT_APPROVAL_STALE", `the approval is about ${named}, and ${instead}`, {
+    data: { named, waits },
+  });
+}

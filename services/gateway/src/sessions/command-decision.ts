@@ -1,0 +1,60 @@
+// What the policy says of one command of a session. Asked again when the session's log has grown meanwhile.
+import type { Command, PolicyProfile, SessionConfig, SessionEntry } from "@antiphon/contracts";
+import { judgeCommand } from "./command-policy.ts";
+import type { PolicyVerdict } from "./command-policy.ts";
+import { profilesFor } from "../policy/policy-choice.ts";
+import { pastCommands } from "./session-log.ts";
+import type { PolicyGuard } from "../policy/policy-guard.ts";
+import type { Backend } from "../ports.ts";
+import { locate, placesOf } from "../intents/repository-place.ts";
+import type { RepositoryPlace } from "../intents/repository-place.ts";
+import { strays } from "./session-binding.ts";
+
+interface Parts {
+  readonly guard: PolicyGuard;
+  readonly backend: Pick<Backend, "inspect">;
+  now(): number;
+}
+
+export class CommandDecision {
+  readonly #parts: Parts;
+  readonly #command: Command;
+  readonly #principal: string;
+  #found: Promise<RepositoryPlace | null> | null = null;
+  /** One command is one call, however often it is judged. */
+  #counted = false;
+
+  constructor(parts: Parts, command: Command, principal: string) {
+    this.#parts = parts;
+    this.#command = command;
+    this.#principal = principal;
+  }
+
+  async verdict(config: SessionConfig, entries: readonly SessionEntry[]): Promise<PolicyVerdict> {
+    const { guard } = this.#parts;
+    const places = await this.#placesIn(config);
+    if (!Array.isArray(places)) return places;
+    const policies = await guard.policies();
+    const { globalLimits } = policies;
+    const held = profilesFor(policies, places, this.#principal).map(({ profile }) => profile);
+    const profiles: PolicyProfile[] = [config.policy, ...held];
+    const input = { profiles, globalLimits, past: pastCommands(entries), now: this.#parts.now() };
+    const verdict = judgeCommand(this.#command, input);
+    if (verdict.kind !== "allowed" || this.#counted) return verdict;
+    const throttle = guard.takeCommand(this.#principal, profiles, globalLimits);
+    this.#counted = throttle === null;
+    return throttle ?? verdict;
+  }
+
+  /** The directories of the session's repository, or why the command is about another one. */
+  async #placesIn(config: SessionConfig): Promise<string[] | PolicyVerdict> {
+    const { payload } = this.#command;
+    if (!("repo" in payload)) return [config.repo.path];
+    this.#found ??= locate(this.#parts.backend, payload.repo);
+    const found = await this.#found;
+    const bound = { repo: config.repo.path, policy: config.policy };
+    const refusal = strays(bound, found, payload.repo.path);
+    if (refusal !== null) return { kind: "rejected", policyRule: refusal.rule, reason: refusal.reason };
+    return found === null ? [] : placesOf(found);
+  }
+}

@@ -1,0 +1,69 @@
+// What the token of a session with a repository opens: its own session, and intents and runs of its repository.
+//
+// Invariants:
+//   N3 Such a token reaches no other repository, no other session and nothing of the deployment. What it may not reach
+//      is answered like what is not there.
+import { AntiphonError } from "@antiphon/contracts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Caller } from "../intents/run-admission.ts";
+import type { Gateway } from "../gateway.ts";
+import type { SessionBinding } from "./session-binding.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** What the session is bound to; null: to nothing, or no session's token was sent. */
+    binding: SessionBinding | null;
+  }
+}
+
+/** By route as it was declared. */
+const IN_SCOPE: ReadonlySet<string> = new Set([
+  "POST /sessions/:id/commands",
+  "GET /sessions/:id/events",
+  "POST /intents",
+  "GET /intents/:id",
+  "POST /intents/:id/run",
+  "GET /runs/:id",
+  "GET /runs/:id/events",
+  "POST /runs/:id/events",
+  "POST /runs/:id/pause",
+  "POST /runs/:id/resume",
+  "POST /runs/:id/retry",
+  "GET /runs/:id/evidence",
+  "GET /runs/:id/evidence/:task/:epoch",
+  "GET /runs/:id/evidence/:task/:epoch/files/*",
+  "GET /keys",
+  "GET /openapi.json",
+  "GET /healthz",
+  "GET /readyz",
+]);
+
+/** N3: before any route of `server` is handled. */
+export function keepInScope(server: FastifyInstance, gateway: Gateway): void {
+  server.decorateRequest("binding", null);
+  server.addHook("preHandler", async (request) => {
+    const { sessionId, bound, principal, method } = request;
+    const route = request.routeOptions.url;
+    if (!bound || sessionId === null || route === undefined) return;
+    if (!IN_SCOPE.has(`${method} ${route}`))
+      throw new AntiphonError("ANT_SESSION_SCOPE", `${method} ${route} is not for a session of a repository`);
+    request.binding = await gateway.sessions.binding(sessionId, principal);
+    if (route.startsWith("/runs/:id")) await requireOwnRun(gateway, request, request.binding);
+  });
+}
+
+async function requireOwnRun(
+  gateway: Gateway,
+  request: FastifyRequest,
+  { repo }: SessionBinding,
+): Promise<void> {
+  const { id } = request.params as { id: string };
+  const absent = new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${id.slice(0, 80)}`);
+  if (!/^run_[a-z0-9]{1,32}$/.test(id)) throw absent;
+  const intent = (await gateway.records(id)).find(({ type }) => type === "intent");
+  if (intent?.type !== "intent" || intent.body.base.repo.path !== repo) throw absent;
+}
+
+export function callerOf({ principal, binding }: FastifyRequest): Caller {
+  return { principal, session: binding };
+}

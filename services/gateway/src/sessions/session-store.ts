@@ -1,0 +1,71 @@
+// Sessions over JetStream: one subject a register, each written once by compare-and-set, as in the journal.
+import {
+  AntiphonError,
+  BUCKETS,
+  HEADERS,
+  MSGPACK,
+  decode,
+  encode,
+  keys,
+  limits,
+  subjects,
+  validate,
+} from "@antiphon/contracts";
+import type { PolicyConfig, SessionConfig } from "@antiphon/contracts";
+import { openKv } from "@antiphon/runtime";
+import type { Bus } from "@antiphon/runtime";
+import type { SessionLog, SessionStore } from "./command-sessions.ts";
+import { LOCAL } from "../policy/built-in-policies.ts";
+import { malformed } from "../http/malformed.ts";
+import { within } from "../http/deadline.ts";
+
+const STREAM = "ANT_SESSIONS";
+const DEADLINE_MS = 2_500;
+
+/** `builtIn`: what holds where an operator has put no policies. */
+export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): SessionStore {
+  const policies = openKv(bus, BUCKETS.policies);
+
+  return {
+    async write(sessionId, register, document) {
+      const payload = encode(document);
+      if (payload.length > limits.messageBytes) {
+        const message = `${payload.length} bytes, an entry of a session has at most ${limits.messageBytes}`;
+        throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.messageBytes } });
+      }
+      const schema = register === 0 ? "SessionConfig.v1.3" : "SessionEntry.v1";
+      const out = {
+        stream: STREAM,
+        subject: subjects.session(sessionId, register),
+        payload,
+        headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: schema },
+        expectLastSubjectSequence: 0,
+        group: false,
+      };
+      const result = await bus.publish(out, AbortSignal.timeout(DEADLINE_MS));
+      if (result.kind === "ok") return true;
+      if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
+      if (result.refusal === "expectation") return false;
+      const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+      throw new AntiphonError(code, `${out.subject}: ${result.description}`);
+    },
+    async read(sessionId) {
+      const messages = await within(
+        DEADLINE_MS,
+        bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]),
+      );
+      const documents = messages.map(({ data }) => decode(data));
+      const [config, ...entries] = documents;
+      if (config === undefined) return null;
+      return { config: config as SessionConfig, entries: entries as SessionLog["entries"] };
+    },
+    async policies() {
+      const stored = await within(DEADLINE_MS, policies.get(keys.policies));
+      if (stored === null) return builtIn;
+      const outcome = validate("PolicyConfig", stored.value);
+      if (!outcome.ok)
+        throw malformed("ANT_POLICY_INVALID", outcome.errors, `${BUCKETS.policies}/${keys.policies}`);
+      return outcome.value;
+    },
+  };
+}

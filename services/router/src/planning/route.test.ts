@@ -1,0 +1,194 @@
+import { bodyBytes, limits, recordBodyBytes, validate } from "@antiphon/contracts";
+import type { IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
+import { runOptions } from "@antiphon/contracts/testing/records";
+import { describe, expect, test } from "vitest";
+import { planTasks } from "./plan.ts";
+import { route } from "./route.ts";
+
+function intentOf(goal: string, options: Partial<RunOptions> = {}): IntentBody {
+  return {
+    intentId: "it_1",
+    intent: { goal, inputs: {}, constraints: {} },
+    options: runOptions({
+      repo: { name: "app", path: "/srv/app" },
+      agent: { kind: "scripted", commands: ["echo hello > hello.txt"] },
+      checks: ["npm test"],
+      ...options,
+    }),
+    base: { repo: { name: "app", path: "/srv/app" }, ref: "refs/heads/main", commit: "a".repeat(40) },
+    principal: "local",
+  };
+}
+
+function spec(id: number, dependencies: number[] = []): TaskSpec {
+  return { id, description: `task ${id}`, dependencies };
+}
+
+function recordOf(body: RoutedBody) {
+  const cause = { seq: 1, digest: `sha256-${"A".repeat(43)}` };
+  return { v: 1, type: "routed", runId: "run_1", taskId: null, epoch: 0, cause, body };
+}
+
+const DIAMOND = [spec(1), spec(2, [1]), spec(3, [1]), spec(4, [2, 3])];
+
+describe("planTasks", () => {
+  test("P1 without tasks the goal is the one task, with the defaults of seed 000", () => {
+    const { tasks } = planTasks(intentOf("Fix the failing date parser"), "DEBUG");
+    expect(tasks).toEqual([
+      {
+        deps: [],
+        agent: { kind: "scripted", commands: ["echo hello > hello.txt"] },
+        task: {
+          task_id: "T-001",
+          kind: "edit_repo",
+          instruction: "Fix the failing date parser",
+          acceptance_criteria: ["npm test passes"],
+          base_ref: "refs/heads/main",
+          allowed_tools: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
+          egress_profile: { mode: "none", allowlist: [] },
+          verify_profile: { mode: "smoke", commands: ["npm test"] },
+          commands: ["echo hello > hello.txt"],
+          time_budget_s: 300,
+          return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
+        },
+      },
+    ]);
+    expect(validate("DirectorTask", tasks[0]?.task).ok).toBe(true);
+  });
+
+  test.each([
+    ["BUILD", "edit_repo"],
+    ["DEBUG", "edit_repo"],
+    ["REVIEW", "run"],
+    ["PLAN", "inspect"],
+  ] as const)("P1 the tasks of a %s run are of kind %s", (workflow, kind) => {
+    expect(planTasks(intentOf("x"), workflow).tasks[0]?.task.kind).toBe(kind);
+  });
+
+  test("P2 a task's own agent, checks and kind win over the run's", () => {
+    const own: TaskSpec = {
+      ...spec(1),
+      agent: { kind: "command", argv: ["my-agent"] },
+      checks: ["make test"],
+      kind: "inspect",
+    };
+    const [task] = planTasks(intentOf("x", { tasks: [own] }), "BUILD").tasks;
+    expect(task?.agent).toEqual({ kind: "command", argv: ["my-agent"] });
+    expect(task?.task.verify_profile.commands).toEqual(["make test"]);
+    expect(task?.task.kind).toBe("inspect");
+    expect(task?.task.commands).toEqual([]);
+  });
+
+  test("P2 the caller's acceptance criteria are kept", () => {
+    const intent = intentOf("x");
+    intent.intent.constraints = { acceptance_criteria: ["the badge shows", "", 3] };
+    expect(planTasks(intent, "BUILD").tasks[0]?.task.acceptance_criteria).toEqual(["the badge shows"]);
+  });
+
+  test("P3 a diamond becomes task ids with their dependencies", () => {
+    const { tasks } = planTasks(intentOf("x", { tasks: DIAMOND }), "BUILD");
+    expect(tasks.map(({ task, deps }) => [task.task_id, deps])).toEqual([
+      ["T-001", []],
+      ["T-002", ["T-001"]],
+      ["T-003", ["T-001"]],
+      ["T-004", ["T-002", "T-003"]],
+    ]);
+  });
+
+  test.each([
+    ["an unknown dependency", [spec(1, [7])], "task 1 depends on task 7, which does not exist"],
+    ["a doubled id", [spec(1), spec(1)], "task 1 is defined twice"],
+    ["itself", [spec(1, [1])], "1 -> 1"],
+    ["a circle", [spec(1), spec(2, [4]), spec(3, [2]), spec(4, [3])], "2 -> 4 -> 3 -> 2"],
+    [
+      "too many tasks",
+      Array.from({ length: limits.tasksPerRun + 1 }, (_, i) => spec(i + 1)),
+      `at most ${limits.tasksPerRun}`,
+    ],
+  ] as const)("P4 %s is ANT_PLAN_INVALID and names the culprit", (_name, tasks, words) => {
+    const attempt = () => planTasks(intentOf("x", { tasks: [...tasks] }), "BUILD");
+    expect(attempt).toThrow(
+      expect.objectContaining({ code: "ANT_PLAN_INVALID", detail: expect.stringContaining(words) as string }),
+    );
+  });
+
+  test("P4 a long chain is walked", () => {
+    const chain = Array.from({ length: limits.tasksPerRun }, (_, i) => spec(i + 1, i === 0 ? [] : [i]));
+    expect(planTasks(intentOf("x", { tasks: chain }), "BUILD").tasks).toHaveLength(limits.tasksPerRun);
+  });
+});
+
+describe("route", () => {
+  test("R5 the router contract opens in the form of seed 003 with the request word for word", () => {
+    const goal = "Add error handling,\n and  keep the spaces";
+    const routed = route(intentOf(goal, { tasks: DIAMOND }));
+    expect(routed.contract).toEqual({
+      status: "IN_PROGRESS",
+      workflow: "BUILD",
+      intent: goal,
+      tasks: DIAMOND.map(({ id, description, dependencies }) => ({
+        id,
+        description,
+        status: "PENDING",
+        dependencies,
+      })),
+      memory_notes: "",
+      next_action: "Start with Task 1",
+    });
+    expect(validate("RouterContract", { router_contract: routed.contract }).ok).toBe(true);
+    expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+  });
+
+  test("R6 a graph that cannot be walked is routed as BLOCKED, without a task, and says why", () => {
+    const routed = route(intentOf("Add dark mode", { tasks: [spec(1, [2]), spec(2, [1])] }));
+    expect(routed.tasks).toEqual([]);
+    expect(routed.reason).toContain("1 -> 2 -> 1");
+    expect(routed.contract).toMatchObject({ status: "BLOCKED", tasks: [], intent: "Add dark mode" });
+    expect(routed.contract.next_action).toContain("1 -> 2 -> 1");
+    expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ["256 tasks of one short sentence, one check", 256, ["npm test"]],
+    ["120 tasks of 20 short checks", 120, Array.from({ length: 20 }, (_, i) => `npm run check-${i}`)],
+  ])(
+    "R7 a plan that one record cannot hold is routed as BLOCKED, and says how to mend it: %s",
+    (_name, n, checks) => {
+      const description = "Move the handler of this page into a file of its own, with a test";
+      const tasks = Array.from({ length: n }, (_, i) => ({ ...spec(i + 1), description }));
+      const agent = { kind: "command" as const, argv: ["sh", "-c", "agent --edit --quiet"] };
+      const routed = route(intentOf("Add dark mode", { tasks, checks, agent }));
+      expect(routed.tasks).toEqual([]);
+      expect(routed.contract).toMatchObject({ status: "BLOCKED", tasks: [] });
+      expect(routed.reason).toMatch(
+        new RegExp(
+          `^no plan: a plan of ${n} tasks takes \\d+ bytes .* ${recordBodyBytes}; give the run fewer`,
+        ),
+      );
+      expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+    },
+  );
+
+  test("R7 what is routed always fits its record, and a plan that fits is not refused", () => {
+    const sizes = [1, 60, 120, 180, 220, 240, limits.tasksPerRun];
+    const planned = sizes.map((n) => {
+      const description = "Move the handler of this page into a file of its own, with a test";
+      const tasks = Array.from({ length: n }, (_, i) => ({ ...spec(i + 1), description }));
+      const routed = route(intentOf("Add dark mode", { tasks, checks: ["npm test", "npm run lint"] }));
+      expect(bodyBytes(routed)).toBeLessThanOrEqual(recordBodyBytes);
+      return routed.tasks.length;
+    });
+    expect(planned.slice(0, 4)).toEqual(sizes.slice(0, 4));
+    expect(planned.at(-1)).toBe(0);
+  });
+
+  test("R2 the workflow the caller chose is the contract's workflow", () => {
+    const routed = route(intentOf("Fix the crash", { workflow: "PLAN" }));
+    expect(routed).toMatchObject({ workflow: "PLAN", confidence: 1, reason: "given by the caller" });
+    expect(routed.contract.workflow).toBe("PLAN");
+  });
+
+  test("R1 the same intent is routed the same way", () => {
+    expect(route(intentOf("Fix it"))).toEqual(route(intentOf("Fix it")));
+  });
+});

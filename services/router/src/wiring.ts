@@ -1,0 +1,44 @@
+/**
+ * The Router: reads `intent` records, answers each with one `routed` record.
+ *
+ * States: none. The decision is the pure function `route`; the register of the `routed` record makes a second
+ * delivery, a second Router and a crash in between all end in the same record (J3). The contract in KV is the
+ * Director's projection, not written here.
+ */
+import { consume, openJournal, requeueing } from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { route } from "./planning/route.ts";
+
+export interface RouterContext {
+  readonly bus: Bus;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export function startRouter({ bus, log, signal }: RouterContext, slots: number): Consumption {
+  const journal = openJournal(bus, { log });
+  return consume(bus, {
+    consumer: "router",
+    slots,
+    log,
+    signal,
+    handle: requeueing("router", journal, (delivery) => handle(delivery, journal, log)),
+  });
+}
+
+async function handle({ record, signal }: Delivery, journal: Journal, log: Logger): Promise<Outcome> {
+  if (record.type !== "intent") {
+    return { kind: "terminal", code: "ANT_CONTRACT_INVALID", detail: `${record.type} is no intent` };
+  }
+  const { runId, seq, digest } = record;
+  const body = route(record.body);
+  const done = await journal.append(
+    { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
+    { signal, after: seq },
+  );
+  if (done.kind === "conflict") {
+    // A Router of another version was here first. Its word stands; the run goes on with it.
+    log.warn({ run: runId, code: "ANT_JOURNAL_CONFLICT" }, "already routed in another way");
+  }
+  return { kind: "done" };
+}

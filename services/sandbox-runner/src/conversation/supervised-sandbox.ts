@@ -1,0 +1,205 @@
+/**
+ * One sandbox: what a provider's line to a supervisor is to everybody else. The words themselves, and what ends a sandbox,
+ * are supervisor-conversation.ts, which holds B1 to B8.
+ */
+import type { Duplex } from "node:stream";
+import { encodeFrame } from "./frames.ts";
+import type { Baseline, CollectBounds, Collected } from "../workspace/collected.ts";
+import { OutputBound } from "./output-bound.ts";
+import { Refusal } from "../workspace/refusal.ts";
+import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
+import { SupervisorConversation } from "./supervisor-conversation.ts";
+import type { SupervisorLine } from "./supervisor-line.ts";
+import type { SupervisorPack } from "./supervisor-pack.ts";
+import { collectSelected, collectWhole } from "../workspace/workspace-reading.ts";
+
+const HELLO_DEADLINE_MS = 10_000;
+const TAR_DEADLINE_MS = 60_000;
+const TOOL_KEEP_BYTES = 16 * 1024;
+const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+
+export class SupervisedSandbox implements Sandbox {
+  readonly id: string;
+  readonly imageId: string;
+  readonly gone: Promise<void>;
+  /** See SupervisorConversation. */
+  readonly letGo: Promise<void>;
+  readonly #line: SupervisorLine;
+  readonly #words: SupervisorConversation;
+  readonly #since: number;
+  #bootMs = 0;
+  /** What the supervisor compares the workspace with. */
+  #remembered: Baseline = new Map();
+
+  /** `since`: when it was asked for, on performance.now's clock. */
+  constructor(line: SupervisorLine, imageId: string, since: number) {
+    this.#line = line;
+    this.#words = new SupervisorConversation(line);
+    this.id = line.id;
+    this.imageId = imageId;
+    this.gone = this.#words.gone;
+    this.letGo = this.#words.letGo;
+    this.#since = since;
+  }
+
+  get sealed(): boolean {
+    return this.#words.hello?.sealed ?? false;
+  }
+
+  get landlock(): number {
+    return this.#words.hello?.landlock ?? 0;
+  }
+
+  get bootMs(): number {
+    return this.#bootMs;
+  }
+
+  /** The provider said that memory ran out in here. */
+  memoryRanOut(): void {
+    this.#words.memoryRanOut();
+  }
+
+  /** Waits for the supervisor's first word. */
+  async greet(): Promise<void> {
+    await this.#words.greet(HELLO_DEADLINE_MS);
+    this.#bootMs = performance.now() - this.#since;
+  }
+
+  /** True for a supervisor that code inside could forge the words of. */
+  get isPlain(): boolean {
+    return this.#words.hello?.kind === "sh";
+  }
+
+  /** Gives a plain supervisor the sealed one to run instead; resolves when that has greeted. */
+  async promote(pack: SupervisorPack): Promise<void> {
+    for (const { name, content } of pack) {
+      await this.#give("F", Buffer.from(name, "latin1"), name);
+      await this.#give("P", content, name);
+    }
+    await this.#ask(this.greet(), encodeFrame("X"));
+  }
+
+  async #give(type: "F" | "P", payload: Buffer, name: string): Promise<void> {
+    const taken = this.#words.await<void>(HELLO_DEADLINE_MS, (resolve, reject) => (frame) => {
+      if (frame.type === "p" && frame.payload.toString("latin1") === name) resolve();
+      else reject(this.#words.protocol(`${frame.type} instead of a word about ${name}`));
+    });
+    await this.#ask(taken, encodeFrame(type, payload));
+  }
+
+  /** Says `bytes`; what comes back is the answer, which may be there, or never come, while they are on their way. */
+  async #ask(answer: Promise<void>, bytes: Buffer): Promise<void> {
+    answer.catch(() => undefined); // B6: told below
+    await this.#words.write(bytes);
+    return answer;
+  }
+
+  async run(command: Command): Promise<CommandExit> {
+    const started = performance.now();
+    const stdout = new OutputBound(command.keepBytes);
+    const stderr = new OutputBound(command.keepBytes);
+    const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
+      (stream === "stdout" ? stdout : stderr).push(piece);
+      const taken = command.onOutput?.(stream, piece);
+      if (taken instanceof Promise) this.#words.waitFor(taken); // B3
+      if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#words.over({ kind: "output" }); // B2
+    };
+    const exit = await this.#words.execute(command, heard, () => ({
+      stdout: stdout.finish(),
+      stderr: stderr.finish(),
+      durationMs: performance.now() - started,
+    }));
+    const durationMs = performance.now() - started;
+    return { ...exit, durationMs, stdout: stdout.finish(), stderr: stderr.finish() };
+  }
+
+  async putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void> {
+    await this.#tool(["tar", "-xf", "-", "-C", "/workspace"], tar);
+  }
+
+  async remove(paths: readonly string[]): Promise<void> {
+    await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
+  }
+
+  async remember(baseline: Baseline): Promise<void> {
+    if (this.#words.hello?.kind !== "perl") return;
+    const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
+      if (frame.type === "m") resolve();
+      else reject(this.#words.protocol(`${frame.type} instead of a word about what is remembered`));
+    });
+    await this.#ask(done, encodeFrame("M"));
+    this.#remembered = baseline;
+  }
+
+  collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
+    if (this.#words.hello?.kind !== "perl") {
+      const words = ["tar", "-cf", "-", "-C", "/workspace", "."];
+      return collectWhole({ whole: (hear) => this.#tool(words, null, hear) }, baseline, bounds);
+    }
+    const reading = {
+      remembered: this.#remembered,
+      look: (hear: (piece: Buffer) => void) => this.#tool({ type: "L" }, null, hear),
+      take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
+        this.#tool({ type: "T" }, nulEnded(paths), hear),
+    };
+    return collectSelected(reading, baseline, bounds);
+  }
+
+  async network(port: number, dial: () => Duplex): Promise<string | null> {
+    if (this.#words.hello?.kind !== "perl") return "its image has no perl to carry connections with";
+    const fault = await this.#words.bridge.open(port, dial);
+    const { death } = this.#words;
+    if (fault !== null && death !== null) throw new SandboxDied(death); // Of that, and not for want of a network.
+    return fault;
+  }
+
+  async assign(name: string): Promise<void> {
+    await this.#line.rename(name).catch(() => undefined);
+  }
+
+  destroy(why: SandboxDeath): Promise<void> {
+    this.#words.over(why);
+    return this.#words.destroyed;
+  }
+
+  /** Drops the connection, as the end of this process would. */
+  hangUp(): void {
+    this.#line.hangUp();
+  }
+
+  /** Runs the supervisor's own work or one of the image's tools; neither has a say in what is made of its output. */
+  async #tool(
+    what: readonly string[] | { readonly type: "L" | "T" },
+    stdin: AsyncIterable<Buffer> | Buffer | null,
+    onStdout?: (piece: Buffer) => void,
+  ): Promise<void> {
+    const complaint = new OutputBound(TOOL_KEEP_BYTES);
+    const argv = "type" in what ? [] : what;
+    const own = "type" in what ? encodeFrame(what.type) : undefined;
+    const step = { argv, own, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
+    let refusal: Refusal | null = null;
+    const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
+      if (stream === "stderr") complaint.push(piece);
+      if (stream === "stderr" || refusal !== null) return;
+      try {
+        onStdout?.(piece);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refusal = error; // what is refused ends the tool, not the sandbox
+        this.#words.killCommand();
+      }
+    };
+    const exit = await this.#words.execute(step, heard, () => null);
+    if (refusal !== null) throw refusal as Refusal;
+    if (exit.exitCode !== 0) {
+      const said = complaint.finish(200).tail.trim();
+      throw this.#words.protocol(
+        `${argv[0] ?? "the supervisor's reading"} ended with ${exit.exitCode}: ${said}`,
+      );
+    }
+  }
+}
+
+function nulEnded(paths: readonly string[]): Buffer {
+  return Buffer.from(paths.map((path) => `${path}\0`).join(""), "utf8");
+}

@@ -1,0 +1,147 @@
+/**
+ * A sandbox's way to its listener at the egress gateway: asked for, dialled into, and closed with an account.
+ *
+ * Lifecycle: asked -> linked (control connection up, sandbox listening, certificate in place) -> closed | lost.
+ * The listener lives as long as the control connection, so neither side can outlive the other's death.
+ *
+ * Invariants:
+ *   X4  A job that asks for a network gets it or fails by name; it never runs without one in silence.
+ *   X5  The listener and its token end with the job, whatever became of it.
+ *   X6  The token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
+ *   X7  A gateway that is gone ends the job by name, ANT_EGRESS_LOST, and soon: what runs in the sandbox sees its
+ *       connections closed and has LOST_GRACE_MS to end by itself; nothing it does then can make the job a success.
+ */
+import { connect, type Socket } from "node:net";
+import {
+  AntiphonError,
+  limits,
+  subjects,
+  type EgressCloseRequest,
+  type EgressOpened,
+  type EgressOpenRequest,
+  type EgressReport,
+  type SandboxRequest,
+} from "@antiphon/contracts";
+import { callRpc, type Bus } from "@antiphon/runtime";
+import { EGRESS_PORT, egressEnvironment, WRITE_CERTIFICATE } from "./egress-environment.ts";
+import type { Sandbox } from "../ports.ts";
+
+const OPEN_MS = 5_000;
+const CLOSE_MS = 15_000;
+/** Enough for a program to say what it saw; what it works for cannot be had any more. */
+const LOST_GRACE_MS = 2_000;
+
+export interface EgressLink {
+  /** What a step's environment gets on top. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends it; idempotent. ANT_EGRESS_LOST when the gateway went away before. */
+  close(): Promise<EgressReport>;
+}
+
+/** Null when the request asks for no network. */
+export async function linkEgress(
+  bus: Bus,
+  request: SandboxRequest,
+  sandbox: Sandbox,
+): Promise<EgressLink | null> {
+  const { egress: grant, run, task, epoch, jobId } = request;
+  if (grant === undefined || grant.profile.mode === "none") return null;
+  const ask: EgressOpenRequest = { run, task, epoch, jobId, grant };
+  const opened = await callRpc<EgressOpened>(bus, subjects.egressOpen, ask, { timeoutMs: OPEN_MS }).catch(
+    (error: unknown) => {
+      const known = AntiphonError.from(error);
+      if (known.code !== "ANT_RPC_TIMEOUT") throw known;
+      throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error }); // X4
+    },
+  );
+  const control = await controlled(opened);
+  let lost = false;
+  let grace: NodeJS.Timeout | undefined;
+  let closing: Promise<EgressReport> | null = null;
+  control.once("close", () => {
+    lost = true;
+    if (closing !== null) return;
+    const end = (): void =>
+      void sandbox.destroy({ kind: "gone", message: "its network is gone" }).catch(() => undefined);
+    grace = setTimeout(end, LOST_GRACE_MS); // X7
+  });
+  const close = (): Promise<EgressReport> => {
+    clearTimeout(grace);
+    return (closing ??= closed(bus, opened, control, lost));
+  };
+  try {
+    const dial = (): Socket => {
+      const socket = connect(opened.port, opened.host);
+      socket.write(`${opened.token} data\n`);
+      return socket;
+    };
+    const fault =
+      sandbox.network === undefined
+        ? "its provider carries no connections"
+        : await sandbox.network(EGRESS_PORT, dial);
+    if (fault !== null) throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no network here: ${fault}`); // X4
+    await trust(sandbox, opened.ca);
+  } catch (error) {
+    await close().catch(() => undefined); // X5: what went wrong first is what is told
+    throw error;
+  }
+  return { env: egressEnvironment(grant.profile.mode ?? "git+pkg"), close };
+}
+
+/** Connected and greeted: from here on the listener's life hangs on this connection. */
+function controlled({ host, port, token }: EgressOpened): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host).setKeepAlive(true, 5_000); // X7: a host that fell silent is gone, too
+    const fail = (why: string): void => {
+      socket.destroy();
+      reject(new AntiphonError("ANT_EGRESS_UNAVAILABLE", `the listener at ${host}:${port} ${why}`));
+    };
+    const timer = setTimeout(fail, OPEN_MS, "does not answer");
+    socket.on("error", (error) => {
+      clearTimeout(timer);
+      fail(`is out of reach: ${error.message}`);
+    });
+    socket.once("end", () => socket.destroy());
+    socket.write(`${token} control\n`);
+    socket.once("data", () => {
+      clearTimeout(timer);
+      resolve(socket.resume());
+    });
+  });
+}
+
+async function closed(
+  bus: Bus,
+  { lease, node }: EgressOpened,
+  control: Socket,
+  lost: boolean,
+): Promise<EgressReport> {
+  try {
+    if (lost) throw new AntiphonError("ANT_EGRESS_LOST", `the gateway ${node} went away`);
+    const ask: EgressCloseRequest = { lease };
+    const { ok: _, ...report } = await callRpc<EgressReport>(bus, subjects.egressClose(node), ask, {
+      timeoutMs: CLOSE_MS,
+    });
+    return report;
+  } catch (error) {
+    const known = AntiphonError.from(error);
+    if (known.code !== "ANT_RPC_TIMEOUT") throw known;
+    throw new AntiphonError("ANT_EGRESS_LOST", `no account from the gateway ${node}`, { cause: error });
+  } finally {
+    control.destroy(); // X5
+  }
+}
+
+async function trust(sandbox: Sandbox, certificates: string): Promise<void> {
+  const { exitCode, stderr } = await sandbox.run({
+    argv: WRITE_CERTIFICATE,
+    cwd: "/tmp",
+    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+    stdin: Buffer.from(certificates, "utf8"),
+    timeoutMs: OPEN_MS,
+    keepBytes: 4096,
+    maxOutputBytes: limits.documentBytes,
+  });
+  if (exitCode !== 0)
+    throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no place for the certificate: ${stderr.tail.trim()}`);
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { CommandExit, SandboxDeath } from "../ports.ts";
+import { endingOfDeath, endingOfExit } from "./ending.ts";
+import { OutputBound } from "../conversation/output-bound.ts";
+
+const nothing = new OutputBound(8).finish();
+const exit = (changes: Partial<CommandExit>): CommandExit => ({
+  exitCode: 1,
+  signal: 0,
+  timedOut: false,
+  oomKills: 0,
+  pidsRefused: 0,
+  freeBytes: 1e6,
+  freeInodes: 100,
+  durationMs: 1,
+  stdout: nothing,
+  stderr: nothing,
+  ...changes,
+});
+
+describe("how a job ends", () => {
+  const deaths: readonly (readonly [SandboxDeath, string, string])[] = [
+    [{ kind: "timeout" }, "timeout", "ANT_SANDBOX_TIMEOUT"],
+    [{ kind: "oom" }, "oom", "ANT_SANDBOX_OOM"],
+    [{ kind: "canceled", reason: "x" }, "canceled", "ANT_SANDBOX_CANCELED"],
+    [{ kind: "output" }, "error", "ANT_SANDBOX_OUTPUT"],
+    [{ kind: "protocol", message: "x" }, "error", "ANT_SANDBOX_FAILED"],
+    [{ kind: "gone", message: "x" }, "error", "ANT_SANDBOX_FAILED"],
+  ];
+  it.each(deaths)("%j has a name", (death, outcome, code) => {
+    expect(endingOfDeath(death, "check-1")).toMatchObject({ outcome, code });
+  });
+
+  it.each([
+    ["a plain failure", {}, null],
+    ["memory", { oomKills: 1, exitCode: 137 }, "ANT_SANDBOX_OOM"],
+    ["processes", { pidsRefused: 3 }, "ANT_SANDBOX_PIDS"],
+    ["disk bytes", { freeBytes: 0 }, "ANT_SANDBOX_DISK"],
+    ["disk inodes", { freeInodes: 0 }, "ANT_SANDBOX_DISK"],
+    ["a room that is not known", { freeBytes: -1, freeInodes: -1 }, null],
+    ["memory, but it coped", { oomKills: 1, exitCode: 0 }, null],
+    ["processes, but it coped", { pidsRefused: 1, exitCode: 0 }, null],
+  ])("a failed command that met a limit says which: %s", (_name, changes, code) => {
+    expect(endingOfExit(exit(changes), "s")?.code ?? null).toBe(code);
+  });
+});

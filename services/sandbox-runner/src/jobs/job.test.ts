@@ -1,0 +1,223 @@
+import { describe, expect, it, vi } from "vitest";
+import { AntiphonError, limits, type SandboxEvent, type SandboxRequest } from "@antiphon/contracts";
+import { Evidence } from "./evidence.ts";
+import { TreeArchive } from "../workspace/tree-archive.ts";
+import { defaultLimits } from "../job-limits.ts";
+import { OutputBound } from "../conversation/output-bound.ts";
+import { Refusal } from "../workspace/refusal.ts";
+import { runJob, type JobPorts } from "./job.ts";
+import { SandboxDied, type Command, type CommandExit, type Sandbox } from "../ports.ts";
+
+const nothing = new OutputBound(8).finish();
+const EXIT: CommandExit = {
+  exitCode: 0,
+  signal: 0,
+  timedOut: false,
+  oomKills: 0,
+  pidsRefused: 0,
+  freeBytes: 1e6,
+  freeInodes: 100,
+  durationMs: 1,
+  stdout: nothing,
+  stderr: nothing,
+};
+
+/** A sandbox moved by hand: `onRun` says how each command ends. */
+function twin(options: {
+  sealed?: boolean;
+  onRun?: (command: Command) => Promise<CommandExit>;
+  onCollect?: () => never;
+}) {
+  const seen = { commands: [] as Command[], released: 0, leased: 0 };
+  const sandbox: Sandbox = {
+    id: "container",
+    imageId: "sha256:a",
+    sealed: options.sealed ?? true,
+    bootMs: 1,
+    gone: new Promise(() => undefined),
+    run: (command) => {
+      seen.commands.push(command);
+      return options.onRun?.(command) ?? Promise.resolve(EXIT);
+    },
+    putTar: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+    collect: async () => options.onCollect?.() ?? { files: [], deletions: ["gone"] },
+    assign: () => Promise.resolve(),
+    destroy: () => Promise.resolve(),
+  };
+  const release = (): Promise<void> => {
+    seen.released += 1;
+    return Promise.resolve();
+  };
+  const ports: JobPorts = {
+    node: "node",
+    provider: "docker",
+    defaults: defaultLimits("runc"),
+    image: (asked) =>
+      asked === "bad"
+        ? Promise.reject(new AntiphonError("ANT_SANDBOX_REFUSED", "not allowed"))
+        : Promise.resolve({ id: "sha256:a", env: ["PATH=/bin"], volumes: [] }),
+    lease: () => {
+      seen.leased += 1;
+      return Promise.resolve({ sandbox, warm: true, holds: null, release });
+    },
+    sources: {
+      trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
+      blob: () => Promise.reject(new Error("none")),
+    },
+    egress: () => Promise.resolve(null),
+    evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
+    onOutput: () => undefined,
+    later: () => undefined,
+  };
+  return { ports, seen };
+}
+
+const step = (id: string) => ({
+  id,
+  argv: ["true"],
+  env: { A: "1" },
+  timeoutMs: 1000,
+  continueOnFailure: false,
+});
+const request = (changes: Partial<SandboxRequest> = {}): SandboxRequest => ({
+  jobId: "job",
+  run: "run",
+  task: "T-001",
+  epoch: 1,
+  purpose: "attempt",
+  image: null,
+  budgetMs: 5000,
+  workspace: { tree: null, files: [], overlay: null, deletions: [] },
+  steps: [step("a"), step("b")],
+  collect: false,
+  ...changes,
+});
+
+async function run(job: SandboxRequest, ports: JobPorts, signal = new AbortController().signal) {
+  const events: SandboxEvent[] = [];
+  const outcome = await runJob(job, ports, (event) => events.push(event), signal);
+  return { outcome, events: events.map(({ kind }) => kind) };
+}
+
+describe("a job", () => {
+  it("runs its steps in order, in the image's PATH and its own variables, and lets the sandbox go", async () => {
+    const { ports, seen } = twin({});
+    const { outcome, events } = await run(request(), ports);
+    expect(events).toEqual(["accepted", "started", "step", "step"]);
+    expect(outcome.steps.map(({ id, exitCode }) => [id, exitCode])).toEqual([
+      ["a", 0],
+      ["b", 0],
+    ]);
+    expect(seen.commands[0]).toMatchObject({
+      cwd: "/workspace",
+      env: { PATH: "/bin", HOME: "/tmp", A: "1" },
+    });
+    expect(seen.released).toBe(1);
+  });
+
+  it.each(["verify", "base"] as const)(
+    "K2: for %s is refused where the supervisor is not sealed",
+    async (purpose) => {
+      const { ports, seen } = twin({ sealed: false });
+      const { outcome } = await run(request({ purpose }), ports);
+      expect([outcome.outcome, outcome.code]).toEqual(["refused", "ANT_SANDBOX_REFUSED"]);
+      expect([seen.commands.length, seen.released]).toEqual([0, 1]);
+    },
+  );
+
+  it("K2: for an attempt runs there as well", async () => {
+    expect((await run(request(), twin({ sealed: false }).ports)).outcome.outcome).toBe("completed");
+  });
+
+  it("K1: lets the sandbox go when it is canceled, and says canceled whatever broke then", async () => {
+    const stop = new AbortController();
+    const { ports, seen } = twin({
+      onRun: () => {
+        stop.abort("enough");
+        return Promise.reject(new SandboxDied({ kind: "gone", message: "killed" }));
+      },
+    });
+    const { outcome } = await run(request(), ports, stop.signal);
+    expect(outcome).toMatchObject({ outcome: "canceled", message: "enough" });
+    expect(seen.released).toBeGreaterThan(0);
+  });
+
+  it("K1: canceled before it began never takes a sandbox", async () => {
+    const { ports, seen } = twin({});
+    const { outcome } = await run(request(), ports, AbortSignal.abort("early"));
+    expect([outcome.outcome, seen.leased]).toEqual(["canceled", 0]);
+  });
+
+  it("K3: what runs out of time before the first step is no timeout of the task's", async () => {
+    const { ports } = twin({});
+    const hangs = { ...ports, egress: () => Promise.reject(new SandboxDied({ kind: "timeout" }, null)) };
+    const { outcome } = await run(request(), hangs);
+    expect([outcome.outcome, outcome.code]).toEqual(["error", "ANT_SANDBOX_FAILED"]);
+  });
+
+  it("K3: killed in a step keeps that step, without an exit code", async () => {
+    const partial = { stdout: nothing, stderr: nothing, durationMs: 7 };
+    const { ports } = twin({ onRun: () => Promise.reject(new SandboxDied({ kind: "timeout" }, partial)) });
+    const { outcome, events } = await run(request(), ports);
+    expect(outcome.outcome).toBe("timeout");
+    expect(outcome.steps).toMatchObject([{ id: "a", exitCode: null, timedOut: true, durationMs: 7 }]);
+    expect(events.at(-1)).toBe("step");
+  });
+
+  it("K4: goes no further than two steps ahead of a slow object store, and tells a failure of it at the end only", async () => {
+    const kept = new OutputBound(8);
+    kept.push(Buffer.from("out"));
+    const { ports, seen } = twin({ onRun: () => Promise.resolve({ ...EXIT, stdout: kept.finish() }) });
+    const stalled: (() => void)[] = [];
+    const put = (): Promise<never> => new Promise((_, fail) => stalled.push(() => fail(new Error("full"))));
+    const steps = ["a", "b", "c", "d"].map(step);
+    const running = run(request({ steps }), { ...ports, evidence: new Evidence({ put }) });
+    await vi.waitFor(() => expect(stalled).toHaveLength(2));
+    stalled[1]?.(); // not awaited by anybody yet: it must not end the process
+    for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen.commands).toHaveLength(2);
+    stalled[0]?.();
+    for (let i = 2; i < 4; i += 1) await vi.waitFor(() => stalled[i]!());
+    expect((await running).outcome).toMatchObject({ outcome: "error", message: "full", steps: [] });
+    expect(seen.commands).toHaveLength(4);
+  });
+
+  it("ends with the limit that a step met, and goes no further", async () => {
+    const { ports, seen } = twin({ onRun: () => Promise.resolve({ ...EXIT, exitCode: 137, oomKills: 1 }) });
+    const { outcome } = await run(request(), ports);
+    expect([outcome.outcome, outcome.steps.length, seen.commands.length]).toEqual(["oom", 1, 1]);
+  });
+
+  it("names the rule that its files broke, and brings none of them out", async () => {
+    const { ports } = twin({
+      onCollect: () => {
+        throw new Refusal("type-symlink", "l");
+      },
+    });
+    const { outcome } = await run(request({ collect: true }), ports);
+    expect(outcome).toMatchObject({ outcome: "error", code: "ANT_SANDBOX_OUTPUT", changes: null });
+    expect(outcome.message).toContain("type-symlink");
+  });
+
+  it("collects after a failure too", async () => {
+    const { ports } = twin({ onRun: () => Promise.resolve({ ...EXIT, exitCode: 1 }) });
+    const { outcome } = await run(request({ collect: true }), ports);
+    expect(outcome).toMatchObject({ outcome: "completed", changes: { overlay: null, deletions: ["gone"] } });
+    expect(outcome.steps).toHaveLength(1);
+  });
+
+  const unsayable: readonly (readonly [string, Partial<SandboxRequest>, string])[] = [
+    ["an image that is not allowed", { image: "bad" }, "ANT_SANDBOX_REFUSED"],
+    ["a budget without bound", { budgetMs: limits.taskTimeBudgetMaxS * 1000 + 1 }, "ANT_SANDBOX_REFUSED"],
+    ["looser limits", { limits: { pids: 1e6 } }, "ANT_SANDBOX_REFUSED"],
+    ["a NUL in its words", { steps: [{ ...step("a"), argv: ["a\0b"] }] }, "ANT_SANDBOX_REFUSED"],
+    ["a variable that is none", { steps: [{ ...step("a"), env: { "A B": "" } }] }, "ANT_SANDBOX_REFUSED"],
+    ["a directory outside", { steps: [{ ...step("a"), cwd: "/etc" }] }, "ANT_SANDBOX_PATH"],
+  ];
+  it.each(unsayable)("is refused before a sandbox is taken: %s", async (_name, changes, code) => {
+    const { ports, seen } = twin({});
+    const { outcome } = await run(request(changes), ports);
+    expect([outcome.outcome, outcome.code, seen.leased]).toEqual(["refused", code, 0]);
+  });
+});

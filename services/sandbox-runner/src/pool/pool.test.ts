@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
+import { defaultLimits } from "../job-limits.ts";
+import { WarmPool, type PoolOptions } from "./pool.ts";
+
+const order: SandboxOrder = { imageId: "sha256:a", limits: defaultLimits("runc"), labels: {} };
+const other: SandboxOrder = { ...order, limits: { ...order.limits, pids: 1 } };
+
+/** A provider moved by hand: sandboxes start at once, die when told, and count their ends. */
+function provider() {
+  const made: { sandbox: Sandbox; die: () => void; destroyed: number }[] = [];
+  const control = { failing: false, remove: (_id: string): Promise<void> => Promise.resolve() };
+  const port: SandboxProvider = {
+    name: "docker",
+    enforces: { memory: true, processes: true },
+    ping: () => Promise.resolve(),
+    image: () => Promise.resolve(null),
+    start: () => {
+      if (control.failing) return Promise.reject(new Error("no engine"));
+      let die = (): void => undefined;
+      const gone = new Promise<void>((resolve) => (die = resolve));
+      const one = { die, destroyed: 0 };
+      const sandbox = {
+        id: `s${made.length}`,
+        gone,
+        destroy: () => {
+          entry.destroyed += 1;
+          return control.remove(sandbox.id);
+        },
+      } as Partial<Sandbox> as Sandbox;
+      const entry = { ...one, sandbox };
+      made.push(entry);
+      return Promise.resolve(sandbox);
+    },
+  };
+  return { port, made, control };
+}
+
+function setUp(warm = 2, furnish?: PoolOptions["furnish"], maxAgeMs = 1000) {
+  const { port, made, control } = provider();
+  const clock = { now: 0 };
+  const failures: unknown[] = [];
+  const pool = new WarmPool({
+    provider: port,
+    bounds: { warm, slots: 4 },
+    maxAgeMs,
+    order: () => order,
+    ...(furnish === undefined ? {} : { furnish }),
+    onFailure: (error) => failures.push(error),
+    now: () => clock.now,
+  });
+  return { pool, made, control, clock, failures };
+}
+
+/** Lets everything that is ready to run, run. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("the warm pool", () => {
+  it("starts what it keeps ready, and hands that out first", async () => {
+    const { pool, made } = setUp();
+    pool.refill();
+    await settle();
+    expect(pool.counts).toMatchObject({ ready: 2, starting: 0, leased: 0 });
+    const lease = await pool.take(order);
+    expect([lease.warm, made.length, pool.counts.ready, pool.counts.leased]).toEqual([true, 2, 1, 1]);
+    await pool.close();
+  });
+
+  it("W3: hands one out once, and destroys it once however often it is released", async () => {
+    const { pool, made } = setUp();
+    pool.refill();
+    await settle();
+    const leases = await Promise.all([pool.take(order), pool.take(order), pool.take(order)]);
+    expect(new Set(leases.map(({ sandbox }) => sandbox.id)).size).toBe(3);
+    await Promise.all(leases.flatMap((lease) => [lease.release(), lease.release()]));
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1, 1]);
+    expect(pool.counts.leased).toBe(0);
+    await pool.close();
+  });
+
+  it("starts one of its own for another image or other limits", async () => {
+    const { pool } = setUp();
+    pool.refill();
+    await settle();
+    expect((await pool.take(other)).warm).toBe(false);
+    expect(pool.counts).toMatchObject({ ready: 2, leased: 1 });
+    await pool.close();
+  });
+
+  it("W4: never hands out one that died, or that is too old", async () => {
+    const { pool, made, clock } = setUp();
+    pool.refill();
+    await settle();
+    made[0]?.die();
+    await settle();
+    clock.now = 500;
+    expect((await pool.take(order)).sandbox.id).toBe("s1");
+    pool.refill();
+    await settle();
+    clock.now = 5000;
+    const late = await pool.take(order);
+    expect(late.warm).toBe(false);
+    expect(made.filter(({ destroyed }) => destroyed > 0).length).toBeGreaterThanOrEqual(2);
+    await pool.close();
+  });
+
+  it("W2: says what failed, pauses, and is whole again afterwards", async () => {
+    const { pool, control, clock, failures } = setUp();
+    control.failing = true;
+    pool.refill();
+    await settle();
+    expect(failures).toHaveLength(1);
+    pool.refill();
+    await settle();
+    expect(failures).toHaveLength(1);
+    await expect(pool.take(order)).rejects.toThrow("no engine");
+    expect(pool.counts).toMatchObject({ ready: 0, starting: 0, leased: 0 });
+    control.failing = false;
+    clock.now = 600;
+    pool.refill();
+    await settle();
+    expect(pool.counts.ready).toBe(2);
+    await pool.close();
+  });
+
+  it("W8: keeps as many ready as the last ten minutes asked for at once, and lets the others go", async () => {
+    const { pool, made, clock } = setUp(3, undefined, Number.MAX_SAFE_INTEGER);
+    pool.refill();
+    await settle();
+    expect([pool.counts.ready, pool.measures.wanted]).toEqual([3, 3]);
+    clock.now = 11 * 60_000;
+    pool.refill();
+    await settle();
+    expect([pool.counts.ready, pool.measures.wanted]).toEqual([1, 1]);
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1, 0]);
+    await Promise.all([pool.take(order), pool.take(order)]); // One is ready, the other has to be started.
+    expect(pool.measures).toEqual({ wanted: 2, warm: 1, cold: 1 });
+    pool.refill();
+    await settle();
+    expect(pool.counts.ready).toBe(2);
+    await pool.close();
+  });
+
+  it("destroys what is ready when it closes, and starts nothing after", async () => {
+    const { pool, made } = setUp();
+    pool.refill();
+    await settle();
+    await pool.close();
+    pool.refill();
+    await settle();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1]);
+  });
+
+  it("W9: says what could not be removed when it closes, and only when the others are gone", async () => {
+    const { pool, control, failures } = setUp();
+    pool.refill();
+    await settle();
+    let gone = (): void => undefined;
+    const removal = new Promise<void>((resolve) => (gone = resolve));
+    const stuck = new Error("no engine");
+    control.remove = (id) => (id === "s0" ? Promise.reject(stuck) : removal);
+    let said: unknown = null;
+    const closing = pool.close().catch((error: unknown) => (said = error));
+    await settle();
+    expect([said, failures]).toEqual([null, [stuck]]);
+    gone();
+    await closing;
+    expect(said).toBe(stuck);
+  });
+
+  it("W5: hands out the one that holds the tree first, then an empty one, and says what is in it", async () => {
+    const trees = ["a", null, "b"];
+    const { pool } = setUp(3, () => {
+      const name = trees.shift() ?? null;
+      return Promise.resolve(name === null ? null : { name, baseline: new Map() });
+    });
+    pool.refill();
+    await settle();
+    const first = await pool.take(order, "b");
+    const second = await pool.take(order, "b");
+    const third = await pool.take(order, "b");
+    expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
+  });
+
+  it("W5: one that could not be furnished is destroyed, not handed out", async () => {
+    const { pool, made, failures } = setUp(1, () => Promise.reject(new Error("no tree")));
+    pool.refill();
+    await settle();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1]);
+    expect([pool.counts.ready, failures.length]).toEqual([0, 1]);
+    await pool.close();
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * The warm pool: sandboxes of the default image and limits that are started, inspected and, with the base tree that was
+ * asked for last in them, ready before anybody asks. Decisions are pool/pool-plan.ts; this is the shell that performs them.
+ *
+ * Lifecycle: open -> closed. Closing destroys what is ready; what is leased belongs to its job.
+ *
+ * Invariants:
+ *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
+ *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
+ *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
+ *   W8  What is ready beyond what is worth having (pool/pool-demand.ts) goes, the oldest first.
+ *   W9  Closing ends when every ready sandbox was destroyed or could not be; it says what failed.
+ */
+import { allDone } from "@antiphon/runtime";
+import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
+import {
+  EMPTY_POOL,
+  pauseMs,
+  poolAfter,
+  startsWanted,
+  type PoolBounds,
+  type PoolEvent,
+} from "./pool-plan.ts";
+import { afterStart, afterTake, noDemand, worthHaving, type Demand } from "./pool-demand.ts";
+import type { Tree } from "../workspace/tree-archive.ts";
+
+/** Refilling competes with the job that emptied the place for the same cores: it lets it begin first. */
+const REFILL_DELAY_MS = 250;
+
+export interface PoolOptions {
+  readonly provider: SandboxProvider;
+  readonly bounds: PoolBounds;
+  readonly maxAgeMs: number;
+  /** What a warm sandbox is ordered as; asked each time, for its deadline label. Null: nothing can be warm now. */
+  readonly order: () => SandboxOrder | null;
+  /** Puts a base tree into an empty sandbox that nobody has asked for yet; answers which. */
+  readonly furnish?: (sandbox: Sandbox) => Promise<HeldTree | null>;
+  readonly onFailure: (error: unknown) => void;
+  readonly now: () => number;
+}
+
+/** What can be told, and undone, of a tree that is in a sandbox, whatever became of the tree since. */
+type HeldTree = Pick<Tree, "name" | "baseline">;
+
+export interface Lease {
+  readonly sandbox: Sandbox;
+  readonly warm: boolean;
+  /** The base tree that is in it already. */
+  readonly holds: HeldTree | null;
+  /** Destroys the sandbox. Idempotent. */
+  release(): Promise<void>;
+}
+
+interface Ready {
+  readonly sandbox: Sandbox;
+  readonly key: string;
+  readonly holds: HeldTree | null;
+  readonly bornMs: number;
+  dead: boolean;
+}
+
+export class WarmPool {
+  readonly #options: PoolOptions;
+  #state = EMPTY_POOL;
+  #demand: Demand;
+  #taken = { warm: 0, cold: 0 };
+  #ready: Ready[] = [];
+  #starting = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#demand = noDemand(options.now());
+  }
+
+  get counts(): { readonly ready: number; readonly starting: number; readonly leased: number } {
+    return this.#state;
+  }
+
+  /** How many it means to have ready, and what was taken so far: ready ones, and ones that had to be started. */
+  get measures(): { readonly wanted: number; readonly warm: number; readonly cold: number } {
+    return { wanted: this.#wanted(), ...this.#taken };
+  }
+
+  /** Starts what is missing, one after the other. */
+  refill(): void {
+    if (this.#closed || this.#starting.size > 0) return;
+    const order = this.#options.order();
+    this.#dropStale();
+    this.#dropSurplus();
+    const bounds = { ...this.#options.bounds, warm: this.#wanted() };
+    if (order === null || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
+    this.#after({ kind: "start-begun" });
+    const work = this.#startOne(order).finally(() => {
+      this.#starting.delete(work);
+      const wait = pauseMs(this.#state.failures);
+      if (wait === 0) this.refill();
+      else this.#refillLater(wait);
+    });
+    this.#starting.add(work);
+  }
+
+  /** `tree`: the base tree wanted in it; one that holds it is handed out first, then an empty one. */
+  async take(order: SandboxOrder, tree: string | null = null): Promise<Lease> {
+    const key = keyOf(order);
+    this.#dropStale();
+    const fits = this.#ready.filter((one) => one.key === key);
+    const best = [tree, null].flatMap(
+      (wanted) => fits.find((one) => (one.holds?.name ?? null) === wanted) ?? [],
+    );
+    const chosen = best[0] ?? fits[0];
+    const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
+    const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
+    this.#after({ kind: ready === undefined ? "cold-leased" : "ready-leased" });
+    this.#taken[ready === undefined ? "cold" : "warm"] += 1;
+    this.#demand = afterTake(this.#demand, this.#options.now());
+    try {
+      const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
+      this.#refillLater(REFILL_DELAY_MS);
+      return this.#lease(sandbox, ready ?? null);
+    } catch (error) {
+      this.#after({ kind: "lease-ended" });
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await Promise.allSettled(this.#starting);
+    const gone = this.#ready
+      .splice(0)
+      .map(({ sandbox }) => sandbox.destroy({ kind: "canceled", reason: "the runner stops" }));
+    for (const one of gone) one.catch(this.#options.onFailure);
+    await allDone(gone); // W9
+  }
+
+  #lease(sandbox: Sandbox, ready: Ready | null): Lease {
+    let released: Promise<void> | null = null;
+    const release = (): Promise<void> => {
+      if (released !== null) return released;
+      released = sandbox.destroy({ kind: "canceled", reason: "the job is over" }).finally(() => {
+        this.#after({ kind: "lease-ended" });
+      });
+      released.catch(this.#options.onFailure);
+      return released;
+    };
+    return { sandbox, warm: ready !== null, holds: ready?.holds ?? null, release }; // W3, W5
+  }
+
+  async #startOne(order: SandboxOrder): Promise<void> {
+    try {
+      const begun = this.#options.now();
+      const sandbox = await this.#options.provider.start(order);
+      const holds = await this.#furnish(sandbox);
+      this.#after({ kind: "start-succeeded" });
+      this.#demand = afterStart(this.#demand, this.#options.now() - begun);
+      const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
+      this.#ready.push(ready);
+      void sandbox.gone.finally(() => {
+        ready.dead = true;
+        if (this.#ready.includes(ready)) this.#refillLater(REFILL_DELAY_MS);
+      });
+      if (this.#closed) await sandbox.destroy({ kind: "canceled", reason: "the runner stops" });
+    } catch (error) {
+      this.#after({ kind: "start-failed", atMs: this.#options.now() });
+      this.#options.onFailure(error);
+    }
+  }
+
+  async #furnish(sandbox: Sandbox): Promise<HeldTree | null> {
+    try {
+      return (await this.#options.furnish?.(sandbox)) ?? null;
+    } catch (error) {
+      await sandbox.destroy({ kind: "canceled", reason: "it could not be furnished" });
+      throw error;
+    }
+  }
+
+  #wanted(): number {
+    return worthHaving(this.#demand, this.#options.bounds.warm, this.#options.now());
+  }
+
+  #dropStale(): void {
+    const oldest = this.#options.now() - this.#options.maxAgeMs;
+    this.#drop(
+      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // W4
+      "too old",
+    );
+  }
+
+  #dropSurplus(): void {
+    const surplus = Math.max(0, this.#ready.length - this.#wanted());
+    this.#drop(this.#ready.slice(0, surplus), "nobody asked for as many"); // W8
+  }
+
+  #drop(unwanted: readonly Ready[], reason: string): void {
+    if (unwanted.length === 0) return;
+    this.#ready = this.#ready.filter((one) => !unwanted.includes(one));
+    for (const one of unwanted) {
+      this.#after({ kind: "ready-lost" });
+      void one.sandbox.destroy({ kind: "canceled", reason }).catch(this.#options.onFailure);
+    }
+  }
+
+  #refillLater(delayMs: number): void {
+    if (this.#closed || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.refill();
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  #after(event: PoolEvent): void {
+    this.#state = poolAfter(this.#state, event);
+  }
+}
+
+function keyOf(order: SandboxOrder): string {
+  return JSON.stringify([order.imageId, Object.entries(order.limits).sort()]);
+}

@@ -1,0 +1,45 @@
+/** What bubblewrap is asked for: nothing of the host but its programs, read-only; nothing but what is named here. */
+import type { ContainerLimits } from "../../ports.ts";
+import { SANDBOX_UID, WORKSPACE } from "../container-spec.ts";
+
+export interface BubblewrapFacts {
+  /** Top-level directories that are links into /usr on this host, with their targets, and those that are not. */
+  readonly links: Readonly<Record<string, string>>;
+  readonly directories: readonly string[];
+  /** Where the sandbox's own memory and process counts are, when it has a cgroup: [outside, inside]. */
+  readonly cgroups: readonly (readonly [string, string])[];
+  readonly hasFilter: boolean;
+}
+
+/** What of /etc programs need to start; names and keys of this host are not among them. */
+const ETC = ["alternatives", "ld.so.cache", "ssl", "ca-certificates", "perl", "mime.types", "nsswitch.conf"];
+/** File descriptor the seccomp filter is read from. */
+export const FILTER_FD = 3;
+
+export function bubblewrapArguments(
+  limits: Pick<ContainerLimits, "workspaceBytes" | "tmpBytes">,
+  facts: BubblewrapFacts,
+  command: readonly string[],
+): string[] {
+  const tmpfs = (path: string, bytes: number): string[] => [
+    ...["--perms", "0700", "--size", String(bytes), "--tmpfs", path],
+  ];
+  return [
+    ...["--unshare-user", "--unshare-all", "--disable-userns", "--die-with-parent", "--new-session"],
+    ...["--as-pid-1", "--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"],
+    ...["--uid", String(SANDBOX_UID), "--gid", String(SANDBOX_UID)],
+    ...["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/opt", "/opt"],
+    ...Object.entries(facts.links).flatMap(([name, target]) => ["--symlink", target, name]),
+    ...facts.directories.flatMap((name) => ["--ro-bind", name, name]),
+    ...ETC.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
+    ...["--proc", "/proc", "--dev", "/dev"],
+    ...facts.cgroups.flatMap(([outside, inside]) => ["--ro-bind", outside, inside]),
+    ...tmpfs(WORKSPACE, limits.workspaceBytes),
+    ...tmpfs("/tmp", limits.tmpBytes),
+    ...tmpfs("/dev/shm", limits.tmpBytes),
+    ...["--remount-ro", "/", "--chdir", WORKSPACE],
+    ...(facts.hasFilter ? ["--seccomp", String(FILTER_FD)] : []),
+    "--",
+    ...command,
+  ];
+}

@@ -1,0 +1,198 @@
+/**
+ * Docker, as far as the sandbox-runner uses it: the only file that knows dockerode.
+ *
+ * No call here waits for ever: each has a deadline, and a late answer of the engine is ignored.
+ */
+import type { Duplex } from "node:stream";
+import Docker from "dockerode";
+import { AntiphonError } from "@antiphon/contracts";
+import type { CreateBody, InspectedContainer } from "../container-spec.ts";
+import type { ImageFacts } from "../../ports.ts";
+import type { EngineAddress } from "../../reaper/watchdog.ts";
+
+const CALL_DEADLINE_MS = 30_000;
+const WAIT_AGAIN_MS = 500;
+
+export interface ListedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly createdMs: number;
+  readonly isRunning: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface Engine {
+  /** Where it listens, when that is a socket or plain HTTP; null for TLS and SSH. */
+  address(): Promise<EngineAddress | null>;
+  ping(): Promise<void>;
+  image(reference: string): Promise<ImageFacts | null>;
+  create(body: CreateBody, name: string): Promise<string>;
+  attach(id: string): Promise<Duplex>;
+  start(id: string): Promise<void>;
+  inspect(id: string): Promise<InspectedContainer>;
+  /** Resolves with the exit code when the container has been removed, or -1 if it already was. Never rejects. */
+  removed(id: string): Promise<number>;
+  kill(id: string): Promise<void>;
+  remove(id: string): Promise<void>;
+  rename(id: string, name: string): Promise<void>;
+  list(instance: string): Promise<ListedContainer[]>;
+  /** Calls back with the id of each container of the instance whose memory ran out, until aborted. */
+  watchMemory(instance: string, onOom: (id: string) => void, signal: AbortSignal): Promise<void>;
+}
+
+export function dockerEngine(socketPath?: string): Engine {
+  const docker = socketPath === undefined ? new Docker() : new Docker({ socketPath });
+  return {
+    address: () => addressOf(docker),
+    ping: async () => {
+      await call("ping", docker.ping());
+    },
+    image: async (reference) => {
+      try {
+        const found = await call("inspect image", docker.getImage(reference).inspect());
+        return {
+          id: found.Id,
+          env: found.Config.Env ?? [],
+          volumes: Object.keys(found.Config.Volumes ?? {}),
+          bytes: found.Size,
+        };
+      } catch (error) {
+        if (statusOf(error) === 404) return null;
+        if (statusOf(error) !== 400) throw error;
+        const message = `${JSON.stringify(reference)} is no name of an image`;
+        throw new AntiphonError("ANT_SANDBOX_IMAGE_INVALID", message, { cause: error });
+      }
+    },
+    create: async (body, name) => {
+      // The body is the product of providers/container-spec.ts; dockerode's own type is wider, not narrower.
+      const options = { ...body, name } as unknown as Docker.ContainerCreateOptions;
+      return (await call("create", docker.createContainer(options))).id;
+    },
+    attach: async (id) => {
+      const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+      return (await call("attach", docker.getContainer(id).attach(options))) as Duplex;
+    },
+    start: async (id) => {
+      await call("start", docker.getContainer(id).start());
+    },
+    inspect: async (id) =>
+      (await call("inspect", docker.getContainer(id).inspect())) as unknown as InspectedContainer,
+    removed: (id) => removed(docker, id),
+    kill: (id) => unlessGone(call("kill", docker.getContainer(id).kill({ signal: "SIGKILL" }))),
+    remove: (id) => unlessGone(call("remove", docker.getContainer(id).remove({ force: true, v: true }))),
+    rename: (id, name) => unlessGone(call("rename", docker.getContainer(id).rename({ name }))),
+    list: async (instance) => {
+      const filters = { label: [`antiphon.instance=${instance}`] };
+      const found = await call("list", docker.listContainers({ all: true, filters }));
+      // A name is the last that a removal takes. Docker 20.10 may list a container for ever after that, which is found by
+      // no other call: it is gone.
+      const there = found.filter(({ Names }) => Names.length > 0);
+      return there.map((one) => ({
+        id: one.Id,
+        name: (one.Names[0] ?? "").replace(/^\//, ""),
+        createdMs: one.Created * 1000,
+        isRunning: one.State === "running",
+        labels: one.Labels,
+      }));
+    },
+    watchMemory: (instance, onOom, signal) => watchMemory(docker, instance, onOom, signal),
+  };
+}
+
+/** Never rejects: while the engine cannot be asked, the answer is not known yet. */
+async function removed(docker: Docker, id: string): Promise<number> {
+  for (;;) {
+    try {
+      const answer: unknown = await docker.getContainer(id).wait({ condition: "removed" });
+      return (answer as { StatusCode: number }).StatusCode;
+    } catch (error) {
+      if (statusOf(error) === 404) return -1;
+      await new Promise((resolve) => setTimeout(resolve, WAIT_AGAIN_MS).unref());
+    }
+  }
+}
+
+async function watchMemory(
+  docker: Docker,
+  instance: string,
+  onOom: (id: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const filters = JSON.stringify({
+    type: ["container"],
+    event: ["oom"],
+    label: [`antiphon.instance=${instance}`],
+  });
+  const stream = await call("events", docker.getEvents({ filters }));
+  const stop = (): void => {
+    (stream as Duplex).destroy();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let text = "";
+  try {
+    for await (const chunk of stream) {
+      text += String(chunk);
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) {
+        const event = JSON.parse(line) as { Actor?: { ID?: string } };
+        if (event.Actor?.ID !== undefined) onOom(event.Actor.ID);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** dockerode has read DOCKER_HOST and friends; what it made of them is in its modem. */
+async function addressOf(docker: Docker): Promise<EngineAddress | null> {
+  const modem = docker.modem as {
+    socketPath?: string | (() => Promise<string>);
+    host?: string;
+    port?: string | number;
+    protocol?: string;
+  };
+  if (typeof modem.socketPath === "function") return { socketPath: await modem.socketPath() };
+  if (modem.socketPath !== undefined) return { socketPath: modem.socketPath };
+  if (modem.protocol !== "http" || modem.host === undefined) return null;
+  return { host: modem.host, port: Number(modem.port) };
+}
+
+/** Gone already, or going: what was asked for. */
+async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    const status = statusOf(error);
+    if (status !== 404 && status !== 409) throw error;
+  }
+}
+
+export function statusOf(error: unknown): number | null {
+  if (typeof error !== "object" || error === null || !("statusCode" in error)) return null;
+  return typeof error.statusCode === "number" ? error.statusCode : null;
+}
+
+async function call<T>(what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(unreachable(what, `no answer within ${CALL_DEADLINE_MS} ms`));
+    }, CALL_DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    if (statusOf(error) !== null || error instanceof AntiphonError) throw error;
+    throw unreachable(what, error instanceof Error ? error.message : String(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unreachable(what: string, why: string): AntiphonError {
+  return new AntiphonError("ANT_DOCKER_UNREACHABLE", `docker ${what}: ${why}`);
+}

@@ -1,0 +1,98 @@
+/**
+ * Docker with what goes on around it in a runner: the reaper (S4), the watchdog, and an ear for the engine's OOM events.
+ *
+ * Lifecycle: opened (what a former runner left is removed) -> closed (nothing of this runner is left or watched any more).
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import type { Logger } from "@antiphon/runtime";
+import type { ProviderHost } from "../../ports.ts";
+import { reapUntil, sweep, type ReaperOptions } from "../../reaper/reaper.ts";
+import { LABELS } from "../../reaper/reap-plan.ts";
+import { dockerEngine, type Engine } from "./docker-engine.ts";
+import { DockerProvider } from "./docker-provider.ts";
+import { startWatchdog } from "../../reaper/watchdog.ts";
+
+const LISTEN_AGAIN_MS = 2_000;
+
+export interface DockerHostOptions {
+  readonly instance: string;
+  /** See owner.ts. */
+  readonly owner: string;
+  /** The default image; null: none was built. */
+  readonly image: string | null;
+  readonly newName: () => string;
+  /** See reaper.ts. */
+  readonly isOver: ReaperOptions["isOver"];
+  readonly log: Logger;
+}
+
+export interface DockerHost extends ProviderHost {
+  readonly provider: DockerProvider;
+}
+
+/** Rejects with a coded error while Docker or the image is not there. */
+export async function openDockerHost(options: DockerHostOptions): Promise<DockerHost> {
+  const { instance, owner, log } = options;
+  const engine = dockerEngine();
+  await engine.ping();
+  const image = options.image === null ? null : await engine.image(options.image);
+  if (image === null)
+    throw new AntiphonError(
+      "ANT_SANDBOX_IMAGE_MISSING",
+      `image ${options.image ?? "(none built)"} is not there`,
+    );
+  const provider = new DockerProvider({ engine, newName: options.newName, packImage: image.id });
+  const stop = new AbortController();
+  const reaper: ReaperOptions = {
+    engine,
+    instance,
+    self: () => ({ owner, held: provider.held() }),
+    isOver: options.isOver,
+    onReaped: (id, reason) => log.warn({ container: id.slice(0, 12), reason }, "orphan removed"),
+    onFailure: (error) => log.warn({ err: error }, "reaping failed"),
+  };
+  const address = await engine.address();
+  const watchdog = address === null ? null : startWatchdog(address, { instance, owner });
+  if (watchdog === null)
+    log.warn("the engine is not local: if this process is killed, its next start cleans up");
+  await sweep(reaper, Date.now());
+  void reapUntil(reaper, stop.signal);
+  void watchMemory(provider, instance, stop.signal, log);
+  return {
+    provider,
+    close: async () => {
+      stop.abort();
+      await removeOwn(engine, instance, owner).catch(reaper.onFailure);
+      await watchdog?.farewell();
+    },
+  };
+}
+
+/**
+ * A runner that leaves takes with it what it made and lost sight of: a container whose creation was answered to a
+ * connection that was gone. Nobody else would for as long as no other runner of the instance is started.
+ */
+async function removeOwn(engine: Engine, instance: string, owner: string): Promise<void> {
+  const own = (await engine.list(instance)).filter(({ labels }) => labels[LABELS.owner] === owner);
+  await Promise.all(own.map(({ id }) => engine.remove(id)));
+}
+
+/** Follows the engine's OOM events; begins again when the engine was away. */
+async function watchMemory(
+  provider: DockerProvider,
+  instance: string,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await provider.watchMemory(instance, signal);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        "engine events lost; memory exhaustion of a whole sandbox reads as a crash meanwhile",
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, LISTEN_AGAIN_MS).unref());
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Sandboxes from Docker: create, attach, start, look, greet.
+ *
+ * Invariants:
+ *   E1  A container that is not exactly the one asked for never gets a byte (providers/container-spec.ts, D2).
+ *   E2  Whatever fails on the way, the container that was created is removed; where the engine fails of that too, what
+ *       went wrong first is told, the container has lost its line, and it is not held: its supervisor or the reaper ends it.
+ *   E3  `wait` is asked for after `start` has been answered, never beside it.
+ */
+import type { Duplex } from "node:stream";
+import { AntiphonError } from "@antiphon/contracts";
+import { createBody, differences, type Environment } from "../container-spec.ts";
+import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
+import type { ImageFacts, SandboxOrder, SandboxProvider } from "../../ports.ts";
+import seccompProfile from "../../../seccomp.json" with { type: "json" };
+import { statusOf, type Engine } from "./docker-engine.ts";
+import { dockerLine } from "./docker-line.ts";
+import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
+import { readPack, type SupervisorPack } from "../../conversation/supervisor-pack.ts";
+
+export const DOCKER_ENVIRONMENT: Environment = {
+  entrypoint: SUPERVISOR_ENTRYPOINT,
+  command: SUPERVISOR_COMMAND,
+  seccomp: JSON.stringify(seccompProfile),
+};
+
+export interface DockerProviderOptions {
+  readonly engine: Engine;
+  /** A fresh name for a container. */
+  readonly newName: () => string;
+  /** An image with perl, to give to images that have none (supervisor-pack.ts). */
+  readonly packImage?: string;
+}
+
+export class DockerProvider implements SandboxProvider {
+  readonly name = "docker";
+  readonly enforces = { memory: true, processes: true };
+  readonly #engine: Engine;
+  readonly #newName: () => string;
+  readonly #images = new Map<string, ImageFacts>();
+  readonly #packImage: string | null;
+  #pack: Promise<SupervisorPack | null> | null = null;
+  readonly #live = new Map<string, SupervisedSandbox>();
+
+  constructor(options: DockerProviderOptions) {
+    this.#engine = options.engine;
+    this.#newName = options.newName;
+    this.#packImage = options.packImage ?? null;
+  }
+
+  ping(): Promise<void> {
+    return this.#engine.ping();
+  }
+
+  async image(reference: string): Promise<ImageFacts | null> {
+    const facts = await this.#engine.image(reference);
+    if (facts !== null) this.#images.set(facts.id, facts);
+    return facts;
+  }
+
+  /** Ids of the containers this provider holds: the reaper leaves them alone (B8). */
+  held(): ReadonlySet<string> {
+    return new Set(this.#live.keys());
+  }
+
+  /** Tells each sandbox when the engine says its memory ran out. Ends with the signal, or throws when the engine goes. */
+  watchMemory(instance: string, signal: AbortSignal): Promise<void> {
+    return this.#engine.watchMemory(instance, (id) => this.#live.get(id)?.memoryRanOut(), signal);
+  }
+
+  async start(order: SandboxOrder): Promise<SupervisedSandbox> {
+    const image = this.#images.get(order.imageId) ?? (await this.image(order.imageId));
+    if (image === null)
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is not there`);
+    if (image.volumes.length > 0) {
+      throw new AntiphonError(
+        "ANT_SANDBOX_REFUSED",
+        `image ${image.id} declares volumes: ${image.volumes.join(", ")}`,
+      );
+    }
+    const since = performance.now();
+    const id = await this.#create(order);
+    let stream: Duplex | null = null;
+    try {
+      stream = await this.#engine.attach(id);
+      await this.#engine.start(id);
+      const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // E3
+      const sandbox = new SupervisedSandbox(line, order.imageId, since);
+      this.#live.set(id, sandbox);
+      void sandbox.letGo.then(() => this.#live.delete(id));
+      const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
+      const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
+      if (found.length === 0) return await this.#sealed(sandbox, order);
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // E1
+    } catch (error) {
+      stream?.destroy(); // E2
+      this.#live.delete(id);
+      await this.#engine.remove(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** E1 holds for the pack, too: it is given only to a container that has been compared. */
+  async #sealed(sandbox: SupervisedSandbox, order: SandboxOrder): Promise<SupervisedSandbox> {
+    if (!sandbox.isPlain || this.#packImage === null || this.#packImage === order.imageId) return sandbox;
+    this.#pack ??= this.#readPack({ ...order, imageId: this.#packImage });
+    const pack = await this.#pack;
+    if (pack !== null) await sandbox.promote(pack);
+    return sandbox;
+  }
+
+  /** Once per provider; tried again the next time when the engine failed. */
+  async #readPack(order: SandboxOrder): Promise<SupervisorPack | null> {
+    try {
+      const source = await this.start(order);
+      try {
+        return await readPack(source);
+      } finally {
+        await source.destroy({ kind: "canceled", reason: "the pack is read" });
+      }
+    } catch (error) {
+      this.#pack = null;
+      throw error;
+    }
+  }
+
+  async #create(order: SandboxOrder): Promise<string> {
+    try {
+      return await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
+    } catch (error) {
+      if (statusOf(error) !== 404) throw error;
+      this.#images.delete(order.imageId);
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is no longer there`, {
+        cause: error,
+      });
+    }
+  }
+}

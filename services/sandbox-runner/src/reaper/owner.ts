@@ -1,0 +1,49 @@
+/**
+ * Who owns a container, in a form another process on this machine can check: boot id, PID namespace, process id
+ * and that process's start time. A reused process id has another start time; after a reboot the boot id differs.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import type { OwnerState } from "./reap-plan.ts";
+
+interface Identity {
+  readonly boot: string;
+  readonly namespace: string;
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+export function ownLabel(): string {
+  const { boot, namespace, pid, startTicks } = identityOf(process.pid) ?? {
+    boot: "unknown",
+    namespace: "unknown",
+    pid: process.pid,
+    startTicks: "0",
+  };
+  return [boot, namespace, pid, startTicks].join("/");
+}
+
+/** `unknown` where it cannot be checked: another machine, another namespace, a system without /proc. */
+export function ownerState(label: string): OwnerState {
+  const [boot, namespace, pid, startTicks] = label.split("/");
+  const self = identityOf(process.pid);
+  if (self === null || boot === undefined || !/^\d+$/.test(pid ?? "")) return "unknown";
+  if (boot !== self.boot || namespace !== self.namespace) return "unknown";
+  return identityOf(Number(pid))?.startTicks === startTicks ? "alive" : "gone";
+}
+
+function identityOf(pid: number): Identity | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The command may hold spaces and brackets; the fields after the last ")" are fixed: state is the first, start the 20th.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z" || fields[0] === "X") return null;
+    return {
+      boot: readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim(),
+      namespace: readlinkSync("/proc/self/ns/pid").replace(/\D/g, ""),
+      pid,
+      startTicks: fields[19] ?? "0",
+    };
+  } catch {
+    return null; // no such process, or no /proc: the caller tells the two apart
+  }
+}

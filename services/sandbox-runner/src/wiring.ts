@@ -1,0 +1,204 @@
+/**
+ * Puts the sandbox-runner together: provider, pool, service.
+ *
+ * Lifecycle: waiting for the provider and the image (said in the log, with the remedy, until both are there) -> serving
+ * -> draining (jobs finish) -> stopped (nothing of this runner is left).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
+import {
+  allDone,
+  openBlobs,
+  openJournal,
+  serveRpc,
+  uniqueId,
+  type Bus,
+  type Logger,
+  type Role,
+  type Measure,
+  type ServiceContext,
+} from "@antiphon/runtime";
+import { AllowlistFile } from "./images/allowlist-file.ts";
+import { linkEgress } from "./jobs/egress-link.ts";
+import { Evidence } from "./jobs/evidence.ts";
+import { Furnisher } from "./pool/furnisher.ts";
+import { ownLabel } from "./reaper/owner.ts";
+import { WarmPool } from "./pool/pool.ts";
+import { TreeArchive } from "./workspace/tree-archive.ts";
+import type { SandboxConfig } from "./config.ts";
+import { defaultLimits } from "./job-limits.ts";
+import { containerLabels, containerName, type RunnerIdentity } from "./reaper/container-labels.ts";
+import { Images } from "./images/images.ts";
+import type { ProviderHost, SandboxProvider } from "./ports.ts";
+import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
+import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
+import { SessionService } from "./sessions/session-service.ts";
+import { Slots } from "./jobs/slots.ts";
+
+const WARM_AGE_MS = 60 * 60_000;
+const RETRY_MS = 2_000;
+/** Seldom mended by waiting, and each try may cost somebody something. */
+const REFUSALS: ReadonlySet<string> = new Set(["ANT_SANDBOX_PROVIDER", "ANT_SANDBOX_REFUSED"]);
+const REFUSED_RETRY_MS = 30_000;
+const TEND_MS = 30_000;
+
+export interface Runner extends Role {
+  readonly pool: WarmPool;
+  readonly provider: SandboxProvider;
+}
+
+export async function startSandboxRunner(
+  context: ServiceContext,
+  readConfig: () => SandboxConfig,
+): Promise<Runner> {
+  const { bus, log, node } = context;
+  const owner = ownLabel();
+  const { config, host } = await ready(readConfig, { node, owner }, context);
+  const { provider } = host;
+  const { instance } = config;
+  const identity = { instance, node, owner };
+
+  const defaults = defaultLimits(config.runtime);
+  const images = new Images({
+    node,
+    provider,
+    allowlist: new AllowlistFile(config.allowlistFile),
+    standard: () => readConfig().image,
+    configured: config.allow,
+    start: (imageId) =>
+      provider.start({ imageId, limits: defaults, labels: containerLabels(identity, null, Date.now()) }),
+    now: () => new Date(),
+  });
+  const image = await images.standard();
+  const repos = openBlobs(bus, BUCKETS.repos);
+  const trees = new TreeArchive(config.treeDirectory, repos, config.treeBytes);
+  const furnisher = new Furnisher(trees);
+  const pool = new WarmPool({
+    provider,
+    bounds: { warm: config.warm, slots: config.slots },
+    maxAgeMs: WARM_AGE_MS,
+    order: () => ({
+      imageId: (images.known ?? image).id,
+      limits: defaults,
+      labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
+    }),
+    furnish: (sandbox) => furnisher.furnish(sandbox),
+    onFailure: (error) => log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool"),
+    now: () => performance.now(),
+  });
+  const slots = new Slots(config.slots);
+  const ports: ServiceOptions["ports"] = {
+    node,
+    provider: provider.name,
+    defaults,
+    image: (asked) => images.resolve(asked),
+    lease: async (order, job, tree) => {
+      furnisher.wanted(tree);
+      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
+      void lease.sandbox.assign(containerName(instance, job, uniqueId()));
+      return lease;
+    },
+    sources: {
+      trees,
+      blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
+    },
+    egress: (request, sandbox) => linkEgress(bus, request, sandbox),
+    evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
+  };
+  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });
+  const sessions = new SessionService({ bus, log, slots, ports });
+  pool.refill();
+  // What has grown too old while nobody asked is replaced before somebody does (W4).
+  const tending = setInterval(() => {
+    pool.refill();
+  }, TEND_MS);
+  tending.unref();
+  service.serve();
+  serveImages(bus, images, log);
+  sessions.serve();
+  log.info(
+    {
+      instance,
+      provider: provider.name,
+      enforces: provider.enforces,
+      image: image.id,
+      slots: config.slots,
+      warm: config.warm,
+    },
+    "sandboxes available",
+  );
+
+  return {
+    pool,
+    provider,
+    measures: measuresOf(pool),
+    drain: async () => {
+      clearInterval(tending);
+      await ended(pool, sessions, slots, host);
+    },
+  };
+}
+
+/** A container that cannot be removed is told, and is no reason to leave the jobs or the provider (N4, W9). */
+async function ended(
+  pool: WarmPool,
+  sessions: SessionService,
+  slots: Slots,
+  host: ProviderHost,
+): Promise<void> {
+  try {
+    await allDone([pool.close(), sessions.close()]);
+  } finally {
+    await slots.settled();
+    await host.close();
+  }
+}
+
+function measuresOf(pool: WarmPool): readonly Measure[] {
+  return [
+    {
+      name: "antiphon_sandbox_pool",
+      help: "Sandboxes that are ready, starting and leased, and how many the pool means to have ready.",
+      read: () => {
+        const { ready, starting, leased } = pool.counts;
+        return { ready, starting, leased, wanted: pool.measures.wanted };
+      },
+    },
+    {
+      name: "antiphon_sandbox_taken_total",
+      help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
+      read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
+    },
+  ];
+}
+
+/** The provider and its image, however long they take; what is missing is said with its remedy. */
+async function ready(
+  readConfig: () => SandboxConfig,
+  identity: Omit<RunnerIdentity, "instance">,
+  { bus, log, signal }: ServiceContext,
+): Promise<{ config: SandboxConfig; host: ProviderHost }> {
+  const journal = openJournal(bus, { log });
+  for (let attempt = 0; ; attempt += 1) {
+    signal.throwIfAborted();
+    const config = readConfig();
+    refuseProvider(config); // no waiting mends this
+    try {
+      return { config, host: await openProviderHost(config, identity, { log, journal }) };
+    } catch (error) {
+      const known = AntiphonError.from(error);
+      const isRefusal = REFUSALS.has(known.code);
+      if (isRefusal || attempt % 10 === 0) log.error({ ready: false, ...known.toJSON() }, "not ready");
+      await sleep(isRefusal ? REFUSED_RETRY_MS : RETRY_MS, undefined, { signal });
+    }
+  }
+}
+
+function serveImages(bus: Bus, images: Images, log: Logger): void {
+  const answer = async (value: unknown): ReturnType<Images["answer"]> => {
+    const checked = validate("ImagesRequest", value);
+    if (checked.ok) return images.answer(checked.value);
+    throw new AntiphonError("ANT_CONTRACT_INVALID", checked.errors[0]?.message ?? "not a request");
+  };
+  serveRpc(bus, subjects.sandboxImages, "sandbox-runner", answer, { log, name: "sandbox-images" });
+}

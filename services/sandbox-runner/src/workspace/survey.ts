@@ -1,0 +1,131 @@
+/**
+ * Which paths of a workspace have to be taken out to tell what changed in it: what its supervisor says differs from
+ * what it remembered, minus what git ignores, plus what it cannot know of.
+ */
+import { ByteQueue } from "../conversation/byte-queue.ts";
+import type { Baseline, BaselineEntry } from "./collected.ts";
+import type { IgnoreRules } from "./ignore-rules.ts";
+import { checkPath } from "./path-rule.ts";
+import { Refusal } from "./refusal.ts";
+
+/** What a supervisor says: paths that are new or differ, and paths that are gone. */
+export interface Survey {
+  readonly changed: readonly string[];
+  readonly missing: ReadonlySet<string>;
+}
+
+interface Selection {
+  /** To be taken out and judged. */
+  readonly wanted: readonly string[];
+  /** As the job began with them. */
+  readonly unchanged: readonly string[];
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Far more than any path has; what waits for its end is held in memory. */
+const MOST_NAME_BYTES = 64 * 1024;
+const MOST_RULE_FILES = 1000;
+const NUL = 0;
+
+/** Reads `+path` and `-path`, each ended by a NUL, from a stream. */
+export class SurveyReader {
+  readonly #changed: string[] = [];
+  readonly #missing = new Set<string>();
+  readonly #maxEntries: number;
+  readonly #tail = new ByteQueue();
+  #bytes = 0;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  push(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > MOST_BYTES) throw new Refusal("too-many-entries", `${MOST_BYTES} bytes of names`);
+    this.#tail.push(piece);
+    if (!piece.includes(NUL)) {
+      if (this.#tail.length > MOST_NAME_BYTES) throw new Refusal("path-length", `${this.#tail.length} bytes`);
+      return;
+    }
+    const bytes = this.#tail.joined();
+    let at = 0;
+    for (let end = bytes.indexOf(NUL); end >= 0; end = bytes.indexOf(NUL, at)) {
+      this.#record(bytes.toString("utf8", at, end));
+      at = end + 1;
+    }
+    this.#tail.keep(bytes.subarray(at));
+  }
+
+  result(): Survey {
+    if (this.#tail.length > 0) throw new Refusal("tar-truncated", "the list of changes");
+    return { changed: this.#changed, missing: this.#missing };
+  }
+
+  #record(record: string): void {
+    const path = record.slice(1);
+    if (record.startsWith("-")) this.#missing.add(path);
+    else this.#changed.push(path);
+    if (this.#changed.length > this.#maxEntries) throw new Refusal("too-many-entries", path);
+  }
+}
+
+/** The rule files of the workspace, those of by-products aside. */
+export function ruleFilesOf(
+  survey: Survey,
+  remembered: Baseline,
+  byProducts: IgnoreRules,
+): readonly string[] {
+  const isRuleFile = (path: string): boolean => /(^|\/)\.gitignore$/.test(path) && !byProducts.ignores(path);
+  const kept = [...remembered.keys()].filter((path) => isRuleFile(path) && !survey.missing.has(path));
+  const found = new Set([...kept, ...survey.changed.filter(isRuleFile)]);
+  return [...found].sort((a, b) => a.length - b.length).slice(0, MOST_RULE_FILES);
+}
+
+export function select(
+  survey: Survey,
+  baseline: Baseline,
+  remembered: Baseline,
+  ignores: (path: string) => boolean,
+  maxFiles: number,
+): Selection {
+  const wanted: string[] = [];
+  let added = 0;
+  const changed = new Set(survey.changed);
+  for (const path of changed) {
+    if (baseline.has(path)) wanted.push(path);
+    else if (!ignores(path)) {
+      wanted.push(checkPath(path));
+      added += 1;
+      if (added > maxFiles) throw new Refusal("too-many-files", path); // before any of them is sent
+    }
+  }
+  const unchanged: string[] = [];
+  for (const [path, entry] of remembered) {
+    const before = baseline.get(path);
+    if (changed.has(path) || survey.missing.has(path)) continue;
+    // What the job put over the remembered file is not what the supervisor compares with.
+    if (before !== undefined && sameEntry(before, entry)) unchanged.push(path);
+    else wanted.push(path);
+  }
+  return { wanted, unchanged };
+}
+
+/** True where something of the baseline is below `path`, as below a directory. */
+export function directoriesOf(baseline: Baseline): ReadonlySet<string> {
+  const directories = new Set<string>();
+  for (const path of baseline.keys()) {
+    for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
+      const directory = path.slice(0, cut);
+      if (directories.has(directory)) break;
+      directories.add(directory);
+    }
+  }
+  return directories;
+}
+
+function sameEntry(a: BaselineEntry, b: BaselineEntry): boolean {
+  if (a.kind === "symlink" || b.kind === "symlink") {
+    return a.kind === "symlink" && b.kind === "symlink" && a.target === b.target;
+  }
+  return a.mode === b.mode && a.sha256 === b.sha256;
+}

@@ -1,0 +1,247 @@
+/**
+ * Base trees on this machine's disk: the tar as it came from the object store, and an index of what is in it.
+ *
+ * Invariants:
+ *   A1  A tree is visible only when whole: written beside, checked entry by entry, flushed, then renamed. A power cut
+ *       takes the name or nothing.
+ *   A2  Bounded: beyond `maxBytes` the trees not used for longest go.
+ *   A3  Two jobs that want the same tree at the same time fetch it once.
+ *   A4  A tree that was opened can be read, however much later: one that had to go meanwhile is fetched again. Each
+ *       opening counts as a use, also of a tree whose index is in memory.
+ */
+import { createHash } from "node:crypto";
+import {
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { AntiphonError } from "@antiphon/contracts";
+import type { Baseline, BaselineEntry } from "./collected.ts";
+import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
+
+export interface TreeSource {
+  stream(name: string): AsyncIterable<Buffer>;
+}
+
+export interface Tree {
+  readonly name: string;
+  readonly baseline: Baseline;
+  /** Sum of the files' sizes. */
+  readonly contentBytes: number;
+  tar(): AsyncIterable<Buffer>;
+}
+
+interface IndexDocument {
+  readonly version: 1;
+  readonly contentBytes: number;
+  readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
+}
+
+const READ_BYTES = 256 * 1024;
+const INDEXES_IN_MEMORY = 8;
+const ABANDONED_MS = 3_600_000;
+/** A tree fetched again may be evicted again before it is opened, by jobs that share too small a disk. */
+const OPEN_TRIES = 5;
+
+export class TreeArchive {
+  readonly #directory: string;
+  readonly #source: TreeSource;
+  readonly #maxBytes: number;
+  readonly #coming = new Map<string, Promise<Tree>>();
+  readonly #recent = new Map<string, Tree>();
+
+  constructor(directory: string, source: TreeSource, maxBytes: number) {
+    this.#directory = directory;
+    this.#source = source;
+    this.#maxBytes = maxBytes;
+  }
+
+  async open(name: string): Promise<Tree> {
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(name)) {
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is no name of a tree`);
+    }
+    const recent = this.#recent.get(name);
+    if (recent !== undefined && (await this.#used(name))) return this.#keep(name, recent);
+    let coming = this.#coming.get(name); // A3
+    if (coming === undefined) {
+      coming = this.#load(name).finally(() => this.#coming.delete(name));
+      this.#coming.set(name, coming);
+    }
+    return this.#keep(name, await coming);
+  }
+
+  #keep(name: string, tree: Tree): Tree {
+    this.#recent.delete(name);
+    this.#recent.set(name, tree);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > INDEXES_IN_MEMORY && oldest !== undefined) this.#recent.delete(oldest);
+    return tree;
+  }
+
+  async #load(name: string): Promise<Tree> {
+    const index = await readIndex(this.#indexPath(name));
+    if (index !== null && (await this.#used(name))) return this.#treeOf(name, index);
+    return this.#treeOf(name, await this.#fetch(name));
+  }
+
+  /** Says that a tree is in use now (A2, A4). False: it is not here, or another job is just removing it. */
+  async #used(name: string): Promise<boolean> {
+    const now = new Date();
+    try {
+      await utimes(this.#indexPath(name), now, now);
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+    return exists(this.#tarPath(name));
+  }
+
+  async #fetch(name: string): Promise<IndexDocument> {
+    await mkdir(this.#directory, { recursive: true });
+    const partial = join(this.#directory, `.${name}.${process.pid}.${performance.now()}`);
+    const sink = new IndexSink();
+    const reader = new TarReader(sink);
+    try {
+      const file = await open(partial, "wx", 0o600);
+      try {
+        for await (const piece of this.#source.stream(name)) {
+          reader.push(piece);
+          await file.write(piece);
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      reader.finish();
+      const index: IndexDocument = { version: 1, contentBytes: sink.contentBytes, entries: sink.entries };
+      await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
+      await rename(partial, this.#tarPath(name)); // A1
+      await rename(`${partial}.json`, this.#indexPath(name));
+      await this.#evict(name);
+      return index;
+    } finally {
+      await rm(partial, { force: true });
+      await rm(`${partial}.json`, { force: true });
+    }
+  }
+
+  /** A2. A tree being read keeps its bytes until its reader is done: the file is unlinked, not truncated. */
+  async #evict(keep: string): Promise<void> {
+    const trees: { name: string; bytes: number; usedMs: number }[] = [];
+    for (const file of await readdir(this.#directory)) {
+      if (file.startsWith(".")) await this.#dropAbandoned(join(this.#directory, file));
+      if (!file.endsWith(".index.json")) continue;
+      const name = file.slice(0, -".index.json".length);
+      const tar = await stat(this.#tarPath(name)).catch(() => null);
+      const index = await stat(this.#indexPath(name)).catch(() => null);
+      if (index !== null) trees.push({ name, bytes: tar?.size ?? 0, usedMs: index.mtimeMs });
+    }
+    let total = trees.reduce((sum, tree) => sum + tree.bytes, 0);
+    for (const tree of trees.sort((a, b) => a.usedMs - b.usedMs)) {
+      if (total <= this.#maxBytes) return;
+      if (tree.name === keep) continue;
+      await rm(this.#indexPath(tree.name), { force: true });
+      await rm(this.#tarPath(tree.name), { force: true });
+      total -= tree.bytes;
+    }
+  }
+
+  /** What a killed process was still writing. */
+  async #dropAbandoned(path: string): Promise<void> {
+    const found = await stat(path).catch(() => null);
+    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+  }
+
+  #treeOf(name: string, index: IndexDocument): Tree {
+    return {
+      name,
+      baseline: new Map(index.entries),
+      contentBytes: index.contentBytes,
+      tar: () => this.#bytesOf(name),
+    };
+  }
+
+  /** A4: opened when the first byte is wanted, which may be long after the tree was: a sandbox had to be started. */
+  async *#bytesOf(name: string): AsyncGenerator<Buffer> {
+    const file = await this.#opened(name);
+    yield* file.createReadStream({ highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>; // closes the file
+  }
+
+  /** From here on the file keeps its bytes, also when it is unlinked. */
+  async #opened(name: string): Promise<FileHandle> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await open(this.#tarPath(name), "r");
+      } catch (error) {
+        if (!isMissing(error) || attempt === OPEN_TRIES) throw error;
+        await this.open(name); // A4: evicted meanwhile
+      }
+    }
+  }
+
+  #tarPath(name: string): string {
+    return join(this.#directory, `${name}.tar`);
+  }
+
+  #indexPath(name: string): string {
+    return join(this.#directory, `${name}.index.json`);
+  }
+}
+
+/** What the tree holds, by path. Directories have no existence of their own, as in git. */
+class IndexSink implements TarSink {
+  readonly entries: [string, BaselineEntry][] = [];
+  contentBytes = 0;
+  #open: {
+    path: string;
+    mode: "100644" | "100755";
+    size: number;
+    hash: ReturnType<typeof createHash>;
+  } | null = null;
+
+  entry(entry: TarEntry): void {
+    if (entry.type === "symlink") this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
+    if (entry.type !== "file") return;
+    this.contentBytes += entry.size;
+    const mode = (entry.mode & 0o111) !== 0 ? "100755" : "100644";
+    this.#open = { path: entry.path, mode, size: entry.size, hash: createHash("sha256") };
+  }
+
+  data(piece: Buffer): void {
+    this.#open?.hash.update(piece);
+  }
+
+  end(): void {
+    if (this.#open === null) return;
+    const { path, mode, size, hash } = this.#open;
+    this.entries.push([path, { kind: "file", mode, size, sha256: hash.digest("hex") }]);
+    this.#open = null;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}
+
+async function readIndex(path: string): Promise<IndexDocument | null> {
+  const text = await readFile(path, "utf8").catch(() => null);
+  if (text === null) return null;
+  try {
+    const document = JSON.parse(text) as IndexDocument;
+    return document.version === 1 ? document : null;
+  } catch {
+    return null; // a disk that was full, or an older form: it is fetched again
+  }
+}

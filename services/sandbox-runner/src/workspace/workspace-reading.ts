@@ -1,0 +1,90 @@
+/**
+ * Reads what changed out of a workspace. A sealed supervisor names what differs and hands out only that; from a plain
+ * one everything comes out, twice where git's ignore rules have to be known first. What comes out is judged by
+ * workspace/collected.ts either way.
+ */
+import { BY_PRODUCTS } from "@antiphon/git";
+import { Collector, type Baseline, type CollectBounds, type Collected } from "./collected.ts";
+import { IgnoreRules } from "./ignore-rules.ts";
+import { RuleSink } from "./rule-sink.ts";
+import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { TarReader, type TarSink } from "./tar-reader.ts";
+import { sha256Hasher } from "./sha256.ts";
+
+type Hear = (piece: Buffer) => void;
+
+interface SelectiveReading {
+  /** What the supervisor compares with; nothing, when it was not told to. */
+  readonly remembered: Baseline;
+  look(hear: Hear): Promise<void>;
+  take(paths: readonly string[], hear: Hear): Promise<void>;
+}
+
+interface WholeReading {
+  whole(hear: Hear): Promise<void>;
+}
+
+const NOTHING_IGNORED: (path: string) => boolean = () => false;
+
+export async function collectSelected(
+  reading: SelectiveReading,
+  baseline: Baseline,
+  bounds: CollectBounds,
+): Promise<Collected> {
+  const { remembered } = reading;
+  const reader = new SurveyReader(bounds.maxEntries);
+  await reading.look((piece) => {
+    reader.push(piece);
+  });
+  const survey = reader.result();
+  const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
+  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  for (const path of unchanged) collector.unchanged(path);
+  if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
+  return collector.result();
+}
+
+export async function collectWhole(
+  reading: WholeReading,
+  baseline: Baseline,
+  bounds: CollectBounds,
+): Promise<Collected> {
+  const whole = (hear: Hear): Promise<void> => reading.whole(hear);
+  let ignores = NOTHING_IGNORED;
+  if (bounds.gitignore === true) {
+    const sink = new RuleSink();
+    await readTar(whole, sink);
+    ignores = passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
+  }
+  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  await readTar(whole, collector);
+  return collector.result();
+}
+
+async function ignoredOf(
+  reading: SelectiveReading,
+  survey: Survey,
+  baseline: Baseline,
+): Promise<(path: string) => boolean> {
+  if (survey.changed.every((path) => baseline.has(path))) return NOTHING_IGNORED;
+  const byProducts = new IgnoreRules([], BY_PRODUCTS);
+  const paths = ruleFilesOf(survey, reading.remembered, byProducts);
+  const sink = new RuleSink();
+  if (paths.length > 0) await readTar((hear) => reading.take(paths, hear), sink);
+  return passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
+}
+
+/** C5: not where it stands in the place of a directory that was there. */
+function passedOver(rules: IgnoreRules, baseline: Baseline): (path: string) => boolean {
+  const directories = directoriesOf(baseline);
+  return (path) => rules.ignores(path) && !directories.has(path);
+}
+
+async function readTar(from: (hear: Hear) => Promise<void>, sink: TarSink): Promise<void> {
+  const reader = new TarReader(sink);
+  await from((piece) => {
+    reader.push(piece);
+  });
+  reader.finish();
+}

@@ -1,0 +1,118 @@
+/**
+ * Fills /workspace as a request says: the tree, minus deletions, plus the overlay, plus files, in this order;
+ * and remembers what is in it, so that changes can be told afterwards.
+ */
+import { createHash } from "node:crypto";
+import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
+import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "./collected.ts";
+import { collectBounds } from "../job-limits.ts";
+import { checkPath } from "./path-rule.ts";
+import { Refusal } from "./refusal.ts";
+import { TarReader } from "./tar-reader.ts";
+import { canonicalTar, type WritableFile } from "./tar-writer.ts";
+import type { Sandbox } from "../ports.ts";
+import type { Lease } from "../pool/pool.ts";
+import { sha256Hasher } from "./sha256.ts";
+import type { Tree, TreeArchive } from "./tree-archive.ts";
+
+export interface WorkspacePlan {
+  readonly tree: Tree | null;
+  readonly deletions: readonly string[];
+  readonly files: readonly WritableFile[];
+  readonly baseline: Baseline;
+}
+
+export interface WorkspaceSources {
+  readonly trees: TreeArchive;
+  readonly blob: (ref: BlobRef) => Promise<Buffer>;
+}
+
+/** Everything that is needed, fetched and checked, before a sandbox is touched. */
+export async function planWorkspace(
+  asked: SandboxWorkspace,
+  sources: WorkspaceSources,
+  roomBytes: number,
+): Promise<WorkspacePlan> {
+  const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
+  try {
+    const files = new Map<string, WritableFile>();
+    if (asked.overlay !== null) {
+      for (const file of readOverlay(await sources.blob(asked.overlay))) files.set(file.path, file);
+    }
+    for (const { path, mode, content, encoding } of asked.files) {
+      files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
+    }
+    const deletions = asked.deletions.map(checkPath);
+    const bytes = [...files.values()].reduce(
+      (sum, file) => sum + file.content.length,
+      tree?.contentBytes ?? 0,
+    );
+    if (bytes > roomBytes) {
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${bytes} bytes do not fit a workspace of ${roomBytes}`);
+    }
+    const baseline = baselineOf(tree, deletions, [...files.values()]);
+    return { tree, deletions, files: [...files.values()], baseline };
+  } catch (error) {
+    if (error instanceof Refusal)
+      throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
+    throw error;
+  }
+}
+
+/** Where there is a repository, what it ignores is no change to it (C5). */
+export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
+  return { ...collectBounds(), gitignore: tree !== null };
+}
+
+/** Into a sandbox as it was leased. `collects`: its changes will be asked for. */
+export async function fillWorkspace(
+  lease: Pick<Lease, "sandbox" | "holds">,
+  plan: WorkspacePlan,
+  collects: boolean,
+): Promise<void> {
+  const { sandbox, holds } = lease;
+  const isFurnished = holds !== null && holds.name === plan.tree?.name;
+  if (holds !== null && !isFurnished) await sandbox.remove(topOf(holds.baseline));
+  if (plan.tree !== null && !isFurnished) await sandbox.putTar(plan.tree.tar());
+  await layOver(sandbox, plan);
+  if (collects && !isFurnished) await sandbox.remember?.(plan.baseline);
+}
+
+/** Deletions, overlay and files, onto what is there. */
+export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
+  if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
+  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files));
+}
+
+function topOf(baseline: Baseline): readonly string[] {
+  return [...new Set([...baseline.keys()].map((path) => path.split("/")[0] ?? path))];
+}
+
+/** An overlay is written by Antiphon, and read as if it were not: the same rules as on the way out. */
+function readOverlay(bytes: Buffer): readonly WritableFile[] {
+  const { sandboxFiles, sandboxFileBytes } = limits;
+  const bounds = { ...collectBounds(), maxFiles: sandboxFiles, maxBytes: sandboxFileBytes };
+  const collector = new Collector(new Map(), bounds, sha256Hasher);
+  const reader = new TarReader(collector);
+  reader.push(bytes);
+  reader.finish();
+  return collector.result().files;
+}
+
+function baselineOf(
+  tree: Tree | null,
+  deletions: readonly string[],
+  files: readonly WritableFile[],
+): Baseline {
+  if (tree !== null && deletions.length === 0 && files.length === 0) return tree.baseline;
+  const baseline = new Map<string, BaselineEntry>(tree?.baseline ?? []);
+  for (const path of deletions) {
+    baseline.delete(path);
+    for (const other of baseline.keys()) if (other.startsWith(`${path}/`)) baseline.delete(other);
+  }
+  for (const { path, mode, content } of files) {
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    baseline.set(path, { kind: "file", mode, size: content.length, sha256 });
+  }
+  return baseline;
+}

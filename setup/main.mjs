@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+// `npm run setup`: everything Antiphon needs on this machine, made once and found again.
+// Plain Node without a dependency: it runs before node_modules exists. One file per thing beside this one.
+import { argv, exit, stdout } from "node:process";
+
+import { ensureBubblewrap } from "./bubblewrap.mjs";
+import { ensureBusybox } from "./busybox.mjs";
+import { ensureDockerEngine } from "./docker-engine.mjs";
+import { ensureGit } from "./git-program.mjs";
+import { removeOwnCompiler } from "./go-program.mjs";
+import { ensureNatsServer } from "./nats-server.mjs";
+import { ensureNpmPackages } from "./npm-packages.mjs";
+import { ensureKubectl, ensureNatsCli } from "./operator-tools.mjs";
+import { ensurePowerDisk } from "./power-disk.mjs";
+import { createReport } from "./report.mjs";
+import { ensureSandboxImage } from "./sandbox-image.mjs";
+import { takeLock } from "./setup-lock.mjs";
+import { ensureTestPrograms } from "./test-programs.mjs";
+
+const HELP = `usage: npm run setup [-- <options>]
+
+Makes what Antiphon needs on this machine; does nothing that is already done.
+
+  git              found, or installed (Debian/Ubuntu as root)
+  npm packages     npm ci, when node_modules does not match package-lock.json
+  nats-server      >= 2.15: NATS_SERVER_BIN, PATH, a pinned release, Debian, Go source
+  docker engine    DOCKER_HOST or /var/run/docker.sock; else installed and started (Debian/Ubuntu as root)
+  sandbox image    from its Dockerfile, or from Debian packages where no image registry answers
+
+options:
+  --with-nats-cli  also the stock nats command line (built with Go)
+  --with-kubectl   also kubectl
+  --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
+  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: what npm test uses
+  --only-image     the docker engine and the sandbox image, nothing else
+  --json           one JSON object on stdout, nothing else
+  --help           this text
+
+State is kept in .antiphon/ (ANTIPHON_STATE_DIR). Exit code 0 done, 1 a step failed, 2 usage.
+`;
+const OPTIONS = [
+  "--only-image",
+  "--with-nats-cli",
+  "--with-kubectl",
+  "--with-bubblewrap",
+  "--for-tests",
+  "--json",
+  "--help",
+];
+
+async function main() {
+  const options = argv.slice(2);
+  const unknown = options.find((option) => !OPTIONS.includes(option));
+  if (unknown !== undefined) {
+    console.error(`setup: unknown option ${unknown} (see --help)`);
+    return 2;
+  }
+  if (options.includes("--help")) {
+    stdout.write(HELP);
+    return 0;
+  }
+  const has = (...names) => names.some((name) => options.includes(name));
+  const report = createReport({ json: has("--json") });
+  const lock = await report.step("lock", takeLock, { silent: true });
+  if (!lock.ok) return report.finish();
+  const release = lock.value;
+  try {
+    await (has("--only-image") ? engineAndImage(report) : setUp(report, has));
+  } finally {
+    release();
+  }
+  return report.finish();
+}
+
+/** Git first, since npm may need it; then the rest side by side, the image after its engine. */
+async function setUp(report, has) {
+  await report.step("git", ensureGit);
+  if (has("--for-tests")) await report.step("test programs", ensureTestPrograms);
+  await Promise.all([
+    report.step("npm packages", ensureNpmPackages),
+    natsAndGoPrograms(report, has),
+    engineAndImage(report),
+    has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,
+    has("--with-kubectl", "--for-tests") ? report.step("kubectl", ensureKubectl) : null,
+    has("--for-tests") ? report.step("busybox", ensureBusybox) : null,
+  ]);
+}
+
+/** One after the other: what is built from Go source shares a compiler, which goes when all are built. */
+async function natsAndGoPrograms(report, has) {
+  const steps = [await report.step("nats-server", ensureNatsServer)];
+  if (has("--with-nats-cli", "--for-tests"))
+    steps.push(await report.step("nats command line", ensureNatsCli));
+  if (has("--for-tests")) steps.push(await report.step("power-disk", ensurePowerDisk));
+  if (steps.every(({ ok }) => ok)) await removeOwnCompiler();
+}
+
+async function engineAndImage(report) {
+  const engine = await report.step("docker engine", ensureDockerEngine);
+  if (!engine.ok) return;
+  const { address } = engine.value;
+  await report.step("sandbox image", ({ note }) => ensureSandboxImage({ address, note }));
+}
+
+exit(await main());

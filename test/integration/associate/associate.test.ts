@@ -1,0 +1,285 @@
+import { BUCKETS, digestOfJson, keys, replayKey, subjects, validate } from "@antiphon/contracts";
+import { openBlobs, tell } from "@antiphon/runtime";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dispatchOf } from "../../../services/associate/src/testing/dispatch.fixture.ts";
+import { eventually } from "../../support/nats.ts";
+import { cleanUpRepos } from "../../support/repo.ts";
+import { openWorld, TASK } from "./associate-world.ts";
+import type { World } from "./associate-world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+  await world.associate("as_one");
+});
+
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+const scripted = (...commands: string[]) => ({ agent: { kind: "scripted" as const, commands } });
+const task = (over: Partial<ReturnType<typeof dispatchOf>["task"]>) => ({
+  task: { ...dispatchOf().task, ...over },
+});
+const patchTo = (word: string) =>
+  `diff --git a/hello.txt b/hello.txt\nnew file mode 100644\n--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+${word}\n`;
+
+describe("an attempt that goes well", () => {
+  test("A1 A2 is claimed, done in a sandbox, verified, and reported with its evidence", async () => {
+    const sent = await world.dispatch(scripted("echo hello > hello.txt", "rm README.md"));
+    const body = await world.reported(sent);
+    const claim = await world.claim(sent);
+    expect(claim.body).toMatchObject({ associate: "as_one" });
+    expect(validate("AssociateResult", body.result)).toMatchObject({ ok: true });
+    expect(body.result).toMatchObject({
+      task_id: TASK,
+      status: "ok",
+      files_changed: ["hello.txt", "README.md"],
+      verify: { status: "pass", commands: ["sh check.sh"] },
+    });
+    expect(body.result.diff?.content).toContain("+hello");
+    expect(body.result.commands_run.map(({ command, exit_code }) => [command, exit_code])).toEqual([
+      ["echo hello > hello.txt", 0],
+      ["rm README.md", 0],
+      ["sh check.sh", 0],
+    ]);
+
+    const manifest = await world.manifest(sent);
+    expect(validate("EvidenceManifest", manifest)).toMatchObject({ ok: true });
+    expect(body.evidence).toEqual({ key: `${sent.runId}.${TASK}.1`, digest: digestOfJson(manifest) });
+    expect(manifest).toMatchObject({
+      author: "associate",
+      author_id: "as_one",
+      decision: "propose",
+      epoch: 1,
+    });
+    expect(await world.text(manifest, "diff.patch")).toBe(body.result.diff?.content);
+    expect(JSON.parse(await world.text(manifest, "provenance/environment.json"))).toMatchObject({
+      agent: "scripted",
+      sandbox: { provider: "docker" },
+    });
+    expect(JSON.parse(await world.text(manifest, "provenance/tools.json"))).toContainEqual(
+      expect.stringMatching(/git/),
+    );
+    await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
+  });
+
+  test("S5 what the checks leave behind is not part of the change", async () => {
+    const sent = await world.dispatch({
+      ...scripted("echo hello > hello.txt"),
+      ...task({
+        verify_profile: { mode: "smoke", commands: ["mkdir -p coverage && echo x > coverage/report"] },
+      }),
+    });
+    const { result } = await world.reported(sent);
+    expect(result.files_changed).toEqual(["hello.txt"]);
+  });
+
+  test("a command agent gets the brief on standard input and in its environment", async () => {
+    const script = [
+      'cat > brief.json && test "$ANTIPHON_EPOCH" = 2 && test "$(cat brief.json)" = "$ANTIPHON_TASK"',
+      "&& echo hello > hello.txt",
+    ].join(" ");
+    const sent = await world.dispatch(
+      {
+        agent: { kind: "command", argv: ["sh", "-c", script] },
+        feedback: [{ epoch: 1, code: "ANT_VERIFY_CHECK_FAILED", message: "try harder", checks: [] }],
+        answers: [{ question: "Which?", answer: "Red" }],
+      },
+      { epoch: 2 },
+    );
+    const { result } = await world.reported(sent);
+    expect(result).toMatchObject({ status: "ok", files_changed: ["brief.json", "hello.txt"] });
+    const manifest = await world.manifest(sent);
+    const patch = await world.text(manifest, "diff.patch");
+    expect(patch).toContain("try harder");
+    expect(patch).toContain("Red");
+  });
+
+  test("a given patch is applied on the trusted side and verified in the sandbox", async () => {
+    const agent = {
+      kind: "scripted" as const,
+      patch: { files: [{ path: "hello.txt", diff: patchTo("hello") }] },
+    };
+    const { result, patch } = await world.reported(await world.dispatch({ agent }));
+    expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt"], verify: { status: "pass" } });
+    expect(patch).not.toBeNull();
+  });
+
+  test("a patch and commands are one change, the commands last", async () => {
+    const agent = {
+      kind: "scripted" as const,
+      patch: { files: [{ path: "hello.txt", diff: patchTo("goodbye") }] },
+      commands: ["echo hello > hello.txt", "echo more > more.txt"],
+    };
+    const { result } = await world.reported(await world.dispatch({ agent }));
+    expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "more.txt"] });
+    expect(result.diff?.content).not.toContain("goodbye");
+  });
+
+  test("a recorded session is replayed: its patch is applied, its transcript kept", async () => {
+    const intent = { goal: "Say hello", task_id: TASK };
+    const recording = {
+      input: { intent, schemaVersion: 0, seed: "s2" },
+      output: {
+        plan: { nodes: [] },
+        patch: { files: [{ path: "hello.txt", diff: patchTo("hello") }] },
+        tests: [],
+        transcript: [{ role: "assistant", text: "I said hello." }],
+      },
+    };
+    const name = keys.recording(replayKey(recording.input));
+    await openBlobs(world.bus, BUCKETS.recordings).put(name, Buffer.from(JSON.stringify(recording)));
+    const sent = await world.dispatch({ agent: { kind: "replay", seed: "s2" } });
+    expect((await world.reported(sent)).result).toMatchObject({ status: "ok", files_changed: ["hello.txt"] });
+    expect(await world.text(await world.manifest(sent), "provenance/transcript.json")).toContain(
+      "I said hello.",
+    );
+  });
+
+  test("live progress is told while it works", async () => {
+    const sent = await world.dispatch(scripted("echo hello > hello.txt"));
+    await world.result(sent);
+    await eventually("progress lines", () => {
+      const lines = world.progress.filter(({ runId }) => runId === sent.runId).map(({ text }) => text);
+      return (
+        lines.some((line) => line.includes("taken by as_one")) &&
+        lines.some((line) => line.includes("(exit 0)"))
+      );
+    });
+  });
+});
+
+describe("honest failures", () => {
+  test("A6 a check that fails makes the result failed, with the check's output as evidence", async () => {
+    const sent = await world.dispatch(scripted("echo goodbye > hello.txt && echo why >&2"));
+    const body = await world.reported(sent);
+    expect(body).toMatchObject({
+      code: "ANT_VERIFY_SELF_FAILED",
+      result: { status: "failed", verify: { status: "fail" } },
+    });
+    expect(await world.manifest(sent)).toMatchObject({ decision: "fail", checks: [{ exit_code: 1 }] });
+  });
+
+  test("A6 a command that fails ends the attempt before the checks", async () => {
+    const sent = await world.dispatch(scripted("echo broken >&2; exit 3"));
+    const { code, result } = await world.reported(sent);
+    expect(code).toBe("ANT_AGENT_FAILED");
+    expect(result.summary).toContain("exited 3: broken");
+    expect(result.verify).toMatchObject({ status: "unknown" });
+  });
+
+  test("A8 a liar reports ok although its change breaks the check", async () => {
+    const agent = { kind: "scripted" as const, commands: ["echo lies > hello.txt"], claim: "ok" as const };
+    const { result } = await world.reported(await world.dispatch({ agent }));
+    expect(result).toMatchObject({ status: "ok", verify: { status: "pass", logs_path: null } });
+    expect(result.commands_run.map((run) => run.command)).toEqual(["echo lies > hello.txt"]);
+  });
+
+  test("A8 without a check the verification is unknown", async () => {
+    const sent = await world.dispatch({
+      ...scripted("echo hello > hello.txt"),
+      ...task({ verify_profile: { mode: "smoke", commands: [] } }),
+    });
+    const { result } = await world.reported(sent);
+    expect(result).toMatchObject({
+      status: "ok",
+      verify: { status: "unknown" },
+      files_changed: ["hello.txt"],
+    });
+  });
+
+  test("A7 a question is needs_input until the dispatch carries an answer", async () => {
+    const agent = { kind: "scripted" as const, commands: ["echo hello > hello.txt"], ask: "Which word?" };
+    const first = await world.dispatch({ agent });
+    const asked = await world.reported(first);
+    expect(asked.result).toMatchObject({ status: "needs_input", questions: ["Which word?"], diff: null });
+    const answers = [{ question: "Which word?", answer: "hello" }];
+    const second = await world.dispatch({ agent, answers }, { runId: first.runId, epoch: 2 });
+    expect((await world.reported(second)).result.status).toBe("ok");
+  });
+
+  test.each(["run", "inspect"] as const)("A6 a %s task that changes a file is failed", async (kind) => {
+    const sent = await world.dispatch({
+      ...scripted("echo x > x.txt"),
+      ...task({ kind, verify_profile: { mode: "none", commands: [] } }),
+    });
+    expect(await world.reported(sent)).toMatchObject({
+      code: "ANT_TASK_MODIFIED_FILES",
+      result: { status: "failed" },
+    });
+  });
+
+  test("a patch that does not apply is failed and says where", async () => {
+    const diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Something else\n+# Hi\n";
+    const agent = { kind: "scripted" as const, patch: { files: [{ path: "README.md", diff }] } };
+    const { code, result } = await world.reported(await world.dispatch({ agent }));
+    expect(code).toBe("ANT_PATCH_DOES_NOT_APPLY");
+    expect(result.summary).toContain("README.md");
+  });
+
+  test("a patch outside the task's scope is failed", async () => {
+    const agent = {
+      kind: "scripted" as const,
+      patch: { files: [{ path: "hello.txt", diff: patchTo("hello") }] },
+    };
+    const { code } = await world.reported(await world.dispatch({ agent, scope: ["docs/**"] }));
+    expect(code).toBe("ANT_PATCH_SCOPE");
+  });
+
+  test("a recording that is not there is failed and names its key", async () => {
+    const sent = await world.dispatch({ agent: { kind: "replay", seed: "s1" } });
+    const { code, result } = await world.reported(sent);
+    expect(code).toBe("ANT_RECORDING_NOT_FOUND");
+    expect(result.summary).toMatch(/[0-9a-f]{64}/);
+  });
+
+  test("a link that comes out of the sandbox is failed", async () => {
+    const { code } = await world.reported(await world.dispatch(scripted("ln -s /etc/passwd hello.txt")));
+    expect(code).toBe("ANT_SANDBOX_OUTPUT");
+  });
+
+  test("a task past its time budget is killed and reported with what it was doing", async () => {
+    const sent = await world.dispatch({
+      ...scripted("echo begun; sleep 600"),
+      ...task({ time_budget_s: 1 }),
+    });
+    const { code, result } = await world.reported(sent);
+    expect(code).toBe("ANT_TASK_TIME_BUDGET");
+    expect(result.summary).toContain("sleep 600");
+    expect(result.suggested_next).toContain("time_budget_s");
+    expect(await world.text(await world.manifest(sent), "work/1.stdout.txt")).toBe("begun\n");
+    await eventually("its container is gone", () => world.containers(sent.runId).length === 0);
+  });
+});
+
+describe("a run that is over", () => {
+  test("A3 a cancel stops the container within 5 s and leaves no result", async () => {
+    const sent = await world.dispatch(scripted("sleep 600"));
+    await eventually("the container runs", () => world.containers(sent.runId).length === 1);
+    const body = { by: "test", reason: "enough" };
+    await world.journal.append({
+      type: "cancel",
+      runId: sent.runId,
+      taskId: null,
+      epoch: 0,
+      cause: null,
+      body,
+    });
+    tell(world.bus, subjects.control(sent.runId), { kind: "cancel" }); // As the gateway does.
+    await eventually("the container is gone", () => world.containers(sent.runId).length === 0, 5000);
+    await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
+    expect(await world.journal.find("result", sent.runId, TASK, 1)).toBeNull();
+  });
+
+  test("A3 a dispatch of a canceled run is not even claimed", async () => {
+    const runId = `run_canceled${process.pid}`;
+    const body = { by: "test", reason: "" };
+    await world.journal.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body });
+    const sent = await world.dispatch(scripted("sleep 600"), { runId });
+    await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
+    expect(await world.journal.find("claim", sent.runId, TASK, 1)).toBeNull();
+  });
+});

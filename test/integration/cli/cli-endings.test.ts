@@ -1,0 +1,104 @@
+/** The CLI against peers that hang up: it always says how it ended. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { ANTIPHON, ROOT, run, type Ended } from "../../e2e/support/program.ts";
+
+const opened: Server[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((server) => new Promise((done) => server.close(done))));
+});
+
+/** Listens on loopback and lets `meet` deal with the nth connection; returns its URL and how many came. */
+async function peer(
+  meet: (socket: Socket, nth: number) => void,
+): Promise<{ url: string; met: () => number }> {
+  let met = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    meet(socket, (met += 1));
+  });
+  opened.push(server);
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, met: () => met };
+}
+
+const antiphon = (url: string, ...args: string[]): Promise<Ended> =>
+  run(process.execPath, [ANTIPHON, ...args], { env: { ANTIPHON_GATEWAY_URL: url } });
+
+function answer(status: string, body: string, length = body.length): string {
+  return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
+}
+
+describe("a peer that hangs up is an error with a code and a remedy, never an end without a word", () => {
+  const hangUps: [string, (socket: Socket) => void][] = [
+    ["as soon as it is connected to", (socket) => socket.destroy()],
+    ["with a reset", (socket) => socket.resetAndDestroy()],
+    ["politely, without an answer", (socket) => socket.resume().end()],
+    ["when it was asked", (socket) => socket.once("data", () => socket.destroy())],
+    [
+      "in the middle of its answer",
+      (socket) => socket.once("data", () => socket.end(answer("200 OK", "{", 99))),
+    ],
+  ];
+  const verbs = [["get", "run_a"], ["runs"], ["cancel", "run_a"]];
+  test.each(hangUps)("%s", async (_how, hangUp) => {
+    const { url } = await peer(hangUp);
+    const ended = await Promise.all(verbs.map((verb) => antiphon(url, ...verb)));
+    for (const { code, stderr } of ended) {
+      expect(stderr).toMatch(/^error ANT_GATEWAY_UNREACHABLE: .+\nremedy: .+\n$/);
+      expect(code).toBe(4);
+    }
+  });
+
+  test("the doctor tells of it and goes on", async () => {
+    const { url } = await peer((socket) => socket.destroy());
+    const { code, stdout } = await antiphon(url, "doctor", "--json");
+    expect(code).not.toBe(13);
+    const { findings } = JSON.parse(stdout) as { findings: { name: string; state: string }[] };
+    expect(findings.find(({ name }) => name === "gateway")).toMatchObject({ state: "off" });
+  });
+});
+
+test("what is only read is asked for again while the gateway restarts behind a proxy", async () => {
+  const { url, met } = await peer((socket, nth) => {
+    if (nth === 1) socket.destroy();
+    else if (nth === 2) socket.once("data", () => socket.end(answer("502 Bad Gateway", "<html>")));
+    else socket.once("data", () => socket.end(answer("200 OK", '{"runs":[]}')));
+  });
+  const { code, stdout } = await antiphon(url, "runs", "--json");
+  expect({ code, stdout: stdout.trim(), met: met() }).toEqual({ code: 0, stdout: '{"runs":[]}', met: 3 });
+});
+
+test("what is said without a key is not said twice", async () => {
+  const { url, met } = await peer((socket, nth) => {
+    if (nth === 1) socket.once("data", () => socket.end(answer("201 Created", '{"token":"t"}')));
+    else socket.once("data", () => socket.destroy());
+  });
+  const { code, stderr } = await antiphon(url, "cancel", "run_a");
+  expect(stderr).toContain("may have been done");
+  expect({ code, met: met() }).toEqual({ code: 4, met: 2 });
+});
+
+test("a page that is no JSON, from whoever listens there, is told as such", async () => {
+  const { url } = await peer((socket) => socket.once("data", () => socket.end(answer("200 OK", "<html>"))));
+  const { code, stderr } = await antiphon(url, "runs");
+  expect(stderr).toMatch(/^error ANT_GATEWAY_UNREACHABLE: .*is it the gateway\?\nremedy: /);
+  expect(code).toBe(4);
+});
+
+test("a command whose work can never end says so and ends with 1, also as JSON", async () => {
+  const root = mkdtempSync(join(tmpdir(), "antiphon-stalled-"));
+  mkdirSync(join(root, "dist"));
+  cpSync(join(ROOT, "bin"), join(root, "bin"), { recursive: true });
+  writeFileSync(join(root, "package.json"), '{"type":"module"}');
+  writeFileSync(join(root, "dist/cli.js"), "export const main = () => new Promise(() => {});");
+  const ended = await run(process.execPath, [join(root, "bin/antiphon.mjs"), "get", "--json"]);
+  rmSync(root, { recursive: true });
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toMatch(/error ANT_COMMAND_STALLED: .+\nremedy: .+/);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: "ANT_COMMAND_STALLED" } });
+});

@@ -1,0 +1,314 @@
+/** `antiphon dev` and the command's own start, as processes. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { DevEvent } from "../../../cli/src/dev/events.ts";
+import { eventually } from "../../support/nats.ts";
+import { cleanUpRepos, tempDir } from "../../support/repo.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const BIN = join(ROOT, "bin/antiphon.mjs");
+
+class Program {
+  readonly child: ChildProcess;
+  stdout = "";
+  stderr = "";
+
+  constructor(args: readonly string[], env: Record<string, string> = {}, bin = BIN) {
+    this.child = spawn(process.execPath, [bin, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
+  }
+
+  get events(): Record<string, unknown>[] {
+    const lines = this.stdout.split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  event(name: DevEvent["event"]): Record<string, unknown> | undefined {
+    return this.events.findLast((event) => event.event === name);
+  }
+
+  get pids(): Record<string, number> {
+    return (this.event("ready")?.pids ?? {}) as Record<string, number>;
+  }
+
+  async ended(): Promise<number | null> {
+    await eventually(
+      "the process ends",
+      () => this.child.exitCode !== null || this.child.signalCode !== null,
+      40_000,
+    );
+    return this.child.exitCode;
+  }
+}
+
+const running: Program[] = [];
+afterEach(async () => {
+  for (const program of running.splice(0)) {
+    program.child.kill("SIGTERM");
+    await program.ended();
+  }
+});
+afterAll(() => cleanUpRepos());
+
+function run(args: readonly string[], env: Record<string, string> = {}, bin = BIN): Program {
+  return new Program(args, env, bin);
+}
+
+async function dev(dir = tempDir("antiphon-dev-"), ...more: string[]): Promise<Program & { dir: string }> {
+  const program = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", dir, ...more]);
+  running.push(program);
+  await eventually(
+    "dev is ready",
+    () => program.event("ready") !== undefined || program.child.exitCode !== null,
+    40_000,
+  );
+  expect(program.stderr).toBe("");
+  return Object.assign(program, { dir });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A zombie whose parent has not looked yet is dead.
+  return !/^State:\s+Z/m.test(
+    existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "",
+  );
+}
+
+describe("antiphon dev", () => {
+  it("D4 brings up every service on free loopback ports and says where", async () => {
+    const program = await dev(undefined, "--associates", "2");
+    const ready = program.event("ready");
+    expect(ready).toMatchObject({
+      gateway: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
+      nats: expect.stringMatching(/^nats:\/\/127\.0\.0\.1:\d+$/) as string,
+    });
+    expect(Object.keys(program.pids)).toEqual([
+      "gateway",
+      "router",
+      "director",
+      "associate-1",
+      "associate-2",
+      "sandbox-runner",
+      "egress",
+      "nats-server",
+    ]);
+    await eventually("each of them says that it is there", async () => {
+      const answer = await fetch(`${String(ready?.gateway)}/services`);
+      return ((await answer.json()) as { services: unknown[] }).services.length === 7;
+    });
+  });
+
+  it("D2 D3 stops in order, with nothing left behind", async () => {
+    const program = await dev();
+    const pids = Object.values(program.pids);
+    program.child.kill("SIGINT");
+    expect(await program.ended()).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+    const told = program.events.map(({ event }) => event).filter((event) => event !== "child_log");
+    expect(told.slice(-2)).toEqual(["draining", "stopped"]);
+    expect(readdirSync(program.dir).sort()).toEqual(["director-key.pem", "logs", "nats"]);
+  });
+
+  it("D3 C3 takes its children along when it is killed itself", async () => {
+    const program = await dev();
+    const pids = Object.values(program.pids);
+    program.child.kill("SIGKILL");
+    await eventually("the children are gone", () => !pids.some(isAlive), 15_000);
+    await dev(program.dir); // And its directory is free for the next one.
+  });
+
+  it.each(["router", "nats-server"])("C1 starts a killed %s again and says so", async (name) => {
+    const program = await dev();
+    process.kill(Number(program.pids[name]), "SIGKILL");
+    await eventually("the end is reported", () => program.event("child_exited")?.name === name);
+    const starts = (): number =>
+      program.events.filter((event) => event.event === "child_started" && event.name === name).length;
+    await eventually("it is started again", () => starts() === 2);
+    const url = `${String(program.event("ready")?.gateway)}/services`;
+    await eventually("all are there again", async () => {
+      const answer = await fetch(url);
+      return answer.ok && ((await answer.json()) as { services: unknown[] }).services.length === 6;
+    });
+  });
+
+  it("D1 refuses a directory that is in use, and leaves its owner alone", async () => {
+    const first = await dev();
+    const second = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", first.dir]);
+    expect(await second.ended()).toBe(2);
+    expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: "ANT_DEV_ALREADY_RUNNING" } });
+    expect(second.stderr).toMatch(/^error ANT_DEV_ALREADY_RUNNING: .*\nremedy: .*--state-dir/);
+    expect((await fetch(`${String(first.event("ready")?.gateway)}/readyz`)).status).toBe(200);
+    expect(Object.values(first.pids).every(isAlive)).toBe(true);
+  });
+
+  it("names the port that is taken, and how to choose another", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    const program = run([
+      "dev",
+      "--port",
+      String(port),
+      "--nats-port",
+      "0",
+      "--state-dir",
+      tempDir("antiphon-dev-"),
+    ]);
+    expect(await program.ended()).toBe(2);
+    expect(program.stderr).toBe(
+      `error ANT_DEV_PORT_TAKEN: port ${port} for the gateway is taken by another program\nremedy: stop it, or choose another port: antiphon dev --port ${port + 1} (0 picks a free one)\n`,
+    );
+    server.close();
+  });
+
+  it.each([
+    ["no nats-server", null, "ANT_NATS_BINARY_MISSING"],
+    ["an old one", "2.10.9", "ANT_NATS_TOO_OLD"],
+  ])("says what to do with %s", async (_what, version, code) => {
+    const dir = tempDir("antiphon-dev-");
+    const binary = join(dir, "nats-server");
+    if (version !== null) {
+      writeFileSync(binary, `#!/bin/sh\necho "nats-server: v${version}"\n`);
+      chmodSync(binary, 0o755);
+    }
+    const env = { ANTIPHON_STATE_DIR: dir, PATH: dir, NATS_SERVER_BIN: "" };
+    const program = run(["dev", "--port", "0", "--nats-port", "0", "--state-dir", join(dir, "dev")], env);
+    expect(await program.ended()).toBe(4);
+    expect(program.stderr).toContain(`error ${code}: `);
+    expect(program.stderr).toContain("npm run setup");
+  });
+});
+
+/** A checkout of its own, whose sources a test may change. */
+function checkout(): string {
+  const copy = tempDir("antiphon-copy-");
+  for (const dir of [
+    "bin",
+    "scripts",
+    "contracts",
+    "run",
+    "git",
+    "runtime",
+    "services",
+    "cli",
+    "package.json",
+  ]) {
+    cpSync(join(ROOT, dir), join(copy, dir), {
+      recursive: true,
+      filter: (path) => !path.endsWith("node_modules"),
+    });
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
+describe("antiphon dev --watch", () => {
+  it(
+    "restarts the service whose source changed and no other, and runs on over a source that does not build",
+    { timeout: 180_000 },
+    async () => {
+      const copy = checkout();
+      const env = { ANTIPHON_STATE_DIR: process.env["ANTIPHON_STATE_DIR"] ?? join(ROOT, ".antiphon") };
+      const args = ["dev", "--watch", "--json", "--port", "0", "--nats-port", "0"];
+      const dir = tempDir("antiphon-dev-");
+      const program = run([...args, "--state-dir", dir], env, join(copy, "bin/antiphon.mjs"));
+      running.push(program);
+      await eventually("dev is ready", () => program.event("ready") !== undefined, 40_000);
+      const source = join(copy, "services/router/src/main.ts");
+      const text = readFileSync(source, "utf8");
+
+      writeFileSync(source, `${text}\nexport const = ;\n`);
+      await eventually("the build fails", () => program.event("build_failed") !== undefined, 20_000);
+      expect(String(program.event("build_failed")?.message)).toContain("services/router/src/main.ts");
+      expect(Object.values(program.pids).every(isAlive)).toBe(true);
+
+      const line = text.split("\n").length + 1;
+      writeFileSync(source, `${text}\nconsole.error(new Error("as the new source says").stack);\n`);
+      await eventually("the router is replaced", () => program.event("reloaded") !== undefined, 30_000);
+      expect(program.event("reloaded")).toMatchObject({ names: ["router"] });
+      const log = (): string => readFileSync(join(dir, "logs/router.log"), "utf8");
+      await eventually("it runs the new source", () => log().includes("as the new source says"), 20_000);
+      expect(log()).toContain(`services/router/src/main.ts:${line}:`);
+
+      const gateway = String(program.event("ready")?.gateway);
+      await eventually(
+        "all are there again",
+        async () => {
+          const answer = await fetch(`${gateway}/services`);
+          return ((await answer.json()) as { services: unknown[] }).services.length === 6;
+        },
+        30_000,
+      );
+      const { router, ...others } = program.pids;
+      expect(isAlive(Number(router))).toBe(false);
+      expect(Object.values(others).every(isAlive)).toBe(true);
+    },
+  );
+});
+
+describe("the command itself", () => {
+  it("says in one line what to run when the packages are not installed", async () => {
+    const bare = tempDir("antiphon-bare-");
+    for (const dir of ["bin", "scripts"]) cpSync(join(ROOT, dir), join(bare, dir), { recursive: true });
+    const program = run(["--version"], {}, join(bare, "bin/antiphon.mjs"));
+    expect(await program.ended()).toBe(2);
+    expect(program.stderr).toMatch(/^error ANT_SETUP_MISSING: .*\nremedy: run "npm run setup" in /);
+  });
+
+  it("runs a bundle without sources or packages, as an image has it", async () => {
+    const image = tempDir("antiphon-image-");
+    mkdirSync(join(image, "bin"));
+    cpSync(BIN, join(image, "bin/antiphon.mjs"));
+    const build = spawn(process.execPath, [join(ROOT, "scripts/build.mjs"), "--outdir", join(image, "dist")]);
+    await new Promise((resolve) => build.once("exit", resolve));
+    const program = run(["explain", "Intent"], {}, join(image, "bin/antiphon.mjs"));
+    expect(await program.ended()).toBe(0);
+    expect(program.stdout).toContain("Intent.v0");
+  });
+
+  it("may be started many times at once while the bundle is being made (B1 of scripts/build.mjs)", async () => {
+    const copy = checkout();
+    const programs = Array.from({ length: 4 }, () => run(["--version"], {}, join(copy, "bin/antiphon.mjs")));
+    const codes = await Promise.all(programs.map((program) => program.ended()));
+    expect(codes, programs.map((program) => program.stderr).join("")).toEqual([0, 0, 0, 0]);
+    const builds = readdirSync(join(copy, ".antiphon/build"));
+    expect(builds.filter((name) => name.startsWith(".tmp"))).toEqual([]);
+    expect(builds.filter((name) => /^[0-9a-f]{16}$/.test(name))).toHaveLength(1);
+  });
+
+  it("exits 4 without a gateway, with the error as JSON when asked", async () => {
+    const program = run(["runs", "--json"], { ANTIPHON_GATEWAY_URL: "http://127.0.0.1:1" });
+    expect(await program.ended()).toBe(4);
+    expect(JSON.parse(program.stdout)).toMatchObject({ error: { code: "ANT_GATEWAY_UNREACHABLE" } });
+    expect(program.stderr).toContain("remedy: ");
+  });
+
+  it("refuses to serve a gateway beyond loopback without a token", async () => {
+    const program = run(["serve", "--role", "gateway"], { ANTIPHON_LISTEN: "0.0.0.0:0", ANTIPHON_TOKEN: "" });
+    expect(await program.ended()).toBe(2);
+    expect(program.stderr).toContain("error ANT_GATEWAY_UNSAFE_BIND: ");
+  });
+});

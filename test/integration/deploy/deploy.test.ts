@@ -1,0 +1,338 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { makeKey } from "../../../cli/src/keys/key-files.ts";
+import { ROLES } from "../../../cli/src/serve/serve-role.ts";
+import { connectBus, createLogger } from "../../../runtime/src/index.ts";
+import type { Manifest } from "../../support/manifests.ts";
+import { faultsOf, renderKustomization } from "../../support/manifests.ts";
+import { natsServerBinary } from "../../support/nats.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+interface Container {
+  name: string;
+  image: string;
+  env?: { name: string; value?: string; valueFrom?: Record<string, { name: string }> }[];
+  envFrom?: Record<string, { name: string }>[];
+  ports?: { name: string; containerPort: number }[];
+  resources?: { requests?: object; limits?: { memory?: string } };
+  securityContext?: Record<string, unknown>;
+  [probe: string]: unknown;
+}
+interface Pod {
+  automountServiceAccountToken?: boolean;
+  securityContext?: Record<string, unknown>;
+  containers: Container[];
+  initContainers?: Container[];
+  volumes?: Record<string, unknown>[];
+}
+interface ComposeService {
+  image: string;
+  user?: string;
+  build?: { dockerfile: string; target: string };
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  [option: string]: unknown;
+}
+
+const base = renderKustomization(join(root, "deploy/k8s/base"));
+/** As the guide says: the keys are made in the overlay's directory, here in a copy of it. */
+function renderLocal(): Manifest[] {
+  const copy = mkdtempSync(join(tmpdir(), "antiphon-k8s-"));
+  try {
+    cpSync(join(root, "deploy"), copy, { recursive: true });
+    const overlay = join(copy, "k8s/overlays/local");
+    makeKey(join(overlay, "director-key.pem"), join(overlay, "trusted-keys.json"));
+    return renderKustomization(overlay);
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+const local = renderLocal();
+const compose = parse(read("deploy/compose/compose.yaml"), { merge: true }) as {
+  services: Record<string, ComposeService>;
+};
+
+const of = (manifests: Manifest[], kind: string): Manifest[] => manifests.filter((one) => one.kind === kind);
+const podOf = (workload: Manifest): Pod => (workload.spec as { template: { spec: Pod } }).template.spec;
+const workloads = (manifests: Manifest[]): Manifest[] => [
+  ...of(manifests, "Deployment"),
+  ...of(manifests, "StatefulSet"),
+];
+const containersOf = (workload: Manifest): Container[] => {
+  const pod = podOf(workload);
+  return [...(pod.initContainers ?? []), ...pod.containers];
+};
+
+describe("Kubernetes manifests", () => {
+  it.each([
+    ["base", base],
+    ["overlays/local", local],
+  ])("%s renders objects the Kubernetes API knows, without an unknown field", async (_, manifests) => {
+    const faults = await Promise.all(
+      manifests.map(async (one) => ({
+        object: `${one.kind}/${one.metadata.name}`,
+        faults: await faultsOf(one),
+      })),
+    );
+    expect(faults.filter((one) => one.faults.length > 0)).toEqual([]);
+    expect(manifests.length).toBeGreaterThan(20);
+  });
+
+  it("finds a misspelt field, however deep", async () => {
+    const router = structuredClone(of(base, "Deployment").find((one) => one.metadata.name === "router"));
+    const container = podOf(router as Manifest).containers[0] as Container;
+    container.securityContext = { readOnlyRootFileSystem: true };
+    expect(await faultsOf(router as Manifest)).toEqual([
+      "unknown field /spec/template/spec/containers/0/securityContext/readOnlyRootFileSystem",
+    ]);
+  });
+
+  it("deploys every role from its own image, under a disruption budget", () => {
+    const deployments = of(base, "Deployment");
+    expect(deployments.map((one) => one.metadata.name).sort()).toEqual([...ROLES].sort());
+    for (const { metadata } of workloads(base)) {
+      const budget = of(base, "PodDisruptionBudget").find(
+        (one) => one.metadata.name === metadata.name && one.metadata.namespace === metadata.namespace,
+      );
+      expect(budget, metadata.name).toBeDefined();
+    }
+    for (const deployment of deployments) {
+      const service = podOf(deployment).containers[0] as Container;
+      expect(service.image).toMatch(new RegExp(`^antiphon-${deployment.metadata.name}:`));
+    }
+  });
+
+  it("hardens every container but the sandboxes' engine, and gives no pod an API token", () => {
+    for (const workload of workloads(base)) {
+      const pod = podOf(workload);
+      expect(pod.automountServiceAccountToken, workload.metadata.name).toBe(false);
+      expect(pod.securityContext?.["seccompProfile"], workload.metadata.name).toEqual({
+        type: "RuntimeDefault",
+      });
+      expect(JSON.stringify(pod.volumes)).not.toContain("hostPath");
+      for (const container of containersOf(workload)) {
+        const where = `${workload.metadata.name}/${container.name}`;
+        expect(container.resources?.limits?.memory, where).toBeDefined();
+        expect(container.resources?.requests, where).toHaveProperty("cpu");
+        expect(container["startupProbe"], where).toBeDefined();
+        expect(container["livenessProbe"], where).toBeDefined();
+        if (where === "sandbox-runner/engine") continue;
+        expect(container["readinessProbe"], where).toBeDefined();
+        expect({ ...pod.securityContext, ...container.securityContext }, where).toMatchObject({
+          runAsNonRoot: true,
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        });
+      }
+    }
+  });
+
+  it("denies all traffic by default in every namespace", () => {
+    for (const { metadata } of of(base, "Namespace")) {
+      const policy = of(base, "NetworkPolicy").find(
+        (one) => one.metadata.name === "deny-all" && one.metadata.namespace === metadata.name,
+      );
+      expect(policy?.spec).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+    }
+  });
+
+  it("overlays/local takes every image of ours as it was built here", () => {
+    const images = workloads(local)
+      .flatMap(containersOf)
+      .map(({ image }) => image);
+    const ours = images.filter((image) => image?.startsWith("antiphon-"));
+    expect(new Set(ours).size).toBe(6);
+    expect(ours.filter((image) => image?.endsWith(":dev") !== true)).toEqual([]);
+  });
+
+  it("refers only to config maps and secrets that are in the same namespace", () => {
+    const known = ["ConfigMap", "Secret"].flatMap((kind) =>
+      of(local, kind).map((one) => `${one.metadata.namespace}/${one.metadata.name}`),
+    );
+    for (const workload of workloads(local)) {
+      const names = containersOf(workload).flatMap((container) => [
+        ...(container.envFrom ?? []).flatMap((source) => Object.values(source)),
+        ...(container.env ?? []).flatMap((variable) => Object.values(variable.valueFrom ?? {})),
+      ]);
+      for (const { name } of names.filter((one) => one.name !== undefined))
+        expect(known, workload.metadata.name).toContain(`${workload.metadata.namespace}/${name}`);
+    }
+  });
+
+  it("gives the trusted keys to every service, read-only, and the Director's own key to the Director alone", () => {
+    const mapOf = (namespace?: string) =>
+      of(local, "ConfigMap").find(
+        ({ metadata }) => metadata.namespace === namespace && metadata.name.startsWith("trusted-keys-"),
+      );
+    for (const deployment of of(local, "Deployment")) {
+      type Mounted = { name: string; configMap?: { name: string } };
+      const volumes = (podOf(deployment).volumes ?? []) as Mounted[];
+      const map = mapOf(deployment.metadata.namespace);
+      expect(Object.keys(map?.data ?? {})).toEqual(["trusted-keys.json"]);
+      const volume = volumes.find(({ name }) => name === "trusted-keys");
+      expect(volume?.configMap?.name, deployment.metadata.name).toBe(map?.metadata.name);
+      const service = podOf(deployment).containers[0] as Container & { volumeMounts: object[] };
+      expect(service.volumeMounts).toContainEqual({
+        ...{ name: "trusted-keys", mountPath: "/etc/antiphon-trust", readOnly: true },
+      });
+    }
+    const holders = of(local, "Deployment").filter((one) => JSON.stringify(one).includes("director-key"));
+    expect(holders.map(({ metadata }) => metadata.name)).toEqual(["director"]);
+  });
+
+  it("keeps secrets out of the base", () => {
+    expect(of(base, "Secret")).toEqual([]);
+  });
+});
+
+describe("the compose file", () => {
+  it("runs NATS and every role, each from the Dockerfile's target of its name", () => {
+    expect(Object.keys(compose.services).sort()).toEqual([...ROLES, "nats"].sort());
+    const targets = [...read("deploy/images/service/Dockerfile").matchAll(/^FROM \S+ AS (\S+)$/gm)].map(
+      (m) => m[1],
+    );
+    for (const role of ROLES) {
+      expect(compose.services[role]?.build?.target).toBe(role);
+      expect(compose.services[role]?.build?.dockerfile).toBe("deploy/images/service/Dockerfile");
+      expect(targets).toContain(role);
+    }
+  });
+
+  it("hardens every service and bounds what it may use", () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      expect(service, name).toMatchObject({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        pids_limit: expect.any(Number) as number,
+        mem_limit: expect.any(String) as string,
+      });
+    }
+  });
+
+  it("publishes on loopback only", () => {
+    const ports = Object.values(compose.services).flatMap((service) => service.ports ?? []);
+    expect(ports.length).toBeGreaterThan(0);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it("gives the engine's socket to the sandbox-runner and the repositories to the director, to nobody else", () => {
+    const holders = (needle: string): string[] =>
+      Object.entries(compose.services)
+        .filter(([, service]) => (service.volumes ?? []).some((volume) => volume.includes(needle)))
+        .map(([name]) => name);
+    expect(holders("docker.sock")).toEqual(["sandbox-runner"]);
+    expect(holders("ANTIPHON_REPOS")).toEqual(["director"]);
+  });
+
+  it("gives the trusted keys to every service, and lets only the director write them and hold its own key", () => {
+    for (const role of ROLES) {
+      const { environment = {}, volumes = [] } = compose.services[role] ?? { image: "" };
+      expect(environment["ANTIPHON_TRUSTED_KEYS"], role).toBe("/var/lib/antiphon-trust/trusted-keys.json");
+      const mode = role === "director" ? "" : ":ro";
+      expect(volumes, role).toContain(`trusted-keys:/var/lib/antiphon-trust${mode}`);
+      expect(volumes.some((volume) => volume.includes("director-keys:"))).toBe(role === "director");
+    }
+  });
+});
+
+describe("what deploy/ sets", () => {
+  /** Read by nats.conf, by dockerode itself, and by node. */
+  const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "TMPDIR"];
+
+  it("is read by the code: every variable is named in a config.ts", () => {
+    const sources = readdirSync(root, { recursive: true, encoding: "utf8" })
+      .filter((path) => /^(runtime|services)\/.*\/config\.ts$/.test(path) && !path.includes("node_modules"))
+      .map(read)
+      .join("\n");
+    const inCompose = Object.entries(compose.services).flatMap(([, one]) =>
+      Object.keys(one.environment ?? {}),
+    );
+    const inPods = workloads(local).flatMap((one) =>
+      containersOf(one).flatMap((container) => (container.env ?? []).map((variable) => variable.name)),
+    );
+    const inMaps = of(local, "ConfigMap").flatMap((one) => Object.keys(one.data ?? {}));
+    const names = new Set([...inCompose, ...inPods, ...inMaps.filter((name) => /^[A-Z_]+$/.test(name))]);
+    const unread = [...names].filter(
+      (name) => !foreign.includes(name) && !new RegExp(`\\b${name}\\b`).test(sources),
+    );
+    expect(unread).toEqual([]);
+    expect(names.size).toBeGreaterThan(6);
+  });
+
+  it("agrees on ports: gateway and NATS listen where they are reached", () => {
+    const gateway = of(base, "Deployment").find((one) => one.metadata.name === "gateway") as Manifest;
+    const [container] = podOf(gateway).containers as [Container];
+    const listen = container.env?.find((one) => one.name === "ANTIPHON_LISTEN")?.value ?? "";
+    expect(container.ports).toEqual([{ name: "http", containerPort: Number(listen.split(":")[1]) }]);
+    expect(compose.services["gateway"]?.environment?.["ANTIPHON_LISTEN"]).toBe(listen);
+    expect(compose.services["gateway"]?.ports?.[0]).toMatch(/:3001$/);
+    const nats = podOf(of(base, "StatefulSet")[0] as Manifest).containers[0];
+    const ports = nats?.ports?.map((port) => port.containerPort) ?? [];
+    expect(ports).toEqual([4222, 8222]);
+    for (const port of ports) expect(read("deploy/nats/nats.conf")).toContain(`"0.0.0.0:${port}"`);
+  });
+});
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+describe("deploy/nats/nats.conf", () => {
+  it("starts a server that the runtime accepts as durable, for holders of the token only", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "antiphon-deploy-"));
+    const [port, monitorPort] = [await freePort(), await freePort()];
+    const config = read("deploy/nats/nats.conf")
+      .replace("0.0.0.0:4222", `127.0.0.1:${port}`)
+      .replace("0.0.0.0:8222", `127.0.0.1:${monitorPort}`)
+      .replace("store_dir: /data", `store_dir: ${JSON.stringify(join(dir, "data"))}`);
+    writeFileSync(join(dir, "nats.conf"), config);
+    const env = { ...process.env, ANTIPHON_NATS_TOKEN: "a-token", NATS_SERVER_NAME: "deploy-test" };
+    const server = spawn(natsServerBinary(), ["--config", join(dir, "nats.conf")], { env, stdio: "ignore" });
+    const ended = new Promise((resolve) => server.once("exit", resolve));
+    const options = {
+      servers: `nats://127.0.0.1:${port}`,
+      monitorUrl: `http://127.0.0.1:${monitorPort}`,
+      name: "deploy-test",
+      log: createLogger("test", { level: "silent" }),
+    };
+    try {
+      await expect
+        .poll(
+          () =>
+            fetch(`${options.monitorUrl}/healthz`).then(
+              (answer) => answer.status,
+              () => 0,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(200);
+      await expect(connectBus(options)).rejects.toThrow(/./);
+      const bus = await connectBus({ ...options, token: "a-token" });
+      expect(bus.durability).toBe("confirmed");
+      expect(bus.nc.info?.max_payload).toBe(8 * 1024 * 1024);
+      await bus.close();
+    } finally {
+      server.kill("SIGTERM");
+      await ended;
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,325 @@
+/**
+ * How an exchange of an egress gateway ends when something breaks at a bad moment: a body while the other side is still
+ * being looked for, a connection while its answer waits for another one's. Over loopback; the other side does as its
+ * path says, or the message of a model call, and a name is resolved when the test says so.
+ */
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { connect, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { digestOf, limits } from "@antiphon/contracts";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
+import { SandboxAuthority } from "../../../services/egress-gateway/src/tls/authority.ts";
+import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
+import type { Endpoint } from "../../../services/egress-gateway/src/proxy/resolver.ts";
+import { SandboxListener } from "../../../services/egress-gateway/src/proxy/sandbox-listener.ts";
+import { Upstream } from "../../../services/egress-gateway/src/proxy/upstream.ts";
+import type { Deadlines } from "../../../services/egress-gateway/src/proxy/deadlines.ts";
+import { NEW_ACCOUNT, type Account } from "../../../services/egress-gateway/src/models/ledger.ts";
+import type { LogEntry } from "../../../services/egress-gateway/src/policy/log-entry.ts";
+import { compilePolicy } from "../../../services/egress-gateway/src/policy/policy.ts";
+import { Quota } from "../../../services/egress-gateway/src/policy/quota.ts";
+import { EgressRefusal } from "../../../services/egress-gateway/src/policy/refusal.ts";
+import type { ModelAsk } from "../../../services/egress-gateway/src/proxy/exchange.ts";
+import { modelExchange } from "../../../services/egress-gateway/src/models/model-exchange.ts";
+import { settingsFor } from "../../support/egress-world.ts";
+import { NAMES } from "../../support/egress-upstreams.ts";
+import { eventually } from "../../support/nats.ts";
+
+const DEADLINES: Deadlines = { handshakeMs: 2_000, idleMs: 5_000, requestMs: 60_000, checkMs: 20 };
+/** What nobody asked for. */
+const SWITCH = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
+const TOKEN = "a".repeat(64);
+
+let server: Server;
+let listener: SandboxListener;
+let upstream: Upstream;
+let port = 0;
+let quota: Quota;
+let lines: LogEntry[] = [];
+let accounts: MemoryKv;
+/** What the other side is busy with, by path. */
+const open = new Set<string>();
+/** How often it was asked for anything. */
+let calls = 0;
+/** The newest model call. */
+let asking: ModelAsk | null = null;
+/** How names are resolved; set by a test. */
+let resolve: (host: string) => Promise<Endpoint>;
+/** What nobody listened to: it would have ended the gateway. */
+const uncaught: unknown[] = [];
+const onUncaught = (error: unknown): void => void uncaught.push(error);
+/** Listeners that were left behind: Node warns of the eleventh. */
+const warned: Error[] = [];
+const onWarning = (warning: Error): void => void warned.push(warning);
+
+const portOf = (of: TcpServer): number => (of.address() as AddressInfo).port;
+const there = (): Endpoint => ({ address: "127.0.0.1", port: portOf(server) });
+
+beforeAll(async () => {
+  process.on("uncaughtException", onUncaught).on("warning", onWarning);
+  server = createServer((request, response) => {
+    const url = request.url ?? "";
+    open.add(url);
+    calls += 1;
+    response.once("close", () => open.delete(url));
+    response.on("error", () => undefined);
+    if (url.startsWith("/silent")) return;
+    if (url.startsWith("/half")) {
+      response.writeHead(200, { "content-length": "100" });
+      return void response.write("half", () => response.destroy());
+    }
+    if (url.startsWith("/switch")) return void request.socket.write(SWITCH);
+    void text(request).then(
+      (body) => (url.startsWith("/v1/") ? answered(body, response) : response.end("fine")),
+      () => undefined,
+    );
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+});
+afterAll(async () => {
+  process.off("uncaughtException", onUncaught).off("warning", onWarning);
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+});
+
+/** A model's answer, as long as it was asked for; `endless` has more for whoever takes it. */
+function answered(body: string, response: ServerResponse): void {
+  if (body.includes("switch")) return void response.socket?.write(SWITCH);
+  const piece = Buffer.alloc(1 << 16, "x");
+  let pieces = body.includes("endless") ? Infinity : (16 << 20) / piece.length;
+  const more = (): void => {
+    while (!response.destroyed && pieces > 0) {
+      pieces -= 1;
+      if (!response.write(piece)) return;
+    }
+    response.end();
+  };
+  response.on("drain", more);
+  more();
+}
+
+beforeEach(async () => {
+  lines = [];
+  quota = new Quota();
+  accounts = new MemoryKv();
+  resolve = () => Promise.resolve(there());
+  await listen(DEADLINES);
+});
+afterEach(async () => {
+  await listener.close();
+  upstream.close();
+  expect([...uncaught.splice(0), ...warned.splice(0)]).toEqual([]);
+});
+
+async function listen(deadlines: Deadlines): Promise<void> {
+  const { known } = settingsFor({ authority: "", overrides: new Map() });
+  const budget = { tokens: 1_000_000 };
+  const asked = (host: string): Promise<Endpoint> => resolve(host);
+  upstream = new Upstream(asked, []);
+  listener = new SandboxListener({
+    token: TOKEN,
+    authority: new SandboxAuthority("lease", Date.now()),
+    resolve: asked,
+    onAbandoned: () => undefined,
+    ports: {
+      policy: compilePolicy({ mode: "allowlist", allowlist: [NAMES.other] }, budget, known),
+      known,
+      credentials: [],
+      needles: [],
+      upstream,
+      quota,
+      deadlines,
+      log: (entry) => void lines.push(entry),
+      model: (ask) => modelCall(ask, budget),
+      now: Date.now,
+    },
+  });
+  port = await listener.listen("127.0.0.1", [0]);
+}
+
+function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof modelExchange> {
+  asking = ask;
+  return modelExchange(ask, {
+    run: "run_a",
+    budget,
+    budgets: new BudgetStore(accounts),
+    hosts: settingsFor({ authority: "", overrides: new Map() }).models,
+    upstream,
+    needles: [],
+    store: (bytes) =>
+      Promise.resolve({ bucket: "b", name: "call", digest: digestOf(bytes), bytes: bytes.length }),
+    onCall: () => undefined,
+    onFailure: (error) => expect.fail(String(error)),
+  });
+}
+const account = async (): Promise<Account> => (await accounts.get<Account>("run_a"))?.value ?? NEW_ACCOUNT;
+
+function dial(first: string): Socket {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  socket.write(`${TOKEN} data\n${first}`);
+  return socket;
+}
+const get = (path: string, more = ""): string =>
+  `GET http://${NAMES.other}${path} HTTP/1.1\r\nHost: ${NAMES.other}\r\n${more}\r\n`;
+const post = (path: string, size: number): string =>
+  `POST http://${NAMES.other}${path} HTTP/1.1\r\nHost: ${NAMES.other}\r\nContent-Length: ${size}\r\n\r\n`;
+const CALL = "/v1/chat/completions";
+function call(says: string): string {
+  const body = JSON.stringify({ model: "m-1", messages: [{ role: "user", content: says }] });
+  const head = `POST http://${NAMES.openai}${CALL} HTTP/1.1\r\nHost: ${NAMES.openai}\r\n`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+const heard = (socket: Socket): Promise<string> => text(socket).catch(() => "");
+
+describe("a body that breaks", () => {
+  it("U5, Q1: over the quota while the name is still asked for is refused with 429, and others go on", async () => {
+    let found = (_endpoint: Endpoint): void => undefined;
+    resolve = () => new Promise((done) => (found = done));
+    quota.up(limits.egressUpBytes);
+    const answer = heard(dial(`${post("/over", 4)}body`));
+    await eventually("the body is over the quota", () => quota.used.up > limits.egressUpBytes);
+    found(there());
+    expect(await answer).toMatch(/^HTTP\/1\.1 429 ANT_EGRESS_QUOTA\r\n/);
+    resolve = () => Promise.resolve(there());
+    expect(await heard(dial(get("/fine", "Connection: close\r\n")))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(lines.map(({ path, rule, decision }) => [path, rule, decision])).toEqual([
+      ["/over", "quota", "refuse"],
+      ["/fine", "allowlist", "allow"],
+    ]);
+    expect(open.has("/over")).toBe(false);
+  });
+
+  it("U5: over the quota after its request failed, though its answer still waits for its turn, ends nothing", async () => {
+    quota.up(limits.egressUpBytes - 4);
+    const socket = dial(get("/silent"));
+    await eventually("the first one is asked for", () => open.has("/silent"));
+    resolve = () => Promise.reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "host:resolve", "no such name"));
+    socket.write(`${post("/nowhere", 8)}half`);
+    await eventually("the second one has failed", () => lines.length === 1);
+    socket.write("rest");
+    await eventually("the rest is over the quota", () => quota.used.up > limits.egressUpBytes);
+    expect(lines).toEqual([expect.objectContaining({ path: "/nowhere", rule: "host:resolve" })]);
+    expect(open.has("/silent")).toBe(true);
+    socket.destroy();
+  });
+});
+
+const NOTHING_SPENT = { used: { tokens: 0, usd_micro: 0 }, reserved: { tokens: 0, usd_micro: 0 }, calls: 1 };
+const EARLY: [string, Partial<Deadlines>][] = [
+  ["client:idle", { idleMs: 900 }],
+  ["request:long", { requestMs: 900 }],
+];
+
+describe("an answer that nobody takes", () => {
+  it.each(EARLY)(
+    "B4: of a model call ends by its deadline, and its call is settled: %s",
+    async (rule, early) => {
+      await listener.close();
+      await listen({ ...DEADLINES, ...early });
+      const socket = dial(call("endless")).pause();
+      await eventually("it is called", () => open.has(CALL));
+      await eventually("it has its line", () => lines.length === 1);
+      expect(lines).toEqual([expect.objectContaining({ path: CALL, rule, code: "ANT_EGRESS_TIMEOUT" })]);
+      const { used, reserved } = await account();
+      expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
+      await eventually("the other side is let go", () => !open.has(CALL));
+      socket.destroy();
+    },
+  );
+
+  it.each(["the sandbox hangs up", "the lease ends"])(
+    "E4, B4: since it waits for another one's ends with their connection: %s",
+    async (how) => {
+      const socket = dial(get("/silent") + get("/fine") + get("/silent/too") + call("endless"));
+      await eventually("all are asked for", () => open.has("/silent/too") && open.has(CALL));
+      // More than a response holds before it asks its writer to wait.
+      await eventually("the model's answer waits", () => quota.used.down >= 1 << 14);
+      if (how === "the sandbox hangs up") {
+        socket.destroy();
+        await eventually("each has its line", () => lines.length === 4);
+      }
+      await listener.close();
+      expect(lines.map(({ path, rule }) => `${path} ${rule}`).sort()).toEqual(
+        ["/fine", "/silent", "/silent/too", CALL].map((path) => `${path} client:gone`),
+      );
+      expect((await account()).reserved.tokens).toBe(0);
+      await eventually("the other side is let go", () => open.size === 0);
+    },
+  );
+});
+
+describe("a connection", () => {
+  it("E4: may have many requests under way at once, and each ends with it", async () => {
+    const paths = Array.from({ length: 30 }, (_, i) => `/silent/${i}`);
+    const socket = dial(paths.map((path) => get(path)).join(""));
+    await eventually("all are asked for", () => open.size === paths.length);
+    socket.destroy();
+    await eventually("each has its line", () => lines.length === paths.length);
+    expect([...new Set(lines.map(({ rule }) => rule))]).toEqual(["client:gone"]);
+  });
+
+  it("B4: that takes a long answer in pieces is waited for, and no listener is left behind", async () => {
+    const socket = dial(call("long").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+    expect((await heard(socket)).length).toBeGreaterThan(16 << 20);
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([expect.objectContaining({ path: CALL, decision: "allow" })]);
+  });
+
+  it("E1, E4: that the other side breaks in the middle of an answer is told as its fault, not the sandbox's", async () => {
+    const answer = heard(dial(get("/half")));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*half$/);
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([expect.objectContaining({ path: "/half", rule: "upstream:failed" })]);
+  });
+});
+
+describe("an answer that switches protocols", () => {
+  it("U6, E1: though nobody asked for it, is refused as the other side's fault, and has its line", async () => {
+    expect(await heard(dial(get("/switch")))).toMatch(
+      /^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n[^]*closed without an answer/,
+    );
+    await eventually("it has its line", () => lines.length === 1);
+    expect(lines).toEqual([
+      expect.objectContaining({ path: "/switch", rule: "upstream:failed", decision: "fault", status: 502 }),
+    ]);
+  });
+
+  it("U6, B2: to a model call has been heard by the other side, so the call is charged in full", async () => {
+    expect(await heard(dial(call("switch")))).toMatch(/^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n/);
+    const { used, reserved } = await account();
+    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
+  });
+});
+
+describe("a model call that never left", () => {
+  it.each(["ANT_EGRESS_UPSTREAM", "ANT_EGRESS_ADDRESS"] as const)(
+    "B5: since its host has no address it may go to costs nothing: %s",
+    async (code) => {
+      resolve = () => Promise.reject(new EgressRefusal(code, "host:none", "no such place"));
+      expect(await heard(dial(call("hi")))).toContain(` ${code}\r\n`);
+      expect(await account()).toMatchObject(NOTHING_SPENT);
+    },
+  );
+
+  it("B5: since its sandbox hung up before it could costs nothing, and the other side does not hear of it", async () => {
+    let found = (_endpoint: Endpoint): void => undefined;
+    let isAsked = false;
+    resolve = () =>
+      new Promise((done) => {
+        isAsked = true;
+        found = done;
+      });
+    const before = calls;
+    const socket = dial(call("hi"));
+    await eventually("it is reserved, and its name asked for", () => isAsked);
+    expect((await account()).reserved.tokens).toBeGreaterThan(100); // an answer is bounded by 100
+    socket.destroy();
+    await eventually("its end is known", () => asking?.signal.aborted === true);
+    found(there());
+    await listener.close();
+    expect(lines).toEqual([expect.objectContaining({ path: CALL, rule: "client:gone" })]);
+    expect(await account()).toMatchObject(NOTHING_SPENT);
+    expect(calls).toBe(before);
+  });
+});

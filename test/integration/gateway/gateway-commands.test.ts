@@ -1,0 +1,255 @@
+/** Contracts v1.3 over HTTP: a real nats-server, Director and gateway. There is no Router: accepted work stays queued. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BUCKETS, validate } from "@antiphon/contracts";
+import type { SessionEntry, SessionEvent } from "@antiphon/contracts";
+import { createLogger, openKv } from "@antiphon/runtime";
+import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
+import { openSessionStore } from "../../../services/gateway/src/sessions/session-store.ts";
+import type { SessionStore } from "../../../services/gateway/src/sessions/command-sessions.ts";
+import { openGateway } from "../../../services/gateway/src/gateway.ts";
+import { closedRecord } from "../../support/closed-record.ts";
+import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+import { errorOf, openWorld } from "./gateway-world.ts";
+import type { World } from "./gateway-world.ts";
+
+let world: World;
+let repo: { name: string; path: string };
+const PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n";
+
+beforeAll(async () => {
+  world = await openWorld();
+  repo = { name: "app", path: makeRepo({ files: { "a.txt": "a\n" } }).path };
+  const profile = (name: string, more: object) => ({
+    name,
+    protectedBranches: ["main"],
+    requireTestsBeforePush: true,
+    requireApprovalForPush: false,
+    allowedWorkItemTransitions: [],
+    ...more,
+  });
+  await openKv(world.bus, BUCKETS.policies).put("config", {
+    profiles: {
+      usual: profile("usual", {}),
+      tight: profile("tight", { limits: { perCommandCaps: { GetDiff: 5 } } }),
+      slow: profile("slow", { limits: { callsPerMinute: 1 } }),
+    },
+    defaultProfile: "usual",
+    globalLimits: {},
+  });
+});
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+async function open(policy?: string): Promise<string> {
+  const { status, body } = await world.call("POST", "/sessions", {
+    body: { repo, ...(policy === undefined ? {} : { policy }) },
+  });
+  expect(status).toBe(201);
+  return String(body.sessionId);
+}
+
+let issued = 0;
+async function send(
+  sessionId: string,
+  command: string,
+  payload: unknown,
+  { id = `C-${(issued += 1)}`, agent }: { id?: string; agent?: string } = {},
+): Promise<SessionEvent[]> {
+  const correlation = { sessionId, ...(agent === undefined ? {} : { issuerAgentId: agent }) };
+  const body = { command, commandId: id, correlation, payload };
+  const answer = await world.call("POST", `/sessions/${sessionId}/commands`, { body });
+  expect([answer.status, answer.text]).toEqual([202, answer.text]);
+  return answer.body.events as SessionEvent[];
+}
+
+async function eventsOf(sessionId: string, query = ""): Promise<SessionEvent[]> {
+  const { body } = await world.call("GET", `/sessions/${sessionId}/events${query}`);
+  const events = body.events as SessionEvent[];
+  for (const event of events) expect(validate("SessionEvent", event)).toMatchObject({ ok: true });
+  return events;
+}
+
+const names = (events: readonly SessionEvent[]): string[] => events.map(({ event }) => event);
+const runs = async (): Promise<unknown[]> => (await world.call("GET", "/runs")).body.runs as unknown[];
+
+describe("policies", () => {
+  it("V1 are applied before dispatch; rejections emit CommandRejected", async () => {
+    const session = await open();
+    const before = await runs();
+    const [event, ...rest] = await send(session, "Push", { repo, branchName: "main" });
+    expect(rest).toEqual([]);
+    expect(event).toMatchObject({
+      event: "CommandRejected",
+      payload: {
+        policyRule: "protectedBranches",
+        reason: "main is protected (profile usual, rule protectedBranches)",
+      },
+    });
+    expect(await runs()).toEqual(before);
+    expect(names(await eventsOf(session))).toEqual(["SessionStatusChanged", "CommandRejected"]);
+  });
+
+  it("V1 hold however many gateways and callers decide at once", async () => {
+    const session = await open("tight");
+    const sent = Array.from({ length: 12 }, () => send(session, "GetDiff", { repo }));
+    const answers = (await Promise.all(sent)).map(names);
+    expect(answers.filter(([first]) => first === "CommandAccepted")).toHaveLength(5);
+    expect(answers.filter(([first]) => first === "CommandRejected")).toHaveLength(7);
+    const events = await eventsOf(session);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
+    expect(names(events).filter((name) => name === "CommandCompleted")).toHaveLength(5);
+  });
+
+  it("V1 a throttled command says when it may be tried again", async () => {
+    const session = await open("slow");
+    await send(session, "QueryBacklog", {});
+    const answer = await send(session, "QueryBacklog", {});
+    expect(names(answer)).toEqual(["Throttled", "CommandRejected"]);
+    expect(answer[0]).toMatchObject({ payload: { scope: "limits.callsPerMinute" } });
+  });
+
+  it("V4 are the deployment's: a session takes one of them by name and brings none", async () => {
+    const unknown = await world.call("POST", "/sessions", { body: { repo, policy: "mine" } });
+    expect([unknown.status, errorOf(unknown).code]).toEqual([422, "ANT_POLICY_UNKNOWN"]);
+    expect(errorOf(unknown).message).toContain("usual, tight, slow");
+    const stored = await world.stored();
+    for (const policy of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+      const inherited = await world.call("POST", "/sessions", { body: { repo, policy } });
+      expect([policy, inherited.status, errorOf(inherited).code]).toEqual([
+        policy,
+        422,
+        "ANT_POLICY_UNKNOWN",
+      ]);
+    }
+    expect(await world.stored()).toBe(stored);
+    const brought = await world.call("POST", "/sessions", { body: { repo, policy: { name: "mine" } } });
+    expect([brought.status, errorOf(brought).path]).toEqual([400, "/policy"]);
+  });
+});
+
+describe("a command", () => {
+  it("V2 V3 becomes one run, however often it is sent, and is completed by that run's end", async () => {
+    const session = await open();
+    const before = (await runs()).length;
+    const first = await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" });
+    expect(names(first)).toEqual(["CommandAccepted"]);
+    expect(await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" })).toEqual(first);
+    const now = (await runs()) as { runId: string }[];
+    expect(now).toHaveLength(before + 1);
+    expect(names(await eventsOf(session))).toEqual(["SessionStatusChanged", "CommandAccepted"]);
+
+    const runId = now[0]?.runId ?? "";
+    await world.journal.append(closedRecord(runId));
+    const events = await eventsOf(session);
+    expect(names(events).slice(2)).toEqual(["ArtifactAvailable", "CommandCompleted"]);
+    expect(events[2]).toMatchObject({ payload: { kind: "Diff", downloadUri: `/runs/${runId}/evidence` } });
+    expect(events[3]).toMatchObject({
+      payload: { commandId: "Once", outcome: "Failure", errorCode: "ANT_VERIFY_CHECK_FAILED" },
+    });
+    expect(await eventsOf(session)).toEqual(events);
+    expect(await eventsOf(session, "?after=3")).toEqual(events.slice(3));
+  });
+
+  it.each(["ArtifactAvailable", "CommandCompleted"] as const)(
+    "V5 tells artifact and end once each and in this order when another entry takes the register of %s",
+    async (contested) => {
+      const session = await open();
+      const id = `Contested-${contested}`;
+      await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id });
+      const [run] = (await runs()) as { runId: string }[];
+      await world.journal.append(closedRecord(run?.runId ?? ""));
+
+      const store = openSessionStore(world.bus);
+      let taken = 0;
+      const contest: SessionStore = {
+        ...store,
+        async write(sessionId, register, document) {
+          if ("event" in document && document.event.event === contested && taken === 0) {
+            taken = register;
+            expect(await store.write(sessionId, register, elsewhere(sessionId, register))).toBe(true);
+          }
+          return store.write(sessionId, register, document);
+        },
+      };
+      const log = createLogger("test", { level: "silent" });
+      const other = openGateway(natsBackend(world.bus, log, 10_000), contest, () => "run_none");
+      await other.sessions.events(session, 0, null);
+      expect(taken).toBeGreaterThan(2);
+
+      const events = await eventsOf(session);
+      expect(events[taken - 1]?.event).toBe("SessionStatusChanged");
+      expect(names(events.filter(({ correlation }) => correlation.commandId === id))).toEqual([
+        "CommandAccepted",
+        "ArtifactAvailable",
+        "CommandCompleted",
+      ]);
+      expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
+    },
+  );
+
+  it("V5 tells artifact and end once each, however many look at its session at once", async () => {
+    const session = await open();
+    await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Watched" });
+    const [run] = (await runs()) as { runId: string }[];
+    await world.journal.append(closedRecord(run?.runId ?? ""));
+    await Promise.all([
+      ...Array.from({ length: 8 }, () => eventsOf(session)),
+      ...Array.from({ length: 8 }, () => send(session, "GetDiff", { repo })),
+    ]);
+    const told = (await eventsOf(session)).filter(({ correlation }) => correlation.commandId === "Watched");
+    expect(names(told)).toEqual(["CommandAccepted", "ArtifactAvailable", "CommandCompleted"]);
+  });
+
+  it("ends in an honest failure where there is no adapter", async () => {
+    const session = await open();
+    const built = await send(session, "BuildProject", { repo, projectPath: "app.csproj" });
+    expect(built.at(-1)).toMatchObject({
+      payload: { outcome: "Failure", errorCode: "ANT_ADAPTER_UNAVAILABLE" },
+    });
+  });
+
+  it("is answered to the agent that issued it, not to the whole session", async () => {
+    const session = await open();
+    await send(session, "QueryBacklog", {}, { agent: "a" });
+    await send(session, "QueryBacklog", {}, { agent: "b" });
+    expect(names(await eventsOf(session))).toHaveLength(5);
+    const own = await eventsOf(session, "?agent=a");
+    expect(names(own)).toEqual(["SessionStatusChanged", "CommandAccepted", "CommandCompleted"]);
+  });
+
+  it("is refused when it is reserved, malformed, or of another session", async () => {
+    const session = await open();
+    const stored = await world.stored();
+    const correlation = { sessionId: session };
+    const spawn = { command: "SpawnSession", commandId: "C", correlation, payload: {} };
+    const other = { command: "QueryBacklog", commandId: "C", correlation: { sessionId: "x" }, payload: {} };
+    for (const [body, path] of [
+      [spawn, "/command"],
+      [other, "/correlation/sessionId"],
+    ] as const) {
+      const answer = await world.call("POST", `/sessions/${session}/commands`, { body });
+      expect([answer.status, errorOf(answer).code, errorOf(answer).path]).toEqual([
+        400,
+        "ANT_CONTRACT_INVALID",
+        path,
+      ]);
+    }
+    expect((await world.call("GET", "/sessions/ses_nobody/events")).status).toBe(404);
+    expect(await world.stored()).toBe(stored);
+  });
+});
+
+/** An entry that has nothing to do with any command. */
+function elsewhere(sessionId: string, sequence: number): SessionEntry {
+  const event: SessionEvent = {
+    sequence,
+    eventId: `${sessionId}-${sequence}`,
+    at: "2026-01-01T00:00:00.000Z",
+    correlation: { sessionId },
+    event: "SessionStatusChanged",
+    payload: { sessionId, status: "open" },
+  };
+  return { v: 1, event, command: null };
+}

@@ -1,0 +1,118 @@
+/** What the gateway answers, and logs, before a request reaches a use case. */
+import { connect } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { afterEach, describe, expect, test } from "vitest";
+import { createLogger } from "../../../runtime/src/index.ts";
+import { openHttpServer } from "../../../services/gateway/src/http/http-server.ts";
+import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes.ts";
+import { SessionTokens } from "../../../services/gateway/src/http/session-tokens.ts";
+
+const TOKEN = "the-token-of-this-deployment";
+type Line = Record<string, unknown>;
+
+let server: FastifyInstance | null = null;
+afterEach(async () => {
+  await server?.close();
+});
+
+/** The gateway's door on a free port, over a backend that is asked for nothing but dead letters. */
+async function door(token: string | null): Promise<{ url: string; lines: Line[] }> {
+  const lines: Line[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as Line);
+  const log = createLogger("gateway", { destination: { write } });
+  const sessions = new SessionTokens(token);
+  server = openHttpServer({ token, allowedHosts: [], sessions, connected: () => true }, log);
+  const broken = (): never => {
+    throw new Error("a bug");
+  };
+  addRoutes(server, { sessions, gateway: { deadLetters: { list: broken } } } as unknown as RouteParts);
+  return { url: await server.listen({ host: "127.0.0.1", port: 0 }), lines };
+}
+
+/** Sends bytes as they are and gives the whole answer. */
+function raw(url: string, text: string): Promise<{ status: number; head: string; body: Line }> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text));
+    socket.setTimeout(5_000, () => socket.destroy(new Error(`no end of: ${said}`)));
+    socket.once("error", reject);
+    socket.on("data", (data) => (said += data.toString()));
+    socket.once("close", () => {
+      const [head = "", body = ""] = said.split("\r\n\r\n");
+      resolve({ status: Number(head.split(" ")[1]), head, body: JSON.parse(body || "{}") as Line });
+    });
+  });
+}
+
+const request = (method: string, path: string, headers = ""): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`;
+
+describe("what is no request of this gateway is a 4xx with a code and a remedy", () => {
+  test.each([
+    ["a method that no path takes", request("PROPFIND", "/runs"), 405, "ANT_GATEWAY_METHOD"],
+    ["QUERY, whether or not the HTTP parser knows it", request("QUERY", "/runs"), 405, "ANT_GATEWAY_METHOD"],
+    ["a method that is none", request("FROBNICATE", "/runs"), 405, "ANT_GATEWAY_METHOD"],
+    ["DELETE of what can only be read", request("DELETE", "/runs/run_a"), 405, "ANT_GATEWAY_METHOD"],
+    ["GET of what can only be posted", request("GET", "/runs/run_a/retry"), 405, "ANT_GATEWAY_METHOD"],
+    ["a path that does not exist", request("DELETE", "/nowhere"), 404, "ANT_GATEWAY_ROUTE"],
+    [
+      "headers that are too long",
+      request("GET", "/runs", `X: ${"x".repeat(20_000)}\r\n`),
+      431,
+      "ANT_GATEWAY_HEADERS",
+    ],
+    ["a path that is too long", request("GET", `/${"x".repeat(20_000)}`), 431, "ANT_GATEWAY_HEADERS"],
+    ["something that is no HTTP", "GET / and more\r\n\r\n", 400, "ANT_GATEWAY_REQUEST"],
+    ["a header that is none", request("GET", "/runs", "no colon\r\n"), 400, "ANT_GATEWAY_REQUEST"],
+  ])("%s", async (_what, text, status, code) => {
+    const { url } = await door(null);
+    const answer = await raw(url, text);
+    expect(answer).toMatchObject({ status, body: { error: { code } } });
+    expect((answer.body["error"] as Line)["remedy"]).not.toBe("");
+  });
+
+  test("a 405 names the methods that the path takes", async () => {
+    const { url } = await door(null);
+    expect((await raw(url, request("DELETE", "/runs"))).head).toMatch(/^allow: GET, HEAD$/im);
+    expect((await raw(url, request("PUT", "/runs/run_a/events?x=1"))).head).toMatch(/^allow: GET, POST$/im);
+    const file = "/runs/run_a/evidence/T-001/1/files/a/b";
+    expect((await raw(url, request("POST", file))).head).toMatch(/^allow: GET, HEAD$/im);
+  });
+});
+
+describe("the log", () => {
+  test("tells of denied access: who, from where, which route, why; never the token", async () => {
+    const { url, lines } = await door(TOKEN);
+    await raw(url, request("GET", "/runs/run_a?token=abc"));
+    await raw(url, request("GET", "/runs/run_a", "Authorization: Bearer wrong-secret\r\n"));
+    await raw(url, request("POST", "/intents", `Authorization: Bearer ${TOKEN}\r\n`));
+    await raw(url, request("GET", "/runs").replace("localhost", "evil.example"));
+    const denied = { level: "warn", msg: "access denied", from: "127.0.0.1" };
+    expect(lines).toMatchObject([
+      { ...denied, by: "unknown", route: "GET /runs/:id", code: "ANT_GATEWAY_TOKEN_REQUIRED", status: 401 },
+      { ...denied, by: "unknown", route: "GET /runs/:id", why: "the bearer token is not the right one" },
+      { ...denied, by: "token", route: "POST /intents", code: "ANT_SESSION_REQUIRED" },
+      { ...denied, by: "unknown", route: "GET /runs", code: "ANT_GATEWAY_HOST", status: 403 },
+    ]);
+    for (const secret of [TOKEN, "wrong-secret", "abc"]) expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+
+  test("tells of a caller's mistake as an event, without a stack; of a bug with one", async () => {
+    const { url, lines } = await door(null);
+    await raw(url, request("GET", "/runs?limit=many"));
+    await raw(url, request("GET", "/dead-letters"));
+    expect(lines).toMatchObject([
+      {
+        level: "info",
+        msg: "request refused",
+        route: "GET /runs",
+        code: "ANT_CONTRACT_INVALID",
+        status: 400,
+      },
+      { level: "warn", msg: "request failed", route: "GET /dead-letters", code: "ANT_INTERNAL", status: 500 },
+    ]);
+    expect(JSON.stringify(lines[0])).not.toContain("stack");
+    expect(JSON.stringify(lines[1])).toContain("gateway-edge.test.ts");
+  });
+});

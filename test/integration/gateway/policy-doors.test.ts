@@ -1,0 +1,441 @@
+/**
+ * Every way to a run against every rule of a policy profile: refused by name with nothing stored, and the honest twin
+ * accepted. A real nats-server, Director and gateway; there is no Router, so what is accepted stays queued.
+ */
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BUCKETS, subjects } from "@antiphon/contracts";
+import type { PolicyProfile, SessionEvent } from "@antiphon/contracts";
+import { openDeadLetters, openKv } from "@antiphon/runtime";
+import { POLICY_RULES } from "../../../services/gateway/src/policy/policy.ts";
+import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+import { closedRecord } from "../../support/closed-record.ts";
+import { errorOf, openWorld } from "./gateway-world.ts";
+import type { Answer, World } from "./gateway-world.ts";
+
+type Fields = Record<string, unknown>;
+interface Side {
+  inputs?: Fields;
+  constraints?: Fields;
+}
+interface Row {
+  readonly rule: string;
+  readonly says: Partial<PolicyProfile>;
+  readonly bad: Side;
+  readonly good: Side;
+  /** What the refusal names as what broke the rule. */
+  readonly value: string | number;
+  /** The same on the command line, where there is an option for it. */
+  readonly cli?: readonly string[];
+}
+
+const BIN = fileURLToPath(new URL("../../../bin/antiphon.mjs", import.meta.url));
+const OPEN: PolicyProfile = {
+  name: "strict",
+  protectedBranches: [],
+  requireTestsBeforePush: false,
+  requireApprovalForPush: false,
+  allowedWorkItemTransitions: ["open", "done"],
+};
+const diff = (path: string, lines = 1): { path: string; diff: string } => ({
+  path,
+  diff: `--- a/${path}\n+++ b/${path}\n@@ -1 +1,${lines} @@\n-a\n${"+b\n".repeat(lines)}`,
+});
+const patched = (...files: { path: string; diff: string }[]): Side => ({
+  inputs: { agent: { kind: "scripted", patch: { files } } },
+});
+const land = (land_on: string): Side => ({ inputs: { land_on } });
+
+const RUN_RULES: readonly Row[] = [
+  {
+    rule: "commandBlacklist",
+    says: { commandBlacklist: ["Push"] },
+    bad: land("topic"),
+    good: {},
+    value: "Push",
+    cli: ["--land", "topic"],
+  },
+  {
+    rule: "commandWhitelist",
+    says: { commandWhitelist: ["RunTests"] },
+    bad: {},
+    good: { inputs: { workflow: "REVIEW" } },
+    value: "ApplyPatch",
+    cli: [],
+  },
+  {
+    rule: "protectedBranches",
+    says: { protectedBranches: ["main"] },
+    bad: land("main"),
+    good: land("topic"),
+    value: "main",
+    cli: ["--land", "main"],
+  },
+  {
+    rule: "requireTestsBeforePush",
+    says: { requireTestsBeforePush: true },
+    bad: { constraints: { allow_unverified: true } },
+    good: land("topic"),
+    value: "allow_unverified",
+    cli: ["--allow-unverified"],
+  },
+  {
+    rule: "requireApprovalForPush",
+    says: { requireApprovalForPush: true },
+    bad: land("topic"),
+    good: { ...land("topic"), constraints: { approvals: { needed: 1 } } },
+    value: "topic",
+    cli: ["--land", "topic"],
+  },
+  {
+    rule: "maxFilesPerCommit",
+    says: { maxFilesPerCommit: 1 },
+    bad: patched(diff("a.txt"), diff("b.txt")),
+    good: patched(diff("a.txt")),
+    value: 2,
+  },
+  {
+    rule: "maxLinesPerCommit",
+    says: { maxLinesPerCommit: 2 },
+    bad: patched(diff("a.txt", 2)),
+    good: patched(diff("a.txt")),
+    value: 3,
+  },
+  {
+    rule: "protectedPaths",
+    says: { protectedPaths: ["deploy/**"] },
+    bad: patched(diff("Deploy/prod.yaml")),
+    good: patched(diff("a.txt")),
+    value: "Deploy/prod.yaml",
+  },
+  {
+    rule: "allowedGrants",
+    says: { allowedGrants: ["test/**"] },
+    bad: { inputs: { grants: ["**"] } },
+    good: { inputs: { grants: ["test/**", "test/a.test.js"] } },
+    value: "**",
+    cli: ["--grant", "**"],
+  },
+  {
+    rule: "allowedAgents",
+    says: { allowedAgents: ["scripted"] },
+    bad: {
+      inputs: {
+        tasks: [{ id: 1, description: "t", dependencies: [], agent: { kind: "command", argv: ["true"] } }],
+      },
+    },
+    good: {},
+    value: "command",
+    cli: ["--program", "true"],
+  },
+  {
+    rule: "allowedEgress",
+    says: { allowedEgress: ["none"] },
+    bad: { constraints: { egress: { mode: "git+pkg" } } },
+    good: { constraints: { egress: { mode: "none" } } },
+    value: "git+pkg",
+    cli: ["--egress", "git+pkg"],
+  },
+  {
+    rule: "allowedHosts",
+    says: { allowedHosts: ["*.example.org"] },
+    bad: { constraints: { egress: { mode: "allowlist", allowlist: ["example.org.evil.net"] } } },
+    good: { constraints: { egress: { mode: "allowlist", allowlist: ["docs.EXAMPLE.org"] } } },
+    value: "example.org.evil.net",
+    cli: ["--allow-host", "example.org.evil.net"],
+  },
+  {
+    rule: "allowModels",
+    says: { allowModels: false },
+    bad: { constraints: { model_budget: { tokens: 10 } } },
+    good: {},
+    value: "model_budget",
+    cli: ["--model-tokens", "10"],
+  },
+  {
+    rule: "maxModelTokens",
+    says: { maxModelTokens: 100 },
+    bad: { constraints: { model_budget: { tokens: 101 } } },
+    good: { constraints: { model_budget: { tokens: 100 } } },
+    value: 101,
+    cli: ["--model-tokens", "101"],
+  },
+  {
+    rule: "maxModelUsdMicro",
+    says: { maxModelUsdMicro: 1_000_000 },
+    bad: { constraints: { model_budget: { usd_micro: 1_000_001 } } },
+    good: { constraints: { model_budget: { usd_micro: 1_000_000 } } },
+    value: 1_000_001,
+    cli: ["--model-usd", "1.000001"],
+  },
+  {
+    rule: "maxAttempts",
+    says: { maxAttempts: 2 },
+    bad: { constraints: { max_attempts: 3 } },
+    good: {},
+    value: 3,
+    cli: ["--attempts", "3"],
+  },
+  {
+    rule: "maxTimeBudgetS",
+    says: { maxTimeBudgetS: 60 },
+    bad: { constraints: { time_budget_s: 61 } },
+    good: { constraints: { time_budget_s: 60 } },
+    value: 61,
+    cli: ["--time-budget", "61"],
+  },
+  {
+    rule: "maxRunTimeBudgetS",
+    says: { maxRunTimeBudgetS: 600 },
+    bad: { constraints: { run_time_budget_s: 601 } },
+    good: {},
+    value: 601,
+  },
+];
+
+let world: World;
+let repo: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  repo = makeRepo({ files: { "a.txt": "a\n", "b.txt": "a\n" } }).path;
+});
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+/** The deployment's policy from here on: one profile that says this. */
+async function enforce(says: Partial<PolicyProfile>): Promise<void> {
+  await openKv(world.bus, BUCKETS.policies).put("config", {
+    profiles: { strict: { ...OPEN, ...says } },
+    defaultProfile: "strict",
+    globalLimits: {},
+  });
+}
+
+/** Messages that a caller can cause; a timer of a run from before may be set at any time. */
+async function stored(): Promise<number> {
+  let messages = 0;
+  for await (const { config, state } of world.bus.jsm.streams.list())
+    if (/^(ANT_JOURNAL_|ANT_SESSIONS|ANT_DLQ|KV_ANT_INTENTS)/.test(config.name)) messages += state.messages;
+  return messages;
+}
+
+let made = 0;
+function intent({ inputs = {}, constraints = {} }: Side): Fields {
+  const agent = { kind: "scripted", commands: ["true"] };
+  return { goal: `Do it, ${(made += 1)}`, inputs: { repo, agent, ...inputs }, constraints };
+}
+
+async function post(path: string, body?: unknown): Promise<Answer> {
+  return world.call("POST", path, body === undefined ? {} : { body });
+}
+
+async function storedIntent(side: Side): Promise<string> {
+  const answer = await post("/intents", intent(side));
+  expect(answer.text).toContain("intentId");
+  return String(answer.body.intentId);
+}
+
+async function openRun(side: Side): Promise<string> {
+  const answer = await post(`/intents/${await storedIntent(side)}/run`);
+  expect(answer.text).toContain("runId");
+  return String(answer.body.runId);
+}
+
+async function failedRun(side: Side): Promise<string> {
+  const runId = await openRun(side);
+  await world.journal.append(closedRecord(runId));
+  return runId;
+}
+
+/** A run whose intent the Router gave up on. */
+async function deadLetter(side: Side): Promise<string> {
+  const runId = await openRun(side);
+  const [record] = await world.journal.read(runId);
+  if (record === undefined) throw new Error(`${runId} has no record`);
+  const origin = {
+    subject: subjects.journal(record, world.bus.partitions),
+    seq: record.seq,
+    stream: "ANT_JOURNAL_0",
+  };
+  const given = { consumer: "router", code: "ANT_INTERNAL", detail: "given up", deliveries: 3 };
+  await openDeadLetters(world.bus).bury({ ...given, origin, data: new Uint8Array() });
+  const { body } = await world.call("GET", "/dead-letters?limit=1000");
+  const letters = body.letters as { id: string; runId: string }[];
+  return letters.find((letter) => letter.runId === runId)?.id ?? "";
+}
+
+/** A door: made ready while everything is allowed, tried under the policy. */
+interface Door {
+  readonly name: string;
+  ready(side: Side): Promise<() => Promise<Answer>>;
+  readonly accepts: number;
+}
+
+const DOORS: readonly Door[] = [
+  {
+    name: "POST /intents",
+    ready: (side) => Promise.resolve(() => post("/intents", intent(side))),
+    accepts: 201,
+  },
+  {
+    name: "POST /intents/:id/run",
+    ready: async (side) => {
+      const id = await storedIntent(side);
+      return () => post(`/intents/${id}/run`);
+    },
+    accepts: 202,
+  },
+  {
+    name: "POST /runs/:id/retry",
+    ready: async (side) => {
+      const runId = await failedRun(side);
+      return () => post(`/runs/${runId}/retry`);
+    },
+    accepts: 202,
+  },
+  {
+    name: "POST /dead-letters/:id/requeue",
+    ready: async (side) => {
+      const id = await deadLetter(side);
+      return () => post(`/dead-letters/${id}/requeue`);
+    },
+    accepts: 202,
+  },
+];
+
+it("the table has every rule that can be broken by a run", () => {
+  const rules = POLICY_RULES.filter((rule) => rule !== "allowedWorkItemTransitions");
+  expect(RUN_RULES.map(({ rule }) => rule)).toEqual(rules);
+});
+
+describe.each(DOORS)("$name", (door) => {
+  it.each(RUN_RULES)("PO1 PG1 refuses by $rule and stores nothing; the honest twin passes", async (row) => {
+    await enforce({});
+    const [bad, good] = [await door.ready(row.bad), await door.ready(row.good)];
+    await enforce(row.says);
+    const before = await stored();
+    const refusal = await bad();
+    expect([refusal.status, errorOf(refusal)]).toMatchObject([
+      403,
+      { code: "ANT_POLICY_REFUSED", profile: "strict", rule: row.rule, value: row.value },
+    ]);
+    expect(errorOf(refusal).message).toContain(`(profile strict, rule ${row.rule})`);
+    expect(await stored()).toBe(before);
+    const twin = await good();
+    expect([twin.status, twin.text]).toEqual([door.accepts, twin.text]);
+  });
+});
+
+describe("a session's command", () => {
+  let session: string;
+  const of = () => ({ name: "app", path: repo });
+  const say = async (command: string, payload: Fields): Promise<SessionEvent[]> => {
+    const correlation = { sessionId: session };
+    const body = { command, commandId: `C-${(made += 1)}`, correlation, payload };
+    return (await post(`/sessions/${session}/commands`, body)).body.events as SessionEvent[];
+  };
+  const patch = (...files: { diff: string }[]): [string, Fields] => [
+    "ApplyPatch",
+    { patchContent: files.map((file) => file.diff).join("") },
+  ];
+  const push = (branchName: string): [string, Fields] => ["Push", { branchName }];
+  const ticket = (state: string): [string, Fields] => ["TransitionTicket", { item: { id: "1" }, state }];
+  type Case = [string, Partial<PolicyProfile>, [string, Fields], [string, Fields]];
+  const CASES: Case[] = [
+    ["commandBlacklist", { commandBlacklist: ["Push"] }, push("topic"), ["GetDiff", {}]],
+    ["commandWhitelist", { commandWhitelist: ["GetDiff"] }, push("topic"), ["GetDiff", {}]],
+    ["protectedBranches", { protectedBranches: ["main"] }, push("heads/MAIN"), push("topic")],
+    ["requireTestsBeforePush", { requireTestsBeforePush: true }, push("topic"), ["GetDiff", {}]],
+    ["requireApprovalForPush", { requireApprovalForPush: true }, push("topic"), ["GetDiff", {}]],
+    ["allowedWorkItemTransitions", { allowedWorkItemTransitions: ["open"] }, ticket("done"), ticket("open")],
+    [
+      "maxFilesPerCommit",
+      { maxFilesPerCommit: 1 },
+      patch(diff("a.txt"), diff("b.txt")),
+      patch(diff("a.txt")),
+    ],
+    ["maxLinesPerCommit", { maxLinesPerCommit: 2 }, patch(diff("a.txt", 2)), patch(diff("a.txt"))],
+    ["protectedPaths", { protectedPaths: ["b.*"] }, patch(diff("b.txt")), patch(diff("a.txt"))],
+  ];
+
+  it.each(CASES)(
+    "V1 is rejected by %s, also in a session from before; its twin is accepted",
+    async (...row) => {
+      const [rule, says, [badName, badPayload], [goodName, goodPayload]] = row;
+      await enforce({});
+      session = String((await post("/sessions", { repo: of() })).body.sessionId);
+      await enforce(says);
+      const withRepo = (name: string, payload: Fields): Fields =>
+        name === "TransitionTicket" ? payload : { repo: of(), ...payload };
+      const [rejected, ...rest] = await say(badName, withRepo(badName, badPayload));
+      expect(rest).toEqual([]);
+      expect(rejected).toMatchObject({ event: "CommandRejected", payload: { policyRule: rule } });
+      expect(JSON.stringify(rejected)).toContain(`(profile strict, rule ${rule})`);
+      const [accepted] = await say(goodName, withRepo(goodName, goodPayload));
+      expect(accepted?.event).toBe("CommandAccepted");
+    },
+  );
+});
+
+describe("antiphon run", () => {
+  async function antiphon(
+    args: readonly string[],
+  ): Promise<{ code: number | null; err: string; out: string }> {
+    const env = { PATH: process.env.PATH, ANTIPHON_GATEWAY_URL: world.url, HOME: "/nonexistent" };
+    const child = spawn(process.execPath, [BIN, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { code, err, out };
+  }
+  const run = (cli: readonly string[]): string[] => {
+    const agent = cli.includes("--program") ? [] : ["--command", "true"];
+    return ["run", "Do it", "--repo", repo, "--detach", ...agent, ...cli];
+  };
+
+  it.each(RUN_RULES.filter(({ cli }) => cli !== undefined))(
+    "is refused by $rule, and says so",
+    async (row) => {
+      await enforce(row.says);
+      const before = await stored();
+      const { code, err } = await antiphon(run(row.cli ?? []));
+      expect([code, err]).toEqual([1, err]);
+      expect(err).toContain("ANT_POLICY_REFUSED");
+      expect(err).toContain(`(profile strict, rule ${row.rule})`);
+      expect(await stored()).toBe(before);
+    },
+  );
+
+  it("checks beforehand and explains: what holds, and what it would say", async () => {
+    await enforce({ protectedBranches: ["main"] });
+    const patch = join(makeRepo().path, "p.diff");
+    writeFileSync(patch, diff("a.txt").diff);
+    const before = await stored();
+    const refused = await antiphon([
+      "policy",
+      "check",
+      "Do it",
+      "--repo",
+      repo,
+      "--patch",
+      patch,
+      "--land",
+      "main",
+    ]);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("main is protected (profile strict, rule protectedBranches)");
+    const allowed = await antiphon(["policy", "check", "Do it", "--repo", repo, "--patch", patch, "--json"]);
+    expect([allowed.code, JSON.parse(allowed.out)]).toMatchObject([0, { allowed: true, refusal: null }]);
+    const explained = await antiphon(["policy", "explain", "--repo", repo]);
+    expect([explained.code, explained.out]).toEqual([0, explained.out]);
+    expect(explained.out).toContain("strict");
+    expect(explained.out).toContain("protectedBranches");
+    expect(await stored()).toBe(before);
+  });
+});

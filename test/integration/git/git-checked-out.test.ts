@@ -1,0 +1,225 @@
+/** Landing on a branch that somebody has checked out: their files follow, whatever crashed or stood in the way. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { createLogger, type Blobs } from "@antiphon/runtime";
+import { applyPatch, buildCommit, diffOverlay, landRef, treeOf, updateWorktree } from "@antiphon/git";
+import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { cleanUpRepos, makeRepo, type FilesSpec, type TestRepo } from "../../support/repo.ts";
+
+const REF = "refs/heads/main";
+const LOCKED = { code: "ANT_LANDING_REF_LOCKED", disposition: "retry" };
+const BEFORE = { "a.txt": "a\n", "b.txt": "b\n", "old.txt": "old\n", "mine.txt": "m\n" };
+const AFTER = { "a.txt": "A\n", "b.txt": "B\n", "dir/new.txt": "new\n" };
+
+afterEach(() => cleanUpRepos());
+
+interface World {
+  repo: TestRepo;
+  /** What the run made of `previous`; no ref points to it. */
+  commit: string;
+  previous: string;
+  /** Lands as the Director does. */
+  land: () => ReturnType<Repositories["land"]>;
+  /** Lands as a Director does that dies before it has touched a file. */
+  landAndDie: () => Promise<void>;
+  /** What the Director told its log. */
+  told: () => Record<string, unknown>[];
+}
+
+async function world(files: FilesSpec = BEFORE): Promise<World> {
+  const repo = makeRepo({ files });
+  const previous = repo.head;
+  const commit = await change(repo, previous, AFTER, ["old.txt"]);
+  const lines: string[] = [];
+  const log = createLogger("test", { destination: { write: (line) => void lines.push(line) } });
+  const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+  const noBlobs = null as unknown as Blobs; // A landing stores nothing.
+  const repositories = new Repositories(noBlobs, null, signer, log);
+  const ref = { name: "r", path: repo.path };
+  return {
+    repo,
+    commit,
+    previous,
+    land: () => repositories.land(ref, REF, commit, previous),
+    landAndDie: async () =>
+      expect(await landRef(repo.path, REF, commit, previous)).toMatchObject({ kind: "landed" }),
+    told: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+async function change(
+  repo: TestRepo,
+  parent: string,
+  files: Record<string, string>,
+  deletions: string[] = [],
+): Promise<string> {
+  const overlay = Object.entries(files).map(([path, content]) => ({
+    path,
+    mode: "100644" as const,
+    content: Buffer.from(content),
+  }));
+  const diff = await diffOverlay(repo.path, await treeOf(repo.path, parent), { files: overlay, deletions });
+  const { tree, objects } = await applyPatch(repo.path, parent, diff.patch);
+  const at = new Date("2026-02-03T04:05:06Z");
+  return buildCommit(repo.path, { parent, tree, objects, message: "m", trailers: {}, at });
+}
+
+const read = (repo: TestRepo, path: string): string => readFileSync(join(repo.path, path), "utf8");
+const lockOf = (repo: TestRepo): string => join(repo.path, ".git", "index.lock");
+
+describe("a Director that died after the branch was moved", () => {
+  it("D30, J8d: the landing is landed, and the files follow, when it is asked for again", async () => {
+    const { repo, commit, previous, land, landAndDie, told } = await world();
+    await landAndDie();
+    expect(await land()).toEqual({ kind: "landed", ref: REF, commit, previous });
+    expect(repo.git("status", "--porcelain")).toBe("");
+    expect(await land()).toEqual({ kind: "landed", ref: REF, commit, previous });
+    expect(told()).toEqual([]);
+  });
+
+  it.each([
+    ["some files", { "a.txt": "A\n", "dir/new.txt": "new\n" }],
+    ["all files and no index", { ...AFTER, "old.txt": null }],
+  ])(
+    "J8d: with %s written already, the rest is written and nothing is taken for an edit",
+    async (_, written) => {
+      const { repo, commit, land, landAndDie, told } = await world();
+      await landAndDie();
+      repo.write(written);
+      repo.write({ "mine.txt": "mine\n" });
+      expect(await land()).toMatchObject({ kind: "landed", commit });
+      expect(repo.git("status", "--porcelain")).toBe(" M mine.txt");
+      expect([
+        read(repo, "a.txt"),
+        read(repo, "dir/new.txt"),
+        existsSync(join(repo.path, "old.txt")),
+      ]).toEqual(["A\n", "new\n", false]);
+      expect(told()).toEqual([]);
+    },
+  );
+
+  it("D30, D35, J8d: an edit made meanwhile stays, the landing is landed, and the log says what it stands in", async () => {
+    const { repo, commit, land, landAndDie, told } = await world();
+    await landAndDie();
+    repo.write({ "a.txt": "A\n", "b.txt": "my own\n", "dir/new.txt": "mine too\n" });
+    expect(await land()).toMatchObject({ kind: "landed", commit });
+    expect([read(repo, "b.txt"), read(repo, "dir/new.txt")]).toEqual(["my own\n", "mine too\n"]);
+    expect(told()).toMatchObject([
+      { ref: REF, commit, top: repo.path, reason: expect.stringContaining(".txt") as string },
+    ]);
+    repo.write({ "b.txt": "b\n", "dir/new.txt": null });
+    expect(await land()).toMatchObject({ kind: "landed" });
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+
+  it("J8d: what somebody staged meanwhile stays staged", async () => {
+    const { repo, land, landAndDie, told } = await world();
+    await landAndDie();
+    repo.write({ "a.txt": "staged\n" });
+    repo.git("add", "a.txt");
+    const staged = repo.git("rev-parse", ":a.txt");
+    repo.write({ "a.txt": "A\n", "b.txt": "B\n" });
+    expect(await land()).toMatchObject({ kind: "landed" });
+    expect(repo.git("rev-parse", ":a.txt")).toBe(staged);
+    expect(told()).toHaveLength(1);
+  });
+
+  it("J8d: the files follow to the branch as it is, when others landed on top meanwhile", async () => {
+    const { repo, commit, land, landAndDie } = await world();
+    await landAndDie();
+    const later = await change(repo, commit, { "a.txt": "later\n", "later.txt": "later\n" });
+    expect(await landRef(repo.path, REF, later, commit)).toMatchObject({ kind: "landed" });
+    expect(await land()).toMatchObject({ kind: "landed", commit });
+    expect(repo.git("status", "--porcelain")).toBe("");
+    expect([read(repo, "a.txt"), read(repo, "b.txt")]).toEqual(["later\n", "B\n"]);
+  });
+
+  it("J8d: a landing that somebody took back is not put into the files again", async () => {
+    const { repo, previous, commit, landAndDie } = await world();
+    await landAndDie();
+    repo.git("update-ref", REF, previous);
+    expect(await updateWorktree(repo.path, { ref: REF, from: previous, to: commit })).toEqual({
+      kind: "unchanged",
+    });
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+});
+
+describe("a branch that moved while a change was verified", () => {
+  it("D30: is told to have moved, also when the same file was changed, and nothing is touched", async () => {
+    const { repo, land } = await world();
+    const theirs = repo.commit("theirs", { "a.txt": "theirs\n" });
+    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_LANDING_HEAD_MOVED" });
+    repo.write({ "a.txt": "and an edit\n" });
+    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_LANDING_HEAD_MOVED" });
+    expect([repo.git("rev-parse", "main"), read(repo, "a.txt")]).toEqual([theirs, "and an edit\n"]);
+  });
+
+  it("D30: local changes refuse a landing where it has not moved", async () => {
+    const { repo, previous, land } = await world();
+    repo.write({ "a.txt": "mine\n" });
+    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_REPO_DIRTY" });
+    expect([repo.git("rev-parse", "main"), read(repo, "a.txt")]).toEqual([previous, "mine\n"]);
+  });
+});
+
+describe("another git command that holds the index", () => {
+  it("J8e: makes the landing wait, before the branch is moved", async () => {
+    const { repo, commit, previous, land } = await world();
+    writeFileSync(lockOf(repo), "");
+    await expect(land()).rejects.toMatchObject({
+      ...LOCKED,
+      detail: expect.stringContaining("index.lock") as string,
+    });
+    expect(repo.git("rev-parse", "main")).toBe(previous);
+    rmSync(lockOf(repo));
+    expect(await land()).toMatchObject({ kind: "landed", commit });
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+
+  it("J8e: that comes when the branch was moved keeps the landing from being told until the files follow", async () => {
+    const { repo, commit, previous, land, landAndDie } = await world();
+    await landAndDie();
+    writeFileSync(lockOf(repo), "");
+    const move = { ref: REF, from: previous, to: commit };
+    await expect(updateWorktree(repo.path, move)).rejects.toMatchObject(LOCKED);
+    await expect(land()).rejects.toMatchObject(LOCKED);
+    rmSync(lockOf(repo));
+    expect(await land()).toMatchObject({ kind: "landed", commit });
+    expect(repo.git("status", "--porcelain")).toBe("");
+  });
+});
+
+describe("the policy's bounds on a change", () => {
+  it("refuse a patch of more files or of a protected path, and let one through that keeps them", async () => {
+    const repo = makeRepo({ files: BEFORE });
+    const overlay = ["a.txt", "b.txt"].map((path) => ({
+      path,
+      mode: "100644" as const,
+      content: Buffer.from("new\n"),
+    }));
+    const tree = await treeOf(repo.path, repo.head);
+    const { patch } = await diffOverlay(repo.path, tree, { files: overlay, deletions: [] });
+    const log = createLogger("test", { level: "silent" });
+    const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+    const repositories = new Repositories(null as unknown as Blobs, null, signer, log);
+    const judged = (bounds: object) =>
+      repositories.candidate({ name: "r", path: repo.path }, repo.head, Buffer.from(patch), {
+        ...{ scope: [], grants: ["**"], checks: [], discovered: false, base: repo.head },
+        policy: { profiles: ["strict"], ...bounds },
+      });
+    for (const [bounds, rule] of [
+      [{ max_files: 1 }, "maxFilesPerCommit"],
+      [{ max_lines: 3 }, "maxLinesPerCommit"],
+      [{ protected_paths: ["B.txt"] }, "protectedPaths"],
+    ] as const)
+      expect(await judged(bounds)).toMatchObject({
+        kind: "refused",
+        code: "ANT_PATCH_POLICY",
+        message: expect.stringContaining(`(policy strict, rule ${rule})`) as string,
+      });
+    const kept = { max_files: 2, max_lines: 4, protected_paths: ["deploy"] };
+    expect((await judged(kept)).kind).toBe("candidate");
+  });
+});

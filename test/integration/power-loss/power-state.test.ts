@@ -1,0 +1,100 @@
+/**
+ * What services keep on their own disk, after a power cut: a cache is whole or not there, and what was answered stands.
+ * Each time something else on the disk is fsynced before the cut, so that the journal of the file system has the names
+ * of everything and the bytes of only what was flushed.
+ */
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { exportTree, TreeCache } from "@antiphon/git";
+import { openSigningKey } from "@antiphon/runtime";
+import { AllowlistFile } from "../../../services/sandbox-runner/src/images/allowlist-file.ts";
+import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
+import { mountPowerDisk, type PowerDisk } from "../../chaos/power-loss/power-disk.ts";
+import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+
+/** Null: all is lost that can be; the others leave something by chance. */
+const SEEDS = [null, 1, 2, 3, 4];
+const disks: PowerDisk[] = [];
+
+afterEach(async () => {
+  for (const disk of disks.splice(0)) await disk.remove();
+  cleanUpRepos();
+});
+
+async function mounted(ordering: "ordered" | "strict" = "ordered"): Promise<PowerDisk> {
+  const disk = await mountPowerDisk({ mebibytes: 64, ordering });
+  disks.push(disk);
+  return disk;
+}
+
+async function cutAfterAnotherFsync(disk: PowerDisk, seed: number | null): Promise<void> {
+  const fd = openSync(join(disk.path, "another"), "w");
+  fsyncSync(fd);
+  closeSync(fd);
+  await disk.cut({ seed });
+}
+
+describe("a power cut", () => {
+  it("C8 leaves no tree in an Associate's cache that cannot be read", async () => {
+    const disk = await mounted();
+    for (const [index, seed] of SEEDS.entries()) {
+      const repo = makeRepo({ files: { "a.txt": `${index}\n`, "b/c.txt": "c\n" } });
+      const { tree, tar } = await exportTree(repo.path, repo.head);
+      await new TreeCache(join(disk.path, "trees")).importTree(tree, tar);
+      await cutAfterAnotherFsync(disk, seed);
+      const cache = new TreeCache(join(disk.path, "trees"));
+      if (!(await cache.has(tree))) await cache.importTree(tree, tar);
+      expect((await cache.readFile(tree, "a.txt"))?.toString()).toBe(`${index}\n`);
+    }
+  });
+
+  it("A1 leaves no base tree at a sandbox-runner without its bytes", async () => {
+    const disk = await mounted();
+    const repo = makeRepo({ files: { "a.txt": "a\n" } });
+    const { tar } = await exportTree(repo.path, repo.head);
+    const source = {
+      async *stream() {
+        yield await Promise.resolve(Buffer.isBuffer(tar) ? tar : Buffer.from(tar));
+      },
+    };
+    for (const [index, seed] of SEEDS.entries()) {
+      const name = `tree-${index}.tar`;
+      await new TreeArchive(join(disk.path, "trees"), source, 1e9).open(name);
+      await cutAfterAnotherFsync(disk, seed);
+      const tree = await new TreeArchive(join(disk.path, "trees"), source, 1e9).open(name);
+      expect([...tree.baseline.keys()]).toEqual(["a.txt"]);
+      const pieces: Buffer[] = [];
+      for await (const piece of tree.tar()) pieces.push(piece);
+      expect(Buffer.concat(pieces).equals(tar)).toBe(true);
+    }
+  });
+
+  it("leaves every image that was allowed on the list", async () => {
+    const disk = await mounted();
+    const path = join(disk.path, "images.json");
+    for (const [index, seed] of SEEDS.entries()) {
+      const image = {
+        id: `sha256:${String(index).repeat(64)}`,
+        ref: `image:${index}`,
+        allowedAt: new Date(0).toISOString(),
+      };
+      await new AllowlistFile(path).change((images) => [...images, image]);
+      await disk.cut({ seed });
+      expect(await new AllowlistFile(path).read()).toHaveLength(index + 1);
+    }
+  });
+
+  it.each(["ordered", "strict"] as const)(
+    "Y9 leaves a Director the key it signed with, wherever its file was made (%s)",
+    async (ordering) => {
+      const disk = await mounted(ordering);
+      for (const [index, seed] of SEEDS.entries()) {
+        const file = join(disk.path, `new-${index}`, "keys", "director.pem");
+        const { jwk } = openSigningKey(file);
+        await disk.cut({ seed });
+        expect(openSigningKey(file).jwk).toEqual(jwk);
+      }
+    },
+  );
+});

@@ -1,0 +1,262 @@
+/** What archiving leaves behind, and who may remove it: packs nobody points to, documents of archived runs. */
+import { BUCKETS, journalStream, subjects, type StoredRecord } from "@antiphon/contracts";
+import {
+  createLogger,
+  openJournal,
+  openKv,
+  openRunArchive,
+  openRunRestore,
+  provision,
+} from "@antiphon/runtime";
+import type { Bus, Clock, Journal, PackedRun, RunArchive } from "@antiphon/runtime";
+import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { archiveRound } from "../../../services/director/src/upkeep/archiver.ts";
+import { startNats, type NatsServer } from "../../support/nats.ts";
+
+const STREAM = journalStream(0);
+const PACKS = "OBJ_ANT_ARCHIVE";
+const YEARS_MS = 10 * 365 * 86_400_000;
+const log = createLogger("test", { level: "silent" });
+let server: NatsServer;
+let bus: Bus;
+let journal: Journal;
+let count = 0;
+
+beforeAll(async () => {
+  server = await startNats();
+  bus = await server.connect();
+  await provision(bus);
+  journal = openJournal(bus);
+});
+afterAll(() => server.close());
+/** Each test has the shelf for itself. */
+beforeEach(async () => {
+  await archive(await archiver().due(soon(), 1000, new Set()));
+  await archiver().tidy(soon());
+});
+
+const soon = (): Date => new Date(Date.now() + 60_000);
+const archiver = (on: Bus = bus): RunArchive => openRunArchive(on, openJournal(on));
+
+async function finished(): Promise<{ runId: string; before: StoredRecord[] }> {
+  const runId = `run_tidy${(count += 1)}`;
+  await finishRun(journal, runId);
+  return { runId, before: await journal.read(runId) };
+}
+
+async function recorded(runIds: readonly string[], own = archiver()): Promise<PackedRun[]> {
+  return own.record(await own.pack(runIds, soon()));
+}
+
+async function archive(runIds: readonly string[]): Promise<void> {
+  const own = archiver();
+  await own.purge(await recorded(runIds, own));
+}
+
+async function live(runId: string): Promise<string[]> {
+  const messages = await bus.reader.multiLast(STREAM, [subjects.runInPartition(runId, 1)]);
+  return messages.map(({ subject }) => subject.split(".")[4] ?? "");
+}
+
+/** Messages of the pack store: two a pack of these tests. */
+const shelved = async (): Promise<number> => (await bus.jsm.streams.info(PACKS)).state.messages;
+
+/** A bus on which something happens right before the first message is deleted. */
+function before(deed: () => Promise<void>): Bus {
+  const { streams } = bus.jsm;
+  let done = false;
+  const deleteMessage: typeof streams.deleteMessage = async (...asked) => {
+    if (!done) {
+      done = true;
+      await deed();
+    }
+    return streams.deleteMessage(...asked);
+  };
+  const jsm = {
+    streams: Object.create(streams, { deleteMessage: { value: deleteMessage } }) as typeof streams,
+  };
+  return Object.create(bus, { jsm: { value: jsm } }) as Bus;
+}
+
+async function documents(runId: string): Promise<string[]> {
+  const views = await openKv(bus, BUCKETS.runs).get(runId);
+  const contracts = await openKv(bus, BUCKETS.contracts).keys(runId);
+  return [...(views === null ? [] : [runId]), ...contracts].sort();
+}
+
+async function document(runId: string): Promise<void> {
+  await openKv(bus, BUCKETS.runs).put(runId, { runId });
+  for (const name of ["router", "T-001"]) await openKv(bus, BUCKETS.contracts).put(`${runId}.${name}`, {});
+}
+
+describe("packs nobody points to", () => {
+  test("X10 a pack that an archiver stored before it died goes once it is old, and nothing is lost with it", async () => {
+    const [one, two] = [await finished(), await finished()];
+    const dying = await server.connect();
+    const at = await shelved();
+    await archiver(dying).pack([one.runId], soon());
+    await dying.close();
+    const early = await archiver().tidy(new Date(Date.now() - 60_000));
+    expect(early.packs).toEqual([]);
+    expect(await shelved()).toBe(at + 2);
+    await archive([one.runId, two.runId]);
+    const { packs, kept } = await archiver().tidy(soon());
+    expect([packs.length, kept]).toEqual([1, []]);
+    expect(await shelved()).toBe(at + 2);
+    for (const { runId, before: records } of [one, two]) {
+      expect(await live(runId)).toEqual(["archived"]);
+      expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
+    }
+    expect((await archiver().tidy(soon())).packs).toEqual([]);
+  });
+
+  test("X10 the pack of a run that was archived anew goes when nobody else needs it", async () => {
+    const [one, two] = [await finished(), await finished()];
+    await archive([one.runId, two.runId]);
+    const at = await shelved();
+    await openRunRestore(bus, journal).restore(one.runId, "me");
+    await archive([one.runId]);
+    expect((await archiver().tidy(soon())).packs).toEqual([]);
+    await openRunRestore(bus, journal).restore(two.runId, "me");
+    await archive([two.runId]);
+    expect((await archiver().tidy(soon())).packs).toHaveLength(1);
+    expect(await shelved()).toBe(at + 2);
+    for (const { runId, before: records } of [one, two]) expect(await journal.read(runId)).toEqual(records);
+  });
+
+  test("X10 a pack that alone holds a run stays and is named, once by each process", async () => {
+    const { runId } = await finished();
+    await archive([runId]);
+    const [record] = await bus.reader.multiLast(STREAM, [subjects.runInPartition(runId, 1)]);
+    await bus.jsm.streams.deleteMessage(STREAM, record?.seq ?? 0);
+    const own = archiver();
+    const { packs, kept } = await own.tidy(soon());
+    expect(packs).toEqual([]);
+    expect(kept).toMatchObject([{ detail: `it alone holds all of ${runId}` }]);
+    expect((await own.tidy(soon())).kept).toEqual([]);
+    expect((await archiver().tidy(soon())).kept).toHaveLength(1);
+  });
+
+  test("X10 a pack that cannot be read stays and is named", async () => {
+    const { runId } = await finished();
+    const [run] = await recorded([runId]);
+    await bus.jsm.streams.purge(PACKS, { filter: "$O.ANT_ARCHIVE.C.>" });
+    const { packs, kept } = await archiver().tidy(soon());
+    expect(packs).toEqual([]);
+    expect(kept.map(({ pack }) => pack)).toContain(run?.pack.name);
+    await bus.jsm.streams.purge(PACKS); // The other tests want theirs readable.
+  });
+
+  test("X6 E6 an archiver that counts on a pack keeps it from one that was about to remove it", async () => {
+    const { runId, before: records } = await finished();
+    const own = archiver();
+    const packed = await own.pack([runId], soon());
+    const slow = before(async () => {
+      await own.purge(await own.record(packed));
+    });
+    expect((await archiver(slow).tidy(soon())).packs).toEqual([]);
+    expect(await live(runId)).toEqual(["archived"]);
+    expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
+  });
+
+  test("X6 H4 a pack that goes under an archiver costs nothing: it purges nothing, and the run is packed anew", async () => {
+    const { runId, before: records } = await finished();
+    const own = archiver();
+    const packed = await own.pack([runId], soon());
+    let runs: PackedRun[] = [];
+    const slow = before(async () => {
+      runs = await own.record(packed);
+    });
+    expect((await archiver(slow).tidy(soon())).packs).toHaveLength(1);
+    expect(await own.purge(runs)).toBe(0);
+    expect(await live(runId)).toHaveLength(9);
+    expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
+    expect(await archiver().due(soon(), 1000, new Set())).toContain(runId);
+    await archive([runId]);
+    expect(await live(runId)).toEqual(["archived"]);
+    expect(await journal.find("archived", runId, null, 2)).not.toBeNull();
+    expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
+  });
+
+  test("X4 X6 E7 archivers and tidiers at once, none of which waits for age: every run reads whole, one pack each", async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const runs = await Promise.all(Array.from({ length: 4 }, finished));
+      const ids = runs.map(({ runId }) => runId);
+      const dead = archiver();
+      await dead.pack(ids, soon()); // The pack they will all store again.
+      const tidying = async (): Promise<void> => {
+        for (let i = 0; i < 6; i += 1) await archiver().tidy(soon());
+      };
+      const archiving = async (some: readonly string[]): Promise<void> => {
+        // A pack may go between a store and the look at what was stored: then the next round packs again.
+        await archive(some).catch((error: unknown) => {
+          if ((error as { code?: string }).code !== "ANT_ARCHIVE_CORRUPT") throw error;
+        });
+      };
+      await Promise.all([archiving(ids), tidying(), archiving(ids), tidying(), archiving(ids.toReversed())]);
+      for (const { runId, before: records } of runs) expect(await journal.read(runId)).toEqual(records);
+      await archive(ids);
+      await archiver().tidy(soon());
+      const fresh = openJournal(await server.connect());
+      for (const { runId, before: records } of runs) {
+        expect(await live(runId)).toEqual(["archived"]);
+        expect(await fresh.read(runId)).toEqual(records);
+      }
+    }
+  });
+});
+
+describe("documents of archived runs", () => {
+  test("X11 they go with the run's records; those of other runs stay", async () => {
+    const [one, other] = [await finished(), `run_tidy${(count += 1)}`];
+    await openRun(journal, other);
+    for (const runId of [one.runId, other]) await document(runId);
+    await archive([one.runId]);
+    expect(await documents(one.runId)).toEqual([]);
+    expect(await documents(other)).toEqual([other, `${other}.T-001`, `${other}.router`]);
+  });
+
+  test("X11 a purge cut short before its end is due again, and ends without documents", async () => {
+    const { runId } = await finished();
+    await document(runId);
+    const own = archiver();
+    const [run] = await recorded([runId], own);
+    if (run === undefined) throw new Error("not due");
+    await own.purge([{ ...run, live: run.live.slice(0, -1) }]);
+    await document(runId); // Whoever had it on his list was late.
+    await archive([runId]);
+    expect(await live(runId)).toEqual(["archived"]);
+    expect(await documents(runId)).toEqual([]);
+  });
+
+  test("X11 what is written of an archived run later goes with the next tidy; what tells of a lost run stays", async () => {
+    const [one, back, lost] = [await finished(), await finished(), `run_tidy${(count += 1)}`];
+    await archive([one.runId, back.runId]);
+    await openRunRestore(bus, journal).restore(back.runId, "me");
+    for (const runId of [one.runId, back.runId, lost]) await document(runId);
+    expect(await archiver().tidy(soon())).toMatchObject({ documents: 3 });
+    expect(await documents(one.runId)).toEqual([]);
+    expect(await documents(back.runId)).toHaveLength(3);
+    expect(await documents(lost)).toHaveLength(3);
+  });
+});
+
+describe("ages", () => {
+  const wrong = (byMs: number): Clock => ({
+    now: () => Date.now() + byMs,
+    sleep: () => Promise.reject(new Error("a round does not sleep")),
+  });
+
+  test.each([YEARS_MS, -YEARS_MS])(
+    "D28 a Director whose clock is wrong by %i ms archives what is over for long enough, and nothing else",
+    async (byMs) => {
+      const { runId } = await finished();
+      const parts = { archive: archiver(), log, clock: wrong(byMs) };
+      await archiveRound(parts, 60_000, new Set());
+      expect(await live(runId)).toHaveLength(8);
+      await archiveRound(parts, -60_000, new Set());
+      expect(await live(runId)).toEqual(["archived"]);
+    },
+  );
+});

@@ -1,0 +1,161 @@
+/** What a forged decision does to readers and writers of the journal that are no Director: nothing, and it is told. */
+import { HEADERS, digestOf, encode, journalStream, rawRecord, subjects } from "@antiphon/contracts";
+import type { NewRecord } from "@antiphon/contracts";
+import { proveRun } from "@antiphon/run";
+import {
+  openJournal,
+  openJournalAudit,
+  openRunArchive,
+  openRunRestore,
+  openSigningKey,
+  pinnedTrust,
+  provision,
+} from "@antiphon/runtime";
+import type { Bus, Journal } from "@antiphon/runtime";
+import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
+import {
+  closedRecord,
+  dispatchRecord,
+  intentRecord,
+  landingRecord,
+  verdictRecord,
+} from "@antiphon/contracts/testing/records";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startNats, type NatsServer } from "../../support/nats.ts";
+import { journalMessages, publishRaw } from "../../support/planted-journal.ts";
+
+const key = openSigningKey(null);
+const trust = pinnedTrust([key.jwk]);
+let nats: NatsServer;
+let bus: Bus;
+/** Of a Director. */
+let journal: Journal;
+/** Of another process, which remembers nothing. */
+let reader: Journal;
+
+beforeAll(async () => {
+  nats = await startNats();
+  bus = await nats.connect({ trust });
+  await provision(bus);
+  journal = openJournal(bus, { key });
+  reader = openJournal(await nats.connect({ trust }));
+});
+afterAll(() => nats.close());
+
+async function forge(record: NewRecord, headers: Record<string, string> = {}): Promise<void> {
+  const data = encode({ v: 1, ...record });
+  const named = { [HEADERS.digest]: digestOf(data), ...headers };
+  await publishRaw(bus, [{ subject: subjects.journal(record), seq: 0, data, headers: named }]);
+}
+
+const over = (runId: string): NewRecord[] => [
+  verdictRecord(runId, "T-001", 1),
+  landingRecord(runId, "T-001", 1),
+  closedRecord(runId, { status: "canceled" }),
+];
+
+test("FD2 an intent opens its run past what was forged under its name before", async () => {
+  await forge(closedRecord("run_early"));
+  expect(await journal.append(intentRecord("run_early"))).toMatchObject({ kind: "appended" });
+  expect(await journal.append(intentRecord("run_early"))).toMatchObject({ kind: "duplicate" });
+  expect((await reader.read("run_early")).map(({ type }) => type)).toEqual(["intent"]);
+});
+
+test("FD2 what is to follow directly does so past a forged decision, and not past a true word", async () => {
+  const { record } = (await journal.append(intentRecord("run_after"))) as { record: { seq: number } };
+  await forge(verdictRecord("run_after", "T-001", 1));
+  const next = await journal.appendAfter(dispatchRecord("run_after", "T-001", 1), record.seq);
+  expect(next).toMatchObject({ kind: "appended", record: { after: record.seq } });
+  await forge(verdictRecord("run_after", "T-001", 2));
+  const late = await journal.appendAfter(dispatchRecord("run_after", "T-001", 2), record.seq);
+  expect(late).toEqual({ kind: "moved" });
+});
+
+test("FD1 a forged end closes no run: it is among the open ones until its true end is stored", async () => {
+  await openRun(journal, "run_open");
+  await forge(closedRecord("run_open"));
+  expect(await reader.openRunIds()).toContain("run_open");
+  expect(await reader.find("closed", "run_open", null, 0)).toBeNull();
+  const ending = closedRecord("run_open", { status: "failed" });
+  expect(await journal.append(ending)).toMatchObject({ kind: "appended" });
+  expect(await reader.openRunIds()).not.toContain("run_open");
+  await forge(closedRecord("run_open", { status: "canceled" }));
+  expect(await openJournal(await nats.connect({ trust })).openRunIds()).not.toContain("run_open");
+  expect(await reader.find("closed", "run_open", null, 0)).toMatchObject({ body: { status: "failed" } });
+});
+
+test("FD1 a tail passes over what is forged", async () => {
+  await openRun(journal, "run_tail");
+  for (const record of over("run_tail")) await forge(record);
+  await journal.append({ ...closedRecord("run_tail"), cause: null });
+  const seen: string[] = [];
+  for await (const record of reader.tail("run_tail", { signal: AbortSignal.timeout(10_000) })) {
+    seen.push(`${record.type} ${record.signature === undefined ? "" : "signed"}`.trim());
+    if (record.type === "closed") break;
+  }
+  expect(seen).toEqual(["intent", "routed", "dispatch", "closed signed"]);
+});
+
+test("FD1 X1 a run is archived and restored without what was forged over it, which stays for whoever looks", async () => {
+  await finishRun(journal, "run_kept");
+  const before = await reader.read("run_kept");
+  for (const record of over("run_kept")) await forge(record);
+  await openRun(journal, "run_busy");
+  await forge(closedRecord("run_busy"));
+  const archive = openRunArchive(bus, journal);
+  const until = new Date(Date.now() + 60_000);
+  const due = await archive.due(until, 100, new Set());
+  expect(due.filter((runId) => runId === "run_kept")).toHaveLength(1);
+  expect(due).not.toContain("run_busy");
+  const packed = await archive.pack(["run_kept"], until);
+  expect(packed.refused).toEqual([]);
+  await archive.purge(await archive.record(packed));
+  expect(await reader.read("run_kept")).toEqual(before);
+  const left = (await journalMessages(bus)).filter(({ subject }) => subject.includes(".run_kept."));
+  expect(left.map(({ subject }) => subject.split(".")[4]).sort()).toEqual([
+    "archived",
+    "closed",
+    "landing",
+    "verdict",
+  ]);
+  await openRunRestore(bus, journal).restore("run_kept", "test");
+  expect(await reader.read("run_kept")).toEqual(before);
+});
+
+test("X12 the doctor names each forged decision by register and sequence, and nothing else of the run", async () => {
+  const stored = await finishRun(journal, "run_doctor");
+  for (const record of over("run_doctor")) await forge(record);
+  const audit = openJournalAudit(bus);
+  const { messages, ...rest } = await audit.run("run_doctor");
+  const records = messages.map((message) => rawRecord(message, message.storedSeq));
+  const material = { runId: "run_doctor", records, view: null, ...rest };
+  const { faults, closed } = proveRun(material, { doubt: trust.doubt, partitions: 1 });
+  const last = stored.at(-1)?.seq ?? 0;
+  expect(faults.map(({ kind, code, seq }) => [kind, code, seq])).toEqual(
+    [1, 2, 3].map((n) => ["forged", "ANT_SIGNATURE_INVALID", last + n]),
+  );
+  expect(closed).toBe(true);
+});
+
+test("J9 a true decision that was damaged is no forgery: its run is not read, and nothing takes its place", async () => {
+  await finishRun(journal, "run_source");
+  const source = (await journalMessages(bus)).filter(({ subject }) => subject.includes(".run_source."));
+  const other = await startNats();
+  try {
+    const there = await other.connect({ trust });
+    await provision(there);
+    const first = source[0]?.seq ?? 1;
+    const shifted = source.map((message) => ({
+      ...message,
+      data: message.subject.includes(".verdict.") ? message.data.with(40, 0) : message.data,
+    }));
+    for (let seq = 1; seq < first; seq += 1) await publishRaw(there, [{ ...shifted[0]!, seq }]);
+    await there.jsm.streams.purge(journalStream(0));
+    await publishRaw(there, shifted);
+    await expect(openJournal(there).read("run_source")).rejects.toMatchObject({
+      code: "ANT_JOURNAL_CORRUPT",
+    });
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,173 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Blobs, Bus } from "../../../runtime/src/index.ts";
+import { openBlobs, openKv, provision } from "../../../runtime/src/index.ts";
+import { chunkSubject, metaSubject, parseMeta } from "../../../runtime/src/stores/object-layout.ts";
+import type { NatsServer } from "../../support/nats.ts";
+import { eventually, startNats } from "../../support/nats.ts";
+
+let server: NatsServer;
+let bus: Bus;
+let blobs: Blobs;
+const bucket = "ANT_EVIDENCE_FILES";
+const stream = `OBJ_${bucket}`;
+
+beforeAll(async () => {
+  server = await startNats();
+  bus = await server.connect();
+  await provision(bus);
+  blobs = openBlobs(bus, bucket);
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+async function metaOf(name: string) {
+  const message = await bus.reader.last(stream, metaSubject(bucket, name));
+  if (message === null) throw new Error(`no meta of ${name}`);
+  return { ...parseMeta(bucket, name, Buffer.from(message.data).toString()), text: message };
+}
+
+async function chunkSeqs(name: string): Promise<number[]> {
+  const { nuid } = await metaOf(name);
+  const query = { filter: chunkSubject(bucket, nuid), seq: 1, batch: 100 };
+  return (await bus.reader.next(stream, query)).messages.map((message) => message.seq);
+}
+
+function stockCli(): string | null {
+  const local = fileURLToPath(new URL("../../../.antiphon/tools/nats", import.meta.url));
+  return existsSync(local) ? local : null;
+}
+
+describe("blobs on a real server", () => {
+  it("are standard objects: the client library's own object store reads them", async () => {
+    const { Objm } = await import("@nats-io/obj");
+    const bytes = Buffer.from("evidence ".repeat(40_000));
+    const ref = await blobs.put("plain name/with.odd~chars", bytes);
+    const store = await new Objm(bus.js).open(bucket);
+    const info = await store.info(ref.name);
+    expect(info).toMatchObject({ size: bytes.length, chunks: 3 });
+    const theirs = await store.getBlob(ref.name);
+    expect(Buffer.from(theirs ?? []).equals(bytes)).toBe(true);
+    // Their reader leaves a consumer behind (the reason for our own); take it away again.
+    for await (const consumer of bus.jsm.consumers.list(stream)) {
+      await bus.jsm.consumers.delete(stream, consumer.name);
+    }
+  });
+
+  it("are standard objects: the stock CLI reads them, and KV documents too", async () => {
+    const cli = stockCli();
+    if (cli === null) return expect(stockCli()).toBeNull(); // the CLI is an operator's tool, not a part of the product
+    const ref = await blobs.put("cli.txt", Buffer.from("read me\n"));
+    await openKv(bus, "ANT_RUNS").put("run_cli", { phase: "done" });
+    const run = (...args: string[]): string =>
+      execFileSync(cli, ["--server", server.url, ...args], { encoding: "utf8", cwd: server.dir });
+    run("object", "get", bucket, ref.name, "--output", join(server.dir, "cli.out"), "--no-progress");
+    expect(execFileSync("cat", [join(server.dir, "cli.out")], { encoding: "utf8" })).toBe("read me\n");
+    expect(run("kv", "get", "ANT_RUNS", "run_cli", "--raw").trim()).toBe('{"phase":"done"}');
+  });
+
+  it("O1 a second put of the same bytes writes nothing", async () => {
+    const bytes = Buffer.alloc(500_000, 5);
+    await blobs.put("same", bytes);
+    const before = (await bus.jsm.streams.info(stream)).state.last_seq;
+    await blobs.put("same", bytes);
+    expect((await bus.jsm.streams.info(stream)).state.last_seq).toBe(before);
+  });
+
+  it("O4 the loser of a race leaves no chunks behind", async () => {
+    const bytes = Buffer.alloc(400_000, 6);
+    await Promise.all(Array.from({ length: 6 }, () => blobs.put("race", bytes)));
+    const { nuid } = await metaOf("race");
+    const info = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.C.*` });
+    const mine = Object.entries(info.state.subjects ?? {}).filter(([subject]) => subject.endsWith(nuid));
+    expect(mine).toEqual([[chunkSubject(bucket, nuid), 4]]);
+    const metas = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.M.*` });
+    const objects = Object.keys(metas.state.subjects ?? {}).length;
+    // Every chunk subject belongs to an object: no orphan.
+    expect(Object.keys(info.state.subjects ?? {}).length).toBeLessThanOrEqual(objects);
+  });
+
+  it("O2 O3 a chunk that is gone is ANT_BLOB_CORRUPT or ANT_BLOB_MISSING, at once and not a hang", async () => {
+    await blobs.put("holed", Buffer.alloc(400_000, 7));
+    const seqs = await chunkSeqs("holed");
+    await bus.jsm.streams.deleteMessage(stream, seqs[1] ?? 0);
+    const startedAt = performance.now();
+    await expect(blobs.get("holed")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    for (const seq of seqs) if (seq !== seqs[1]) await bus.jsm.streams.deleteMessage(stream, seq);
+    await expect(blobs.get("holed")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
+  });
+
+  it("O2 bytes that were changed are ANT_BLOB_CORRUPT", async () => {
+    await blobs.put("flipped", Buffer.alloc(300_000, 8));
+    const { nuid } = await metaOf("flipped");
+    const last = (await chunkSeqs("flipped")).at(-1) ?? 0;
+    await bus.jsm.streams.deleteMessage(stream, last);
+    await bus.js.publish(chunkSubject(bucket, nuid), Buffer.alloc(300_000 - 2 * 131_072, 9));
+    await expect(blobs.get("flipped")).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
+  });
+
+  it("O5 a link is refused", async () => {
+    await blobs.put("target", Buffer.from("secret"));
+    const link = {
+      name: "link",
+      bucket,
+      options: { link: { bucket, name: "target" } },
+      nuid: "x",
+      size: 0,
+      chunks: 0,
+    };
+    await bus.js.publish(metaSubject(bucket, "link"), JSON.stringify(link));
+    await expect(blobs.get("link")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
+  });
+
+  it("a name that an operator removed is free again", async () => {
+    await blobs.put("again", Buffer.from("one"));
+    const { Objm } = await import("@nats-io/obj");
+    await (await new Objm(bus.js).open(bucket)).delete("again");
+    expect(await blobs.has("again")).toBe(false);
+    await blobs.put("again", Buffer.from("two"));
+    expect((await blobs.get("again")).toString()).toBe("two");
+  });
+
+  it("J5 a put survives kill -9 of the server and leaves one whole object", async () => {
+    const bytes = Buffer.alloc(30 * 1024 * 1024, 11);
+    const put = blobs.put("big", bytes);
+    await eventually("chunks are arriving", () => bus.publisherStats().singles > 60);
+    await server.kill();
+    await server.restart();
+    const ref = await put;
+    expect((await blobs.get(ref)).equals(bytes)).toBe(true);
+    await eventually("the first try's chunks are purged", async () => {
+      const info = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.C.*` });
+      const { nuid } = await metaOf("big");
+      const sizes = Object.entries(info.state.subjects ?? {});
+      return sizes.filter(([, chunks]) => chunks > 20).every(([subject]) => subject.endsWith(nuid));
+    });
+  });
+
+  it("O3 a read that cannot be had in time is a coded error", async () => {
+    await blobs.put("slow", Buffer.alloc(200_000, 1));
+    server.pause();
+    try {
+      const read = blobs.get("slow", { deadlineMs: 500 });
+      await expect(read).rejects.toMatchObject({
+        code: expect.stringMatching(/ANT_BLOB_DEADLINE|ANT_NATS_UNREACHABLE/) as string,
+      });
+    } finally {
+      server.resume();
+    }
+    expect((await blobs.get("slow")).length).toBe(200_000);
+  });
+
+  it("O4 a thousand reads leave no consumer", async () => {
+    const ref = await blobs.put("often", Buffer.alloc(1000, 2));
+    for (let i = 0; i < 20; i += 1) await Promise.all(Array.from({ length: 50 }, () => blobs.get(ref)));
+    expect(await server.leakedConsumers()).toEqual([]);
+  });
+});

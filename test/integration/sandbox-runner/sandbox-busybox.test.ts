@@ -1,0 +1,83 @@
+/** An image of BusyBox alone, whose tools read ahead: with the sealed supervisor given to it, and with the plain one. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
+import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
+import { sandboxConformance } from "../../../services/sandbox-runner/src/testing/conformance.ts";
+import { makeBusyboxImage } from "../../support/busybox-image.ts";
+import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
+import type { MinimalImage } from "../../support/minimal-image.ts";
+
+const test = testEngine("busybox");
+const over = { kind: "canceled", reason: "test over" } as const;
+let image: MinimalImage;
+let serial = 0;
+/** As a runner has it: with an image to take the sealed supervisor from. */
+let giving: DockerProvider;
+
+beforeAll(async () => {
+  image = await makeBusyboxImage("busybox");
+  const facts = await test.provider.image(sandboxImage());
+  if (facts === null) throw new Error("no sandbox image");
+  giving = new DockerProvider({
+    engine: test.engine,
+    newName: () => `${test.instance}-g${(serial += 1)}`,
+    packImage: facts.id,
+  });
+}, 300_000);
+afterAll(() => {
+  image.remove();
+});
+
+const leftovers = async (): Promise<string[]> => (await test.containers()).map(({ name }) => name);
+
+sandboxConformance("BusyBox, given the sealed supervisor", {
+  provider: () => giving,
+  order: (limits) => test.order(limits, image.id),
+  leftovers,
+});
+
+sandboxConformance("BusyBox alone", {
+  provider: () => test.provider,
+  order: (limits) => test.order(limits, image.id),
+  leftovers,
+});
+
+async function inAlone<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  const sandbox = await test.provider.start(await test.order({ tmpBytes: 4 * 1024 * 1024 }, image.id));
+  try {
+    expect(sandbox.sealed).toBe(false);
+    return await use(sandbox);
+  } finally {
+    await sandbox.destroy(over);
+  }
+}
+
+describe("the plain supervisor in an image whose head reads ahead", () => {
+  it("has such a head: what it did not print is lost to the next that reads", () =>
+    inAlone(async (sandbox) => {
+      const script = "printf 'one\\ntwo\\n' | (head -c 4; cat)";
+      expect((await sandbox.run(shell(script))).stdout.bytes.toString()).toBe("one\n");
+    }));
+
+  it("P13: takes one frame at a time, so that nothing sent is lost", () =>
+    inAlone(async (sandbox) => {
+      const pieces = Array.from({ length: 100 }, (_, i) => Buffer.from(`${i}\n`.repeat(i + 1)));
+      for (let round = 0; round < 3; round += 1) {
+        const stdin = (async function* () {
+          for (const piece of pieces) yield await Promise.resolve(piece);
+        })();
+        const exit = await sandbox.run(shell("cat", { stdin }));
+        expect(exit.stdout.bytes.equals(Buffer.concat(pieces))).toBe(true);
+        expect((await sandbox.run(shell(`exit ${round}`))).exitCode).toBe(round);
+      }
+    }));
+
+  it("P14: ends by name where what is sent does not fit /tmp, and runs nothing of it", () =>
+    inAlone(async (sandbox) => {
+      const stdin = Buffer.alloc(8 * 1024 * 1024, "x 000000001\n");
+      const ended = await sandbox.run(shell("echo ran", { stdin })).catch((error: unknown) => error);
+      expect(ended).toMatchObject({
+        death: { kind: "protocol", message: expect.stringContaining("no room in /tmp") as string },
+      });
+    }));
+});

@@ -1,0 +1,171 @@
+/** Images: any with a POSIX shell will do, and which one may be used is decided by its digest (images.ts, IM). */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AllowlistFile } from "../../../services/sandbox-runner/src/images/allowlist-file.ts";
+import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
+import { Images } from "../../../services/sandbox-runner/src/images/images.ts";
+import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
+import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
+import { makeMinimalImage, type MinimalImage } from "../../support/minimal-image.ts";
+
+const test = testEngine("images");
+const over = { kind: "canceled", reason: "test over" } as const;
+let minimal: MinimalImage;
+let other: MinimalImage;
+let withVolume: MinimalImage;
+let directory: string;
+let serial = 0;
+/** As a runner has it: with an image to take the sealed supervisor from. */
+let provider: DockerProvider;
+
+beforeAll(async () => {
+  minimal = makeMinimalImage("minimal");
+  other = makeMinimalImage("other", ["LABEL antiphon.test=other"]);
+  withVolume = makeMinimalImage("volume", ["VOLUME /data"]);
+  directory = mkdtempSync(join(tmpdir(), "antiphon-images-"));
+  const facts = await test.provider.image(sandboxImage());
+  if (facts === null) throw new Error("no sandbox image");
+  provider = new DockerProvider({
+    engine: test.engine,
+    newName: () => `${test.instance}-p${(serial += 1)}`,
+    packImage: facts.id,
+  });
+});
+afterEach(() => test.expectNoContainers());
+afterAll(() => {
+  for (const image of [minimal, other, withVolume]) image.remove();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function inMinimal<T>(from: DockerProvider, use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+  const sandbox = await from.start(await test.order({}, minimal.id));
+  try {
+    return await use(sandbox);
+  } finally {
+    await sandbox.destroy(over);
+  }
+}
+
+describe("an image with a shell and no perl", () => {
+  it("P2 P10: gets the sealed supervisor, whose stream and files nobody inside can open", () =>
+    inMinimal(provider, async (sandbox) => {
+      expect(sandbox.sealed).toBe(true);
+      const look = await sandbox.run(
+        shell(
+          "ls -a /tmp; cat /proc/1/mem; ls -l /proc/1/fd; cat < /proc/1/exe; echo x > /proc/1/fd/1; true",
+        ),
+      );
+      expect(look.stdout.bytes.toString()).toBe(".\n..\n");
+      const refusals = look.stderr.bytes.toString().trim().split("\n");
+      expect(refusals).toHaveLength(4);
+      for (const refusal of refusals) expect(refusal).toContain("Permission denied");
+    }));
+
+  it("runs commands, takes files in and gives changes out, as any other", () =>
+    inMinimal(provider, async (sandbox) => {
+      const { stdout, exitCode } = await sandbox.run(
+        shell("echo one > a; mkdir d; echo two > d/b; chmod +x d/b; sed s/one/three/ a; exit 3"),
+      );
+      expect([stdout.bytes.toString(), exitCode]).toEqual(["three\n", 3]);
+      const { files } = await sandbox.collect(new Map(), { maxEntries: 100, maxFiles: 10, maxBytes: 1e6 });
+      expect(files.map(({ path, mode }) => [path, mode])).toEqual([
+        ["a", "100644"],
+        ["d/b", "100755"],
+      ]);
+    }));
+
+  it("works for attempts with nobody to give it a sealed supervisor, and says that it is not sealed", () =>
+    inMinimal(test.provider, async (sandbox) => {
+      expect(sandbox.sealed).toBe(false);
+      const { stdout } = await sandbox.run(shell("echo hello; cat", { stdin: Buffer.from("you\n") }));
+      expect(stdout.bytes.toString()).toBe("hello\nyou\n");
+    }));
+});
+
+describe("the allowlist", () => {
+  const open = (): Images =>
+    new Images({
+      node: "test",
+      provider,
+      allowlist: new AllowlistFile(join(directory, `images-${(serial += 1)}.json`)),
+      standard: () => sandboxImage(),
+      configured: [other.id],
+      start: async (imageId) => provider.start(await test.order({}, imageId)),
+      now: () => new Date(0),
+    });
+
+  it("IM1: an image is refused by name with what to do, allowed by its digest, and refused again", async () => {
+    const images = open();
+    await expect(images.resolve(minimal.ref)).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+      remedy: expect.stringContaining("antiphon images allow") as string,
+    });
+    const { images: list } = await images.answer({ op: "allow", ref: minimal.ref });
+    expect(list.at(-1)).toMatchObject({
+      ref: minimal.ref,
+      id: minimal.id,
+      allowed_by: "allowlist",
+      sealed: true,
+    });
+    expect((await images.resolve(minimal.ref)).id).toBe(minimal.id);
+    expect((await images.resolve(minimal.id)).id).toBe(minimal.id);
+    await images.answer({ op: "disallow", ref: minimal.ref });
+    await expect(images.resolve(minimal.id)).rejects.toMatchObject({ code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED" });
+  });
+
+  it("IM1, IM3: a name that points to other content since is refused, and says so", async () => {
+    const path = join(directory, `images-${(serial += 1)}.json`);
+    const elsewhere = {
+      ref: minimal.ref,
+      id: `sha256:${"0".repeat(64)}`,
+      allowedAt: "2026-01-01T00:00:00.000Z",
+    };
+    writeFileSync(path, JSON.stringify({ version: 1, images: [elsewhere] }));
+    const images = new Images({ ...optionsOf(path), configured: [] });
+    await expect(images.resolve(minimal.ref)).rejects.toThrow(/allowed was sha256:0000/);
+  });
+
+  it("IM2: a list that cannot be read allows the default and nothing else", async () => {
+    const path = join(directory, `images-${(serial += 1)}.json`);
+    writeFileSync(path, '{"version":1,"images":"all"}');
+    const images = new Images({ ...optionsOf(path), configured: [] });
+    expect((await images.resolve(null)).id).toBe((await images.resolve("default")).id);
+    await expect(images.resolve(minimal.ref)).rejects.toMatchObject({ code: "ANT_STATE_CORRUPT" });
+  });
+
+  it("knows what the configuration names", async () => {
+    expect((await open().resolve(other.ref)).id).toBe(other.id);
+  });
+
+  it("IM4: takes no image a sandbox cannot be made of, and none that is not there", async () => {
+    const images = open();
+    await expect(images.answer({ op: "allow", ref: withVolume.ref })).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_UNUSABLE",
+    });
+    await expect(images.answer({ op: "allow", ref: "antiphon-test-nowhere:1" })).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_MISSING",
+    });
+  });
+
+  function optionsOf(path: string): ConstructorParameters<typeof Images>[0] {
+    return {
+      node: "test",
+      provider,
+      allowlist: new AllowlistFile(path),
+      standard: () => sandboxImage(),
+      configured: [],
+      start: () => Promise.reject(new Error("nothing is started here")),
+      now: () => new Date(0),
+    };
+  }
+});
+
+it("what can be no name of an image is said to be none, and is no fault of the engine", async () => {
+  for (const name of ["Upper/Case", "a:b:c", "name:"])
+    await expect(test.provider.image(name)).rejects.toMatchObject({
+      code: "ANT_SANDBOX_IMAGE_INVALID",
+      httpStatus: 422,
+    });
+});

@@ -1,0 +1,523 @@
+/** The sandbox-runner over real NATS and the real engine: N (job-service.ts), K (job.ts), R (reaper). */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  BUCKETS,
+  encode,
+  decode,
+  subjects,
+  type LogLine,
+  type SandboxEvent,
+  type SandboxOutcome,
+  type SandboxRequest,
+} from "@antiphon/contracts";
+import {
+  createLogger,
+  listen,
+  openBlobs,
+  readRuntimeConfig,
+  sandboxClient,
+  startService,
+  type Bus,
+  type RunningService,
+  type SandboxClient,
+} from "@antiphon/runtime";
+import type { SandboxConfig } from "../../../services/sandbox-runner/src/config.ts";
+import { startSandboxRunner, type Runner } from "../../../services/sandbox-runner/src/wiring.ts";
+import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
+import { rawTar } from "../../support/raw-tar.ts";
+import { startNats, type NatsServer } from "../../support/nats.ts";
+import { sandboxImage, testEngine, until } from "../../support/docker.ts";
+
+const test = testEngine("runner");
+const SLOTS = 8;
+const TREE = "tree-0123456789abcdef.tar";
+const file = (path: string, content: string, mode: "100644" | "100755" = "100644") => ({
+  path,
+  mode,
+  content: Buffer.from(content),
+});
+
+let nats: NatsServer;
+let service: RunningService;
+let runner: Runner;
+let bus: Bus;
+let client: SandboxClient;
+let directory: string;
+let serial = 0;
+
+/** A runner in this process. */
+function startRunner(
+  natsUrl: string,
+  instance: string,
+  drainMs: number,
+  onStart: (runner: Runner) => void = () => undefined,
+): Promise<RunningService> {
+  const config: SandboxConfig = {
+    mode: "production",
+    provider: "docker",
+    e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
+    path: process.env["PATH"] ?? "",
+    home: "/nowhere",
+    instance,
+    image: sandboxImage(),
+    allow: [],
+    allowlistFile: join(directory, "images.json"),
+    slots: SLOTS,
+    warm: 2,
+    runtime: "runc",
+    treeDirectory: directory,
+    treeBytes: 1e9,
+  };
+  return startService(
+    {
+      name: "sandbox-runner",
+      start: async (context) => {
+        const started = await startSandboxRunner(context, () => config);
+        onStart(started);
+        return started;
+      },
+    },
+    { ...readRuntimeConfig({}), natsUrl, drainMs },
+    createLogger("test", { level: "silent" }),
+  );
+}
+
+beforeAll(async () => {
+  nats = await startNats();
+  directory = mkdtempSync(join(tmpdir(), "antiphon-trees-"));
+  service = await startRunner(nats.url, test.instance, 5_000, (started) => (runner = started));
+  bus = await nats.connect();
+  client = sandboxClient(bus, { requester: "test" });
+  const tree = canonicalTar([
+    file("README.md", "hello\n"),
+    file("bin/run", "#!/bin/sh\necho ran\n", "100755"),
+    file("src/a.txt", "a\n"),
+    file("src/b.txt", "b\n"),
+  ]);
+  await openBlobs(bus, BUCKETS.repos).put(TREE, tree);
+});
+
+afterAll(async () => {
+  await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+  await nats.close();
+  await test.expectNoContainers();
+});
+
+/** Nothing is left but what is warm. */
+afterEach(async () => {
+  const busy = await until(
+    async () => (await test.containers()).filter(({ name }) => !name.includes("warm")),
+    (found) => found.length === 0,
+    5_000,
+  );
+  expect(busy.map(({ name }) => name)).toEqual([]);
+});
+
+const step = (id: string, script: string, more: Partial<SandboxRequest["steps"][number]> = {}) => ({
+  id,
+  argv: ["sh", "-c", script],
+  env: {},
+  timeoutMs: 20_000,
+  continueOnFailure: false,
+  ...more,
+});
+
+const NOTHING = { tree: null, files: [], overlay: null, deletions: [] };
+
+function request(changes: Partial<SandboxRequest> = {}): SandboxRequest {
+  return {
+    jobId: `job_${process.pid}_${(serial += 1)}`,
+    run: "run_aaaaaaaaaaaaaaaaaaaa",
+    task: "T-001",
+    epoch: 1,
+    purpose: "attempt",
+    image: null,
+    budgetMs: 30_000,
+    workspace: { tree: TREE, files: [], overlay: null, deletions: [] },
+    steps: [step("s", "true")],
+    collect: false,
+    ...changes,
+  };
+}
+
+async function run(
+  changes: Partial<SandboxRequest> = {},
+  signal = new AbortController().signal,
+): Promise<{ outcome: SandboxOutcome; events: SandboxEvent[] }> {
+  const events: SandboxEvent[] = [];
+  const outcome = await client.run(request(changes), { signal, onEvent: (event) => events.push(event) });
+  return { outcome, events };
+}
+
+async function text(ref: { bucket: string; name: string } | null): Promise<string> {
+  return ref === null ? "" : String(await openBlobs(bus, ref.bucket).get(ref.name));
+}
+
+describe("a job", () => {
+  it("N1: is accepted, started, stepped through and done, with its output in the object store", async () => {
+    const { outcome, events } = await run({
+      steps: [
+        step("one", "./bin/run; cat; echo $GREETING; pwd", {
+          stdin: "in\n",
+          env: { GREETING: "hi" },
+          cwd: ".",
+        }),
+        step("two", "echo oops >&2; exit 3", { continueOnFailure: true }),
+        step("three", "pwd", { cwd: "src" }),
+      ],
+    });
+    const kinds = events.map(({ kind }) => kind).filter((kind) => kind !== "beat");
+    expect(kinds).toEqual(["accepted", "started", "step", "step", "step", "done"]);
+    expect(outcome).toMatchObject({ outcome: "completed", code: null, meta: { provider: "docker" } });
+    expect(outcome.steps.map(({ id, exitCode, timedOut }) => [id, exitCode, timedOut])).toEqual([
+      ["one", 0, false],
+      ["two", 3, false],
+      ["three", 0, false],
+    ]);
+    expect(await text(outcome.steps[0]?.stdout.blob ?? null)).toBe("ran\nin\nhi\n/workspace\n");
+    expect(outcome.steps[1]?.stderr).toMatchObject({ tail: "oops\n", bytes: 5, kept: 5, truncated: false });
+    expect(outcome.steps[2]?.stdout.tail).toBe("/workspace/src\n");
+  });
+
+  it("W5: finds the tree it asks for and nothing else, whatever tree the sandbox waited with", async () => {
+    const other = "tree-fedcba9876543210.tar";
+    const tar = canonicalTar([file("src/z/deep.txt", "z\n"), file("only", "o\n")]);
+    await openBlobs(bus, BUCKETS.repos).put(other, tar);
+    const seen: string[] = [];
+    for (const tree of [TREE, TREE, TREE, other, null, other, TREE]) {
+      await until(
+        () => Promise.resolve(runner.pool.counts.ready),
+        (ready) => ready === 2,
+        20_000,
+      );
+      const { outcome } = await run({
+        workspace: { tree, files: [], overlay: null, deletions: tree === other ? ["only"] : [] },
+        steps: [step("look", "find . -mindepth 1 | sort | tr '\\n' ' '; echo new > new")],
+        collect: true,
+      });
+      expect(outcome.changes).toMatchObject({ files: [{ path: "new" }], deletions: [] });
+      seen.push(outcome.steps[0]?.stdout.tail ?? "");
+    }
+    const first = "./README.md ./bin ./bin/run ./src ./src/a.txt ./src/b.txt ";
+    const second = "./src ./src/z ./src/z/deep.txt ";
+    expect(seen).toEqual([first, first, first, second, "", second, first]);
+  });
+
+  it("stops at the first failure unless told to go on", async () => {
+    const { outcome } = await run({ steps: [step("a", "exit 4"), step("b", "true")] });
+    expect(outcome.outcome).toBe("completed");
+    expect(outcome.steps.map(({ id, exitCode }) => [id, exitCode])).toEqual([["a", 4]]);
+  });
+
+  it("gets the tree, minus deletions, plus the overlay, plus files, and tells what changed since", async () => {
+    const overlay = await openBlobs(bus, BUCKETS.evidenceFiles).put(
+      null,
+      canonicalTar([file("src/a.txt", "overlay\n"), file("src/c.txt", "c\n")]),
+    );
+    const script =
+      "cat README.md src/a.txt src/c.txt; ls src; echo new > new.txt; rm src/a.txt; chmod +x src/c.txt";
+    const { outcome } = await run({
+      collect: true,
+      workspace: {
+        tree: TREE,
+        overlay,
+        deletions: ["src/b.txt", "not/there"],
+        files: [
+          {
+            path: "README.md",
+            content: Buffer.from("file\n").toString("base64"),
+            encoding: "base64",
+            mode: "100644",
+          },
+        ],
+      },
+      steps: [step("s", script)],
+    });
+    expect(outcome.steps[0]?.stdout.tail).toBe("file\noverlay\nc\na.txt\nc.txt\n");
+    expect(outcome.changes?.files.map(({ path, mode, bytes }) => [path, mode, bytes])).toEqual([
+      ["new.txt", "100644", 4],
+      ["src/c.txt", "100755", 2],
+    ]);
+    expect(outcome.changes?.deletions).toEqual(["src/a.txt"]);
+    const tar = await openBlobs(bus, BUCKETS.evidenceFiles).get(outcome.changes?.overlay?.name ?? "");
+    expect(tar.equals(canonicalTar([file("new.txt", "new\n"), file("src/c.txt", "c\n", "100755")]))).toBe(
+      true,
+    );
+  });
+
+  it("collects after the step it names, not what later steps leave behind", async () => {
+    const { outcome } = await run({
+      collect: true,
+      collectAfter: "work",
+      steps: [step("work", "echo 1 > made"), step("check", "echo 2 > litter; cat made")],
+    });
+    expect(outcome.changes?.files.map(({ path }) => path)).toEqual(["made"]);
+    expect(outcome.steps[1]?.stdout.tail).toBe("1\n");
+  });
+
+  it("K3: killed at its time limit says so, with what it had printed", async () => {
+    const { outcome } = await run({
+      steps: [step("slow", "echo begun; sleep 30", { timeoutMs: 2_000 }), step("next", "true")],
+    });
+    expect(outcome).toMatchObject({ outcome: "timeout", code: "ANT_SANDBOX_TIMEOUT" });
+    expect(outcome.steps).toHaveLength(1);
+    expect(outcome.steps[0]).toMatchObject({ exitCode: null, timedOut: true, stdout: { tail: "begun\n" } });
+  });
+
+  it("is bounded by its budget as well as by its steps", async () => {
+    const { outcome } = await run({ budgetMs: 500, steps: [step("a", "sleep 0.3"), step("b", "sleep 30")] });
+    expect(outcome.outcome).toBe("timeout");
+  });
+
+  it("S2: whose files break a rule is an error that names it, and brings nothing out", async () => {
+    const { outcome } = await run({ collect: true, steps: [step("s", "echo x > ok; ln -s /etc/passwd l")] });
+    expect(outcome).toMatchObject({ outcome: "error", code: "ANT_SANDBOX_OUTPUT", changes: null });
+    expect(outcome.message).toContain("type-symlink");
+  });
+
+  it.each([
+    ["files that break a rule", { steps: [step("s", "ln -s /etc/passwd l")], collect: true }, "error"],
+    ["its time limit", { steps: [step("s", "sleep 60", { timeoutMs: 200 })] }, "timeout"],
+  ] as const)(
+    "N5: ended by %s is told when its container is gone, so that another try has the only one",
+    async (_name, changes, expected) => {
+      const { outcome } = await run({ ...changes, steps: [...changes.steps] });
+      const left = await test.containers();
+      expect(outcome.outcome).toBe(expected);
+      expect(left.filter(({ id }) => id === outcome.meta.containerId)).toEqual([]);
+    },
+  );
+
+  it("tells memory, processes and disk by name", async () => {
+    const codes = await Promise.all(
+      [
+        "python3 -c 'x = bytearray(3000 << 20)'",
+        "for i in $(seq 400); do sleep 20 & done; exit 1",
+        "dd if=/dev/zero of=/tmp/x bs=1M count=1000",
+      ].map(async (script) => (await run({ steps: [step("s", script)] })).outcome.code),
+    );
+    expect(codes).toEqual(["ANT_SANDBOX_OOM", "ANT_SANDBOX_PIDS", "ANT_SANDBOX_DISK"]);
+  });
+
+  it("says its output live, while it runs", async () => {
+    const heard: string[] = [];
+    const stop = listen<LogLine>(bus, subjects.logsOfRun("run_aaaaaaaaaaaaaaaaaaaa"), ({ text: line }) =>
+      heard.push(line),
+    );
+    const { outcome } = await run({ steps: [step("s", "echo now; sleep 0.5; echo later")] });
+    stop();
+    expect(outcome.outcome).toBe("completed");
+    expect(heard.join("")).toContain("now\n");
+  });
+});
+
+describe("a job that is not allowed", () => {
+  const tiny = { tree: null, overlay: null, deletions: [], files: [] };
+  it.each<[string, Partial<SandboxRequest>, string]>([
+    ["an image that is not on the list", { image: "debian:latest" }, "ANT_SANDBOX_IMAGE_NOT_ALLOWED"],
+    ["looser limits", { limits: { memoryBytes: 2 ** 50 } }, "ANT_SANDBOX_REFUSED"],
+    ["a directory outside", { steps: [step("s", "pwd", { cwd: "../.." })] }, "ANT_SANDBOX_PATH"],
+    [
+      "a tree with a name like a path",
+      { workspace: { ...tiny, tree: "../../etc/passwd" } },
+      "ANT_SANDBOX_REFUSED",
+    ],
+  ])("is refused: %s", async (_name, changes, code) => {
+    const { outcome } = await run(changes);
+    expect([outcome.outcome, outcome.code]).toEqual(["refused", code]);
+  });
+
+  it.each<[string, Partial<SandboxRequest["workspace"]>]>([
+    ["a deletion outside", { deletions: ["../x"] }],
+    ["a file outside", { files: [{ path: "/etc/x", content: "", encoding: "utf8", mode: "100644" }] }],
+  ])("is refused: %s", async (_name, changes) => {
+    await expect(run({ workspace: { ...tiny, ...changes } })).rejects.toMatchObject({
+      code: "ANT_SANDBOX_REFUSED",
+    });
+  });
+
+  it("is refused: an overlay with a link in it", async () => {
+    const overlay = await openBlobs(bus, BUCKETS.evidenceFiles).put(
+      null,
+      rawTar({ name: "l", type: "2", link: "/etc" }),
+    );
+    const { outcome } = await run({ workspace: { ...tiny, overlay } });
+    expect([outcome.outcome, outcome.code]).toEqual(["refused", "ANT_SANDBOX_PATH"]);
+  });
+
+  it("is answered with a coded error when it is no request at all", async () => {
+    const answer = await bus.nc.request(subjects.sandboxRun, encode({ hello: "world" }), { timeout: 5_000 });
+    expect(decode(answer.data)).toMatchObject({ ok: false, code: "ANT_SANDBOX_REFUSED" });
+  });
+});
+
+describe("many jobs", () => {
+  it(`N2: run ${SLOTS} at once, each in a container of its own, and one more waits its turn`, async () => {
+    const jobs = await Promise.all(
+      Array.from({ length: SLOTS + 3 }, (_, i) =>
+        run({ steps: [step("s", `echo ${i} > mine; sleep 1; cat mine`)] }),
+      ),
+    );
+    expect(jobs.map(({ outcome }) => outcome.steps[0]?.stdout.tail)).toEqual(jobs.map((_, i) => `${i}\n`));
+    expect(new Set(jobs.map(({ outcome }) => outcome.meta.containerId)).size).toBe(jobs.length);
+    expect(jobs.some(({ events }) => events.some(({ kind }) => kind === "busy"))).toBe(true);
+  });
+
+  it("find a warm container when they come one by one", async () => {
+    await until(
+      async () => await Promise.resolve(runner.pool.counts.ready),
+      (ready) => ready === 2,
+      10_000,
+    );
+    const { outcome } = await run();
+    expect(outcome.meta.bootMs).toBeLessThan(40);
+  });
+});
+
+describe("cancel", () => {
+  it("N1, K1: has the container gone within its bound", async () => {
+    const stop = new AbortController();
+    const running = client
+      .run(request({ steps: [step("s", "trap '' TERM; sleep 60")] }), {
+        signal: stop.signal,
+        onEvent: ({ kind }) => {
+          if (kind === "started") setTimeout(() => stop.abort(), 100);
+        },
+      })
+      .then((outcome) => outcome.outcome);
+    expect(await running).toBe("canceled");
+    expect((await test.containers()).filter(({ name }) => !name.includes("warm"))).toEqual([]);
+  });
+
+  it("N3: comes by itself when the requester goes silent", async () => {
+    const silent = request({ steps: [step("s", "sleep 60")] });
+    const events: SandboxEvent[] = [];
+    const subscription = bus.nc.subscribe("test.silent", {
+      callback: (_error, message) => {
+        events.push(decode(message.data) as SandboxEvent);
+      },
+    });
+    bus.nc.publish(subjects.sandboxRun, encode(silent), { reply: "test.silent" });
+    const done = await until(
+      async () => await Promise.resolve(events.find(({ kind }) => kind === "done")),
+      (event) => event !== undefined,
+      20_000,
+    );
+    subscription.unsubscribe();
+    expect(done).toMatchObject({ result: { outcome: "canceled", message: "the requester went silent" } });
+  });
+});
+
+describe("a runner that is stopped hard", () => {
+  it("N4: cancels every job, says so, and leaves no container", async () => {
+    const server = await startNats();
+    const instance = `${test.instance}-h`;
+    const stopped = await startRunner(server.url, instance, 200);
+    const theirClient = sandboxClient(await server.connect(), { requester: "test" });
+    let begun = 0;
+    const jobs = Array.from({ length: 3 }, () =>
+      theirClient.run(request({ workspace: NOTHING, steps: [step("s", "trap '' TERM; sleep 60")] }), {
+        signal: new AbortController().signal,
+        onEvent: ({ kind }) => void (begun += kind === "started" ? 1 : 0),
+      }),
+    );
+    await until(
+      () => Promise.resolve(begun),
+      (count) => count === jobs.length,
+      20_000,
+    );
+    const started = performance.now();
+    await stopped.stop();
+    expect(performance.now() - started).toBeLessThan(10_000);
+    for (const outcome of await Promise.all(jobs))
+      expect(outcome).toMatchObject({ outcome: "canceled", message: "the runner stops" });
+    expect(await test.engine.list(instance)).toEqual([]);
+    await server.close();
+  });
+});
+
+describe("a runner of its own process", () => {
+  const instance = `${test.instance}-p`;
+  const program = fileURLToPath(new URL("../../support/runner-process.ts", import.meta.url));
+  const children: ChildProcess[] = [];
+
+  function launch(env: Record<string, string>): { child: ChildProcess; errors: () => string } {
+    let errors = "";
+    const child = spawn(process.execPath, ["--import", "tsx", program], {
+      env: {
+        ...process.env,
+        ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_UNSAFE_TRUST: "1",
+        ANTIPHON_INSTANCE: instance,
+        ANTIPHON_STATE_DIR: directory,
+        ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
+        ANTIPHON_SANDBOX_WARM: "2",
+        ...env,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    child.stderr?.on("data", (chunk) => (errors += String(chunk)));
+    children.push(child);
+    return { child, errors: () => errors };
+  }
+
+  const theirs = () => test.engine.list(instance);
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    const left = await until(theirs, (found) => found.length === 0, 10_000);
+    expect(left).toEqual([]);
+  });
+
+  it("G1, P7: leaves no container when it is killed, warm ones included", async () => {
+    const { child } = launch({});
+    expect((await until(theirs, (found) => found.length === 2, 60_000)).length).toBe(2);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const started = performance.now();
+    expect(await until(theirs, (found) => found.length === 0, 60_000)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(60_000);
+  });
+
+  it("leaves no container when it is told to stop", async () => {
+    const { child } = launch({});
+    await until(theirs, (found) => found.length === 2, 60_000);
+    child.kill("SIGTERM");
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(0);
+    expect(await theirs()).toEqual([]);
+  });
+
+  it("is not ready without Docker, and says what to do", async () => {
+    const { child, errors } = launch({ DOCKER_HOST: "unix:///nowhere/docker.sock" });
+    const said = await until(
+      async () => await Promise.resolve(errors()),
+      (log) => log.includes("ANT_DOCKER_UNREACHABLE"),
+      30_000,
+    );
+    expect(said).toContain("npm run setup");
+    expect(said).not.toContain('"ready":true');
+    expect(child.exitCode).toBe(null);
+  });
+
+  it("is not ready without its image, and says what to do", async () => {
+    const { errors } = launch({ ANTIPHON_SANDBOX_IMAGE: "antiphon-none:none" });
+    const said = await until(
+      async () => await Promise.resolve(errors()),
+      (log) => log.includes("ANT_SANDBOX_IMAGE_MISSING"),
+      30_000,
+    );
+    expect(said).toContain("npm run setup");
+  });
+});

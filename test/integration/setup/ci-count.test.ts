@@ -1,0 +1,87 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "antiphon-count-"));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+type Status = "passed" | "failed" | "skipped";
+const file = (name: string, status: string, tests: Status[], message = ""): object => ({
+  name: join(root, name),
+  status,
+  message,
+  assertionResults: tests.map((test, index) => ({ status: test, fullName: `test ${index + 1}` })),
+});
+
+function count(files: object[] | null, failedSteps = ""): { code: number | null; lines: string[] } {
+  const report = join(dir, "report.json");
+  if (files !== null) writeFileSync(report, JSON.stringify({ testResults: files }));
+  const run = spawnSync(process.execPath, [".ci/count.mjs", report, failedSteps], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  return { code: run.status, lines: run.stdout.trimEnd().split("\n") };
+}
+
+describe("the closing line of .ci/run", () => {
+  it("counts what passed, and only then is green", () => {
+    expect(
+      count([file("a.test.ts", "passed", ["passed", "passed"]), file("b.test.ts", "passed", ["passed"])]),
+    ).toEqual({
+      code: 0,
+      lines: ["3 passed, 0 failed"],
+    });
+  });
+
+  it("prints the slowest files first, those of a second and more", () => {
+    const timed = (name: string, ms: number): object => ({
+      ...file(name, "passed", ["passed"]),
+      startTime: 1_000,
+      endTime: 1_000 + ms,
+    });
+    const many = Array.from({ length: 20 }, (_, index) => timed(`${index}.test.ts`, (index + 1) * 900));
+    const { lines } = count(many);
+    expect(lines).toHaveLength(16);
+    expect(lines.slice(0, 2)).toEqual(["   18 s  19.test.ts", "   17 s  18.test.ts"]);
+    expect(count([timed("quick.test.ts", 999)]).lines).toEqual(["1 passed, 0 failed"]);
+  });
+
+  it("names each failed test", () => {
+    expect(count([file("a.test.ts", "failed", ["passed", "failed"])], "tests")).toEqual({
+      code: 1,
+      lines: ["failed: a.test.ts: test 2", "1 passed, 1 failed"],
+    });
+  });
+
+  it("counts a skipped test and a file that could not be loaded as failures", () => {
+    const { code, lines } = count([
+      file("a.test.ts", "passed", ["passed", "skipped"]),
+      file("b.test.ts", "failed", [], "Cannot find module"),
+    ]);
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toBe("1 passed, 2 failed");
+    expect(lines).toContain("failed: b.test.ts: Cannot find module");
+  });
+
+  it("is red when a step failed although every test passed", () => {
+    const { code, lines } = count([file("a.test.ts", "passed", ["passed"])], "check tests");
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toBe("1 passed, 2 failed");
+  });
+
+  it.each([["there is no report", null] as const, ["the report is empty", []] as const])(
+    "is red when %s",
+    (_, files) => {
+      const { code, lines } = count(files === null ? null : [...files]);
+      expect(code).toBe(1);
+      expect(lines.at(-1)).toBe("0 passed, 1 failed");
+    },
+  );
+});

@@ -1,0 +1,42 @@
+/** No input of a stranger takes a parser more than linear time: the table is in test/parsers. */
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { faultsOf } from "../../parsers/growth.ts";
+import { nested, numbered } from "../../parsers/shapes.ts";
+import { parsingSources } from "../../parsers/source-scan.ts";
+import { ELSEWHERE, PARSERS } from "../../parsers/table.ts";
+
+describe("the time of a parser grows no faster than its input", () => {
+  it.each(PARSERS.map((parser) => [parser.name, parser] as const))("%s", async (_, parser) => {
+    expect(await faultsOf(parser)).toEqual([]);
+  });
+
+  it("is told to be too long where it is, so that the rows above can fail", async () => {
+    const shapes = [numbered("lines", (i) => `${i}\n`)];
+    const joined = (text: string): number => {
+      let held = Buffer.alloc(0);
+      for (const char of text) held = Buffer.concat([held, Buffer.from(char)]);
+      return held.length;
+    };
+    const row = { name: "a trap", reads: [], shapes, smallest: 16 * 1024, largest: 64 * 1024 };
+    expect(await faultsOf({ ...row, run: joined })).not.toEqual([]);
+    const recursive = (text: string, at = 0): number =>
+      at === text.length ? 0 : 1 + recursive(text, at + 1);
+    expect(await faultsOf({ ...row, shapes: nested([["[", "]"]]), run: recursive })).not.toEqual([]);
+    expect(await faultsOf({ ...row, run: (text) => text.split("\n").length })).toEqual([]);
+  });
+});
+
+describe("the table of parsers", () => {
+  it("names every source that repeats without a bound or parses a document", () => {
+    const named = new Set([...PARSERS.flatMap(({ reads }) => reads), ...Object.keys(ELSEWHERE)]);
+    const missing = [...parsingSources()].filter(([path]) => !named.has(path));
+    expect(missing, "give it a row in test/parsers, or a reason in ELSEWHERE").toEqual([]);
+  });
+
+  it("names no source that is gone", () => {
+    const root = new URL("../../../", import.meta.url).pathname;
+    const named = [...PARSERS.flatMap(({ reads }) => reads), ...Object.keys(ELSEWHERE)];
+    expect(named.filter((path) => !existsSync(root + path))).toEqual([]);
+  });
+});

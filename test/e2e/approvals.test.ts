@@ -47,9 +47,10 @@ interface Begun {
 }
 
 /** A run that ann asks for. */
-async function begin(agent: object, constraints: object = {}, inputs: object = {}): Promise<Begun> {
+async function begin(agent: object, constraints: object = {}, inputs: { land_on?: string } = {}): Promise<Begun> {
   const project = makeProject(BROKEN_CALCULATOR);
   projects.push(project);
+  if (inputs.land_on !== undefined) project.git("checkout", "--quiet", "-b", inputs.land_on);
   const all = { repo: project.path, agent, checks: [CHECK], ...inputs };
   const intent = await post(ANN, "/intents", { goal: "Fix the broken add", inputs: all, constraints });
   const started = await post(ANN, `/intents/${String(intent.body["intentId"])}/run`);
@@ -130,7 +131,7 @@ describe("a task that asks for approval", () => {
 });
 
 describe("a run whose change people have to approve", () => {
-  const held = async (needed: number, agent: object = fixes, more: object = {}, inputs: object = {}) => {
+  const held = async (needed: number, agent: object = fixes, more: object = {}, inputs: { land_on?: string } = {}) => {
     const begun = await begin(agent, { approvals: { needed }, ...more }, inputs);
     const view = await untilStatus(begun.runId, ["waiting_input"]);
     return { ...begun, step: stepOf(view) };
@@ -197,20 +198,20 @@ describe("a run whose change people have to approve", () => {
   });
 
   test("lands on a branch that did not move, and not as another commit on one that did", async () => {
-    const still = await held(1, fixes, {}, { land_on: "main" });
-    const moved = await held(1, fixes, {}, { land_on: "main" });
+    const still = await held(1, fixes, {}, { land_on: "topic" });
+    const moved = await held(1, fixes, {}, { land_on: "topic" });
     moved.project.write("other.txt", "other\n");
     const other = moved.project.commitAll("Somebody else's");
     for (const { runId } of [still, moved]) expect((await say(BEN, runId, APPROVE)).status).toBe(202);
     await untilStatus(still.runId, ["succeeded"]);
-    expect(still.project.git("rev-parse", "main").trim()).toBe(still.step.approval?.commit);
+    expect(still.project.git("rev-parse", "topic").trim()).toBe(still.step.approval?.commit);
     await untilStatus(moved.runId, OVER);
     expect((await lastRecord(moved.runId)).body).toMatchObject({
       status: "failed",
       code: "ANT_APPROVAL_STALE",
       commit: moved.step.approval?.commit,
     });
-    expect(moved.project.git("rev-parse", "main").trim()).toBe(other);
+    expect(moved.project.git("rev-parse", "topic").trim()).toBe(other);
   });
 
   test("cannot ask for more people than there are", async () => {

@@ -47,7 +47,11 @@ interface Begun {
 }
 
 /** A run that ann asks for. */
-async function begin(agent: object, constraints: object = {}, inputs: { land_on?: string } = {}): Promise<Begun> {
+async function begin(
+  agent: object,
+  constraints: object = {},
+  inputs: { land_on?: string } = {},
+): Promise<Begun> {
   const project = makeProject(BROKEN_CALCULATOR);
   projects.push(project);
   if (inputs.land_on !== undefined) project.git("checkout", "--quiet", "-b", inputs.land_on);
@@ -131,7 +135,12 @@ describe("a task that asks for approval", () => {
 });
 
 describe("a run whose change people have to approve", () => {
-  const held = async (needed: number, agent: object = fixes, more: object = {}, inputs: { land_on?: string } = {}) => {
+  const held = async (
+    needed: number,
+    agent: object = fixes,
+    more: object = {},
+    inputs: { land_on?: string } = {},
+  ) => {
     const begun = await begin(agent, { approvals: { needed }, ...more }, inputs);
     const view = await untilStatus(begun.runId, ["waiting_input"]);
     return { ...begun, step: stepOf(view) };

@@ -8,7 +8,7 @@ import { usage } from "../failure.ts";
 
 /** Editors write a file in several steps, and a checkout of a branch many files. */
 const QUIET_MS = 100;
-const FOLDERS = ["contracts", "runtime", "services", "cli"];
+const FOLDERS = ["contracts", "run", "git", "runtime", "services", "cli"];
 
 /** `scripts/build.mjs` of the checkout; it is no part of the bundle. */
 interface Builder {

@@ -129,7 +129,12 @@ describe("antiphon dev", () => {
     expect(pids.filter(isAlive)).toEqual([]);
     const told = program.events.map(({ event }) => event).filter((event) => event !== "child_log");
     expect(told.slice(-2)).toEqual(["draining", "stopped"]);
-    expect(readdirSync(program.dir).sort()).toEqual(["director-key.pem", "logs", "nats", "trusted-keys.json"]);
+    expect(readdirSync(program.dir).sort()).toEqual([
+      "director-key.pem",
+      "logs",
+      "nats",
+      "trusted-keys.json",
+    ]);
   });
 
   it("D3 C3 takes its children along when it is killed itself", async () => {

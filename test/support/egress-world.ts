@@ -111,7 +111,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
     level: "debug",
     destination: { write: (line: string) => void logged.push(line) },
   });
-  const runtime = { ...readRuntimeConfig({}), natsUrl: nats.url, drainMs: 5_000 };
+  const runtime = { ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }), natsUrl: nats.url, drainMs: 5_000 };
   const egress = (): Promise<RunningService> =>
     startService(
       { name: "egress", start: (context) => Promise.resolve(startEgress(context, settingsFor(upstreams))) },

@@ -76,7 +76,7 @@ it("S7 W9: finishes its jobs all the same, closes everything, and says at the en
         return runner;
       },
     },
-    { ...readRuntimeConfig({}), natsUrl: nats.url, drainMs: 20_000 },
+    { ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }), natsUrl: nats.url, drainMs: 20_000 },
     createLogger("test", { level: "silent" }),
   );
   const client = sandboxClient(await nats.connect(), { requester: "test" });

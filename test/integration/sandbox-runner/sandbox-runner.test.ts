@@ -83,7 +83,7 @@ function startRunner(
         return started;
       },
     },
-    { ...readRuntimeConfig({}), natsUrl, drainMs },
+    { ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }), natsUrl, drainMs },
     createLogger("test", { level: "silent" }),
   );
 }

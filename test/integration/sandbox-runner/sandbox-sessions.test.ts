@@ -49,7 +49,7 @@ beforeAll(async () => {
   });
   service = await startService(
     { name: "sandbox-runner", start: (context) => startSandboxRunner(context, () => config) },
-    { ...readRuntimeConfig({}), natsUrl: nats.url, drainMs: 5_000 },
+    { ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }), natsUrl: nats.url, drainMs: 5_000 },
     createLogger("test", { level: "silent" }),
   );
   bus = await nats.connect();

@@ -34,6 +34,74 @@ const protect = (paths: string[], checks: string[]) =>
     discovered: true,
   });
 
+/** Texts of the base that say what a check runs, each under its name, with a command that reads it. */
+const FOLLOWED: readonly (readonly [name: string, command: string])[] = [
+  ["package.json", "npm test"],
+  ["deno.json", "deno task test"],
+  ["Makefile", "make test"],
+  ["justfile", "just test"],
+  ["Taskfile.yml", "task test"],
+  ["tox.ini", "tox"],
+  ["noxfile.py", "nox"],
+  ["pyproject.toml", "pytest"],
+  ["Rakefile", "rake test"],
+  ["build.gradle", "gradle test"],
+  ["CMakeLists.txt", "ctest"],
+  ["jest.config.js", "npx jest"],
+  ["run.sh", "sh run.sh"],
+  ["check.js", "node check.js"],
+  ["check.py", "python3 check.py"],
+  ["check.rb", "ruby check.rb"],
+  ["check.pl", "perl check.pl"],
+];
+const FOLLOWED_PIECES = [
+  "\n",
+  " ",
+  "a: ",
+  "test: x\n",
+  "\t./a ",
+  "$(",
+  "${",
+  "`",
+  '"',
+  "'",
+  "\\\n",
+  "<<A\n",
+  "require('./",
+  "import .",
+  "[",
+  "{",
+  "# ",
+  "scripts",
+];
+
+const followed = ([name, command]: readonly [string, string]): Parser => ({
+  name: `what \`${command}\` runs, by ${name}`,
+  reads: FOLLOWING,
+  shapes: [...repeated(FOLLOWED_PIECES), ...(/json|yml/.test(name) ? JSON_SHAPES : [])],
+  run: (text) =>
+    protectionOf({
+      listing: { paths: [name, "a", "src/a.js", "tests/test_a.py"], links: new Map() },
+      read: (paths) => Promise.resolve(new Map(paths.map((path) => [path, path === name ? text : ""]))),
+      checks: [command],
+      discovered: true,
+    }),
+});
+const FOLLOWING = [
+  "protection/places.ts",
+  "reach/check-tree.ts",
+  "reach/config-text.ts",
+  "reach/interpreters.ts",
+  "reach/package-scripts.ts",
+  "reach/program.ts",
+  "reach/reached-files.ts",
+  "reach/rule-book.ts",
+  "reach/rules-step.ts",
+  "reach/source-text.ts",
+  "reach/task-runners.ts",
+  "reach/test-runners.ts",
+].map((file) => `git/src/${file}`);
+
 const JSON_SHAPES = [
   ...nested([
     ["[", "]"],
@@ -125,6 +193,7 @@ export const gitParsers: readonly Parser[] = [
     shapes: repeated(["./", "npm ", "a", "=", " ", "python", "\n"]),
     run: (checks) => protect(["a"], [checks]),
   },
+  ...FOLLOWED.map(followed),
   {
     name: "a patch, parsed and judged",
     reads: [

@@ -19,6 +19,12 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "runtime/src/stores/object-layout.ts": SERVER,
   "runtime/src/publishing/publish-result.ts": SERVER,
   "runtime/src/nats/durability.ts": SERVER,
+  "runtime/src/nats/sync-mode.ts": SERVER,
+  "runtime/src/journal/trust.ts": OPERATOR,
+  "contracts/src/journal/approval.ts": BOUNDED,
+  "services/director/src/config.ts": OPERATOR,
+  "services/gateway/src/http/method-table.ts":
+    "a form for each route of ours, against a URL of bounded length",
   "runtime/src/journal/record-reader.ts": SERVER,
   "git/src/change/apply-patch.ts":
     "reads lines of git about the one patch it was given; each run of digits is read once",

@@ -11,9 +11,13 @@ import { limits } from "../limits.ts";
 type Part = string | readonly Sequence[];
 type Sequence = readonly Part[];
 
-/** The alternatives of a glob without braces left in them; null when there are more than limits.globAlternatives. */
+/** Braces in braces. Counting and writing them out takes one call for each level. */
+const MAX_NESTING = 16;
+
+/** The alternatives of a glob without braces left in them; null: more than limits.globAlternatives, or nested too deep. */
 export function globAlternatives(glob: string): string[] | null {
   const sequence = sequenceOf(glob);
+  if (sequence === null) return null;
   return countOf(sequence) > limits.globAlternatives ? null : writtenOut(sequence);
 }
 
@@ -23,7 +27,7 @@ export function globFault(globs: readonly string[]): string | null {
   for (const glob of globs) {
     const alternatives = globAlternatives(glob);
     if (alternatives === null)
-      return `a glob has more than ${limits.globAlternatives} alternatives in its braces`;
+      return `a glob has more than ${limits.globAlternatives} alternatives in its braces, or more than ${MAX_NESTING} braces in each other`;
     for (const one of alternatives) if (hasWildcard(one)) characters += one.length;
     if (characters > limits.globCharacters) {
       return `globs with wildcards have more than ${limits.globCharacters} characters, alternatives written out`;
@@ -43,7 +47,7 @@ export function hasWildcard(pattern: string): boolean {
 }
 
 /** An opening brace that never closes is a character like any other, and so is a closing one that was never opened. */
-function sequenceOf(glob: string): Sequence {
+function sequenceOf(glob: string): Sequence | null {
   const closed = pairsOf(glob);
   const outer: Part[] = [];
   const open: { parts: Part[]; alternatives: Sequence[] }[] = [];
@@ -61,6 +65,7 @@ function sequenceOf(glob: string): Sequence {
       at += 1;
     } else if (closed.has(at) && char === "{") {
       take();
+      if (open.length === MAX_NESTING) return null;
       open.push({ parts, alternatives: [] });
       parts = [];
     } else if (group !== undefined && (char === "," || (char === "}" && closed.has(at)))) {

@@ -13,10 +13,12 @@ export function patchText(patch: Patch): string {
 }
 
 function fileDiff(path: string, diff: string): string {
-  const text = withPlainHeaders(withoutMail(diff.split("\n"))).join("\n");
+  const lines = withPlainHeaders(withoutMail(diff.split("\n")));
+  const last = lines.findLastIndex((line) => line !== "");
+  const text = lines.slice(0, last + 1).join("\n");
   // Trailing empty lines were taken off with the letter; the one that ends a binary part belongs to it.
   const end = /^GIT binary patch$/m.test(text) ? "\n\n" : "\n";
-  const whole = text === "" ? text : `${text.replace(/\n+$/, "")}${end}`;
+  const whole = text === "" ? text : `${text}${end}`;
   if (whole.startsWith("diff --git ")) return sameFile(path, whole);
   if (!whole.startsWith("--- ")) {
     throw new AntiphonError("ANT_PATCH_MALFORMED", `the diff of ${path} is no unified diff`, {

@@ -22,7 +22,14 @@ export interface ProtectionInput {
   readonly discovered: boolean;
 }
 
-export async function protectionOf({ listing, read, checks, discovered }: ProtectionInput): Promise<Guard[]> {
+/** Longer paths cannot be in a patch at all; deeper ones are nobody's sources. Following either would cost time per directory. */
+const LONGEST_PATH = 1024;
+const DEEPEST_PATH = 100;
+
+export async function protectionOf(input: ProtectionInput): Promise<Guard[]> {
+  const { read, checks, discovered } = input;
+  const { ordinary, extreme } = byShape(input.listing.paths);
+  const listing = { paths: ordinary, links: input.listing.links };
   const tests = listing.paths.filter(isTest);
   const reached = await reachedFiles(listing, read, checks, tests);
   return [
@@ -35,7 +42,26 @@ export async function protectionOf({ listing, read, checks, discovered }: Protec
     ...places(listing, reached),
     ...(discovered ? discovery() : []),
     ...shadows(listing, reached, tests),
+    ...extreme.map((path): Guard => ({
+      rule: "protected.test",
+      glob: literalGlob(path),
+      why: "its path is longer or deeper than a check is followed",
+    })),
   ];
+}
+
+function byShape(paths: readonly string[]): { ordinary: string[]; extreme: string[] } {
+  const ordinary: string[] = [];
+  const extreme: string[] = [];
+  for (const path of paths) (isOrdinary(path) ? ordinary : extreme).push(path);
+  return { ordinary, extreme };
+}
+
+function isOrdinary(path: string): boolean {
+  if (path.length > LONGEST_PATH) return false;
+  let depth = 0;
+  for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) depth += 1;
+  return depth <= DEEPEST_PATH;
 }
 
 function reachedGuards({ paths }: TreeListing, reached: Reached): Guard[] {

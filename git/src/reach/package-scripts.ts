@@ -1,5 +1,5 @@
 /** The scripts and binaries of a package.json, deno.json or composer.json. */
-import { parse } from "yaml";
+import { documentValue, limits } from "@antiphon/contracts";
 import type { Place, Trace } from "./trace.ts";
 
 const RUNNERS = ["jest", "mocha", "ava", "nyc", "c8", "tap", "babel", "eslintConfig"];
@@ -52,11 +52,9 @@ function parsed(text: string): unknown {
 
 /** With comments, as deno.jsonc has them; what is no document has no scripts. */
 function parsedLoosely(text: string): unknown {
-  try {
-    return parse(text.replace(/^\s*\/\/.*$/gm, ""), { maxAliasCount: 10 }) as unknown;
-  } catch {
-    return null;
-  }
+  if (text.length > limits.manifestBytes) return null;
+  const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("//"));
+  return documentValue(lines.join("\n"), "manifest.yaml");
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

@@ -42,7 +42,7 @@ export function readRules(text: string, book: RuleBook): string[] {
       open.lines.push(line.trim());
       continue;
     }
-    const plain = line.replace(/(^|\s)#.*$/, "").trim();
+    const plain = withoutComment(line).trim();
     if (plain === "") continue;
     open = null;
     if (readVariable(plain, book)) continue;
@@ -58,6 +58,11 @@ export function readRules(text: string, book: RuleBook): string[] {
     book.first ??= rule.goals.find((goal) => !goal.startsWith(".")) ?? null;
   }
   return includes;
+}
+
+function withoutComment(line: string): string {
+  const at = line.search(/(^|\s)#/);
+  return at === -1 ? line : line.slice(0, at);
 }
 
 function readVariable(line: string, book: RuleBook): boolean {

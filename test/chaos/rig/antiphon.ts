@@ -1,4 +1,5 @@
 /** Antiphon as a system under test: the bundle as it ships, one process a service, several of each. */
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { subjects, topology } from "@antiphon/contracts";
@@ -43,6 +44,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
       const env = {
         ANTIPHON_NATS_URL: broker.url,
         ANTIPHON_REPLICAS: String(broker.replicas),
+        ANTIPHON_REPO_ROOTS: [tmpdir(), ...(options.power === null ? [] : [options.power.path])].join(":"),
         ANTIPHON_DIRECTOR_KEY: join(options.dir, "director-key.pem"),
         ANTIPHON_TRUSTED_KEYS: join(options.dir, "trusted-keys.json"),
         ANTIPHON_INSTANCE: instance,

@@ -116,15 +116,14 @@ describe("a job", () => {
     expect(seen.released).toBe(1);
   });
 
-  it.each(["verify", "base"] as const)(
-    "sandbox-runner/S7: for %s is refused where the supervisor is not sealed",
-    async (purpose) => {
+  it("sandbox-runner/S7: for a verdict is refused where the supervisor is not sealed", async () => {
+    for (const purpose of ["verify", "base"] as const) {
       const { ports, seen } = twin({ sealed: false });
       const { outcome } = await run(request({ purpose }), ports);
-      expect([outcome.outcome, outcome.code]).toEqual(["refused", "ANT_SANDBOX_REFUSED"]);
+      expect([purpose, outcome.outcome, outcome.code]).toEqual([purpose, "refused", "ANT_SANDBOX_REFUSED"]);
       expect([seen.commands.length, seen.released]).toEqual([0, 1]);
-    },
-  );
+    }
+  });
 
   it("for an attempt runs where the supervisor is not sealed", async () => {
     expect((await run(request(), twin({ sealed: false }).ports)).outcome.outcome).toBe("completed");

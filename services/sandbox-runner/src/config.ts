@@ -12,15 +12,23 @@ import {
   type ProviderName,
 } from "./providers/provider-rules.ts";
 
-/** The sandbox-runner's own configuration, beside the runtime's. Only this module of the package reads the environment. */
+/**
+ * The sandbox-runner's own configuration, beside the runtime's. Only this module of the package reads the environment.
+ */
 export interface SandboxConfig {
   /** ANTIPHON_MODE: production (default) or development; `antiphon dev` sets the latter. */
   readonly mode: Mode;
   /** ANTIPHON_SANDBOX_PROVIDER: docker (default), bubblewrap, e2b or microsandbox. */
   readonly provider: ProviderName;
-  /** ANTIPHON_INSTANCE: tells this deployment's containers apart on a shared engine. Default: derived from the state directory. */
+  /**
+   * ANTIPHON_INSTANCE: tells this deployment's containers apart on a shared engine. Default: derived from the state
+   * directory.
+   */
   readonly instance: string;
-  /** ANTIPHON_SANDBOX_IMAGE, else the image that setup built (image.json in the state directory), else null; for e2b a template. */
+  /**
+   * ANTIPHON_SANDBOX_IMAGE, else the image that setup built (image.json in the state directory), else null; for e2b a
+   * template.
+   */
   readonly image: string | null;
   /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated: `sha256:...`, or `name@sha256:...`. */
   readonly allow: readonly string[];

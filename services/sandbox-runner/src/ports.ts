@@ -52,7 +52,9 @@ export interface Command {
   readonly keepBytes: number;
   /** Most bytes of both streams together. More ends the sandbox. */
   readonly maxOutputBytes: number;
-  /** Called with output as it comes. While a promise that it returned is pending, no more is read and the command waits. */
+  /**
+   * Called with output as it comes. While a promise that it returned is pending, no more is read and the command waits.
+   */
   readonly onOutput?: (stream: "stdout" | "stderr", piece: Buffer) => void | Promise<void>;
 }
 
@@ -114,7 +116,10 @@ export interface Sandbox {
   putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void>;
   /** Removes paths of /workspace. A missing path is no error. */
   remove(paths: readonly string[]): Promise<void>;
-  /** Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its result. Call it before the first command. */
+  /**
+   * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
+   * result. Call it before the first command.
+   */
   remember?(baseline: Baseline): Promise<void>;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;

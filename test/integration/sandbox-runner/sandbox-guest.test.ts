@@ -29,7 +29,10 @@ async function inGuest<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
   }
 }
 
-/** An agent like those of real machines: it listens on every address, on an abstract name, and at sockets that all may write to. */
+/**
+ * An agent like those of real machines: it listens on every address, on an abstract name, and at sockets that all may
+ * write to.
+ */
 const AGENT = `
 import os, socket, threading
 os.umask(0)

@@ -1,4 +1,7 @@
-/** Ignored files never leave a sandbox: our reading of git's rules is compared with git's own, and projects contain links. */
+/**
+ * Ignored files never leave a sandbox: our reading of git's rules is compared with git's own, and projects contain
+ * links.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

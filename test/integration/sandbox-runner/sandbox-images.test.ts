@@ -124,7 +124,7 @@ describe("the allowlist", () => {
     };
     writeFileSync(path, JSON.stringify({ version: 1, images: [elsewhere] }));
     const images = new Images({ ...optionsOf(path), configured: [] });
-    await expect(images.resolve(minimal.ref)).rejects.toThrow(/allowed was sha256:0000/);
+    await expect(images.resolve(minimal.ref)).rejects.toThrow(/the allowed image was sha256:0000/);
   });
 
   it("allows only the default image when its list cannot be read", async () => {

@@ -15,7 +15,10 @@ export interface ProcessLineOptions {
   readonly id: string;
   /** Ends whatever does not end with the process itself. */
   readonly remove: () => void;
-  /** Runs after the end of the process, or when its death left something behind. Rejects with the reason of a failure. Never runs twice at once. */
+  /**
+   * Runs after the end of the process, or when its death left something behind. Rejects with the reason of a failure.
+   * Never runs twice at once.
+   */
   readonly cleanUp: () => Promise<void>;
 }
 

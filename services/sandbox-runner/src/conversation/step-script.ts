@@ -7,7 +7,9 @@ export interface StepText {
 
 export type SupervisorKind = "perl" | "sh";
 
-/** Null when the command cannot be encoded: a NUL inside an argument, no argument at all, or an invalid variable name. */
+/**
+ * Null when the command cannot be encoded: a NUL inside an argument, no argument at all, or an invalid variable name.
+ */
 export function encodeStep(kind: SupervisorKind, step: StepText): Buffer | null {
   const env = Object.entries(step.env);
   const words = [step.cwd, ...step.argv, ...env.flat()];

@@ -1,4 +1,7 @@
-/** One sandbox as the rest of the runner sees it. supervisor-conversation.ts holds the conversation and the rules of its end. */
+/**
+ * One sandbox as the rest of the runner sees it. supervisor-conversation.ts holds the conversation and the rules of its
+ * end.
+ */
 import type { Duplex } from "node:stream";
 import { encodeFrame } from "./frames.ts";
 import type { Baseline, CollectBounds, Collected } from "../workspace/collected.ts";
@@ -143,7 +146,8 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   async network(port: number, dial: () => Duplex): Promise<string | null> {
-    if (this.#words.hello?.kind !== "perl") return "its image has no perl to carry connections with";
+    if (this.#words.hello?.kind !== "perl")
+      return "its image has no perl, which is needed to carry connections";
     const fault = await this.#words.bridge.open(port, dial);
     const { death } = this.#words;
     if (fault !== null && death !== null) throw new SandboxDied(death); // Report the death, not a missing network.

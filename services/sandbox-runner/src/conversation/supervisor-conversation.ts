@@ -21,7 +21,9 @@ import { NetBridge } from "./net-bridge.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
 const GONE_DEADLINE_MS = 4_000;
-/** A busy provider reports the end of a container some time after its line closes, and an OOM kill some time after that. */
+/**
+ * A busy provider reports the end of a container some time after its line closes, and an OOM kill some time after that.
+ */
 const GONE_GRACE_MS = 2_000;
 const OOM_GRACE_MS = 500;
 /** The exit status after SIGKILL, which the kernel also sends when memory runs out. */
@@ -30,7 +32,9 @@ const KILLED_STATUS = 137;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Time between the request to kill a command and its exit. After that the sandbox is ended. */
 const KILL_GRACE_MS = 2_000;
-/** Most input sent ahead of the command's reading. More input waits on our side, so that a kill never queues behind it. */
+/**
+ * Most input sent ahead of the command's reading. More input waits on our side, so that a kill never queues behind it.
+ */
 const STDIN_WINDOW_BYTES = 1024 * 1024;
 /** Input up to this size is sent to a sealed supervisor together with its command: it can never fill the window. */
 const AT_ONCE_BYTES = 32 * 1024;
@@ -73,7 +77,9 @@ export class SupervisorConversation {
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
   #letGo: () => void = () => undefined;
-  /** Resolves when the container is gone, or when every attempt to end it from here has failed and the reaper has to. */
+  /**
+   * Resolves when the container is gone, or when every attempt to end it from here has failed and the reaper has to.
+   */
   readonly letGo = new Promise<void>((resolve) => (this.#letGo = resolve));
   /** A command is being killed, so its output no longer waits for its listener. */
   #killing = false;
@@ -157,7 +163,8 @@ export class SupervisorConversation {
     );
     const kill = (): void => this.killCommand();
     step.signal?.addEventListener("abort", kill, { once: true });
-    // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left unhandled.
+    // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left
+    // unhandled.
     const fed = this.#feed(said, step.stdin, ended).catch((error: unknown) => {
       this.over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
     });
@@ -204,7 +211,10 @@ export class SupervisorConversation {
     await this.write(encodeFrame("E"));
   }
 
-  /** Resolves when the input sent and not yet read leaves room in the window; for the plain supervisor, when all of it was taken. */
+  /**
+   * Resolves when the input sent and not yet read leaves room in the window; for the plain supervisor, when all of it
+   * was taken.
+   */
   async #roomFor(sent: number): Promise<true> {
     const window = this.#isPlain ? 1 : STDIN_WINDOW_BYTES; // the plain supervisor takes one frame at a time
     for (;;) {
@@ -227,7 +237,10 @@ export class SupervisorConversation {
     taken.then(next, next);
   }
 
-  /** Asks the supervisor to kill the command with its whole process tree. If it does not exit in time, the sandbox is ended. */
+  /**
+   * Asks the supervisor to kill the command with its whole process tree. If it does not exit in time, the sandbox is
+   * ended.
+   */
   killCommand(): void {
     const busy = this.#phase;
     if (busy.at !== "busy" || this.#killing) return;

@@ -18,7 +18,9 @@ export class AllowlistFile {
     this.#path = path;
   }
 
-  /** Empty when there is no file. Throws ANT_STATE_CORRUPT when the file is not an allowlist, so that it allows nothing. */
+  /**
+   * Empty when there is no file. Throws ANT_STATE_CORRUPT when the file is not an allowlist, so that it allows nothing.
+   */
   async read(): Promise<AllowedImage[]> {
     let text: string;
     try {
@@ -28,7 +30,7 @@ export class AllowlistFile {
       throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} cannot be read`, { cause: error });
     }
     const images = parseAllowlist(text);
-    if (images === null) throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} is no allowlist`);
+    if (images === null) throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} is not an allowlist`);
     return images;
   }
 

@@ -59,7 +59,9 @@ export function allowlistText(images: readonly AllowedImage[]): string {
   return `${JSON.stringify({ version: 1, images }, null, 2)}\n`;
 }
 
-/** True for the values ANTIPHON_SANDBOX_ALLOW may hold: an image id, or a name with the digest that a registry gave it. */
+/**
+ * True for the values ANTIPHON_SANDBOX_ALLOW may hold: an image id, or a name with the digest that a registry gave it.
+ */
 export function isDigestReference(text: string): boolean {
   return DIGEST.test(text) || /^[^@\s]+@sha256:[0-9a-f]{64}$/.test(text);
 }

@@ -76,7 +76,7 @@ export class Images {
     if (allowance.kind === "allowed") return facts;
     if (allowance.kind === "unknown")
       throw notAllowed(`image ${asked} (${facts.id}) is not on the allowlist`);
-    throw notAllowed(`image ${asked} is ${facts.id} now; allowed was ${allowance.allowedId}`);
+    throw notAllowed(`image ${asked} is ${facts.id} now; the allowed image was ${allowance.allowedId}`);
   }
 
   async answer(request: ImagesRequest): Promise<Reply> {

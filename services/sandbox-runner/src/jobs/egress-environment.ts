@@ -1,4 +1,7 @@
-/** The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a secret. */
+/**
+ * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
+ * secret.
+ */
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;

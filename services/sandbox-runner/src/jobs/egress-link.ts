@@ -78,7 +78,8 @@ export async function linkEgress(
       sandbox.network === undefined
         ? "its provider carries no connections"
         : await sandbox.network(EGRESS_PORT, dial);
-    if (fault !== null) throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no network here: ${fault}`);
+    if (fault !== null)
+      throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `the sandbox cannot have a network: ${fault}`);
     await trust(sandbox, opened.ca);
   } catch (error) {
     await close().catch(() => undefined); // the first error is the one to report
@@ -98,7 +99,7 @@ function controlled({ host, port, token }: EgressOpened): Promise<Socket> {
     const timer = setTimeout(fail, OPEN_MS, "does not answer");
     socket.on("error", (error) => {
       clearTimeout(timer);
-      fail(`is out of reach: ${error.message}`);
+      fail(`is unreachable: ${error.message}`);
     });
     socket.once("end", () => socket.destroy());
     socket.write(`${token} control\n`);
@@ -125,7 +126,7 @@ async function closed(
   } catch (error) {
     const known = AntiphonError.from(error);
     if (known.code !== "ANT_RPC_TIMEOUT") throw known;
-    throw new AntiphonError("ANT_EGRESS_LOST", `no account from the gateway ${node}`, { cause: error });
+    throw new AntiphonError("ANT_EGRESS_LOST", `no report from the gateway ${node}`, { cause: error });
   } finally {
     control.destroy(); // ends the listener, too
   }
@@ -142,5 +143,8 @@ async function trust(sandbox: Sandbox, certificates: string): Promise<void> {
     maxOutputBytes: limits.documentBytes,
   });
   if (exitCode !== 0)
-    throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no place for the certificate: ${stderr.tail.trim()}`);
+    throw new AntiphonError(
+      "ANT_EGRESS_UNSUPPORTED",
+      `the certificate could not be written: ${stderr.tail.trim()}`,
+    );
 }

@@ -135,7 +135,7 @@ export class SandboxService {
       ...outcome,
       outcome: "error",
       code: "ANT_SANDBOX_OUTPUT",
-      message: "the list of changes does not fit a message: too many or too long paths",
+      message: "the list of changes does not fit in a message: its paths are too many or too long",
       steps: outcome.steps.slice(0, 16),
       changes: null,
     };

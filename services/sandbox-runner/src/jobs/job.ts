@@ -130,8 +130,8 @@ async function perform(
   signal: AbortSignal,
 ): Promise<Ending> {
   const bounded = jobLimits(ports.defaults, request.limits);
-  if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
-  if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
+  if (!bounded.ok) throw refused(`a limit is looser than the runner allows: ${bounded.looser}`);
+  if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
   refuseInvalidSteps(request.steps);
   if (request.egress !== undefined && request.egress.profile.mode !== "none" && needsSeal(request.purpose))
     throw refused("a job for a verdict has no network");

@@ -9,7 +9,10 @@ function after(takes: readonly number[], startMs: number): Demand {
   return takes.reduce((demand, at) => afterTake(demand, at), known);
 }
 
-/** Counts the takes that find nothing ready, in a pool that holds `size` at first and starts one sandbox after the other. */
+/**
+ * Counts the takes that find nothing ready, in a pool that holds `size` at first and starts one sandbox after the
+ * other.
+ */
 function waits(takes: readonly number[], size: number, startMs: number): number {
   let ready = size;
   let busyUntil = Number.NEGATIVE_INFINITY;

@@ -29,7 +29,9 @@ export interface PoolOptions {
   readonly provider: SandboxProvider;
   readonly bounds: PoolBounds;
   readonly maxAgeMs: number;
-  /** The order for a warm sandbox; asked for each one, because its deadline label changes. Null: none can be warm now. */
+  /**
+   * The order for a warm sandbox; asked for each one, because its deadline label changes. Null: none can be warm now.
+   */
   readonly order: () => SandboxOrder | null;
   /** Puts a base tree into an empty sandbox that has no job yet. Resolves to the tree, or null. */
   readonly preload?: (sandbox: Sandbox) => Promise<HeldTree | null>;
@@ -76,7 +78,10 @@ export class WarmPool {
     return this.#state;
   }
 
-  /** The number of sandboxes the pool wants ready, and the numbers taken so far: ready ones, and ones that had to be started. */
+  /**
+   * The number of sandboxes the pool wants ready, and the numbers taken so far: ready ones, and ones that had to be
+   * started.
+   */
   get measures(): { readonly wanted: number; readonly warm: number; readonly cold: number } {
     return { wanted: this.#wanted(), ...this.#taken };
   }

@@ -34,7 +34,8 @@ export function ownerState(label: string): OwnerState {
 function identityOf(pid: number): Identity | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The command may contain spaces and brackets. The fields after the last ")" are fixed: the state is the first, the start time the 20th.
+    // The command may contain spaces and brackets. The fields after the last ")" are fixed: the state is the first, the
+    // start time the 20th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
     return {

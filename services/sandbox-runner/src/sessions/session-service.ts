@@ -126,7 +126,7 @@ export class SessionService {
     for (const { request, session } of this.#held.values()) {
       if (request.run !== run || request.task !== task) continue;
       if (request.epoch > epoch)
-        throw new AntiphonError("ANT_SANDBOX_REFUSED", `epoch ${request.epoch} of this task is at work here`);
+        throw new AntiphonError("ANT_SANDBOX_REFUSED", `epoch ${request.epoch} of this task is active here`);
       if (request.epoch < epoch) void session.cancel(`epoch ${epoch} has begun`);
     }
   }
@@ -137,8 +137,8 @@ export class SessionService {
     try {
       const { budgetMs, workspace } = request;
       const bounded = jobLimits(ports.defaults, request.limits);
-      if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
-      if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
+      if (!bounded.ok) throw refused(`a limit is looser than the runner allows: ${bounded.looser}`);
+      if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
       const { container, keepBytes } = bounded.limits;
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);

@@ -28,7 +28,9 @@ const LAUNCHER = programText(
   "guest/privileges.pl",
 );
 
-/** A Perl program for the root of a machine. `token` begins its first line, so that earlier output is not taken for it. */
+/**
+ * A Perl program for the root of a machine. `token` begins its first line, so that earlier output is not taken for it.
+ */
 export function guestProgram(limits: ContainerLimits, token: string): string {
   const settings: Readonly<Record<string, string | number>> = {
     token,

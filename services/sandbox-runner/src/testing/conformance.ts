@@ -21,7 +21,9 @@ import {
 
 export interface ConformanceSubject {
   provider(): SandboxProvider;
-  /** An order for a sandbox of an image with sh, tar and coreutils; `limits` on top of at most 256 MiB and 64 processes. */
+  /**
+   * An order for a sandbox of an image with sh, tar and coreutils; `limits` on top of at most 256 MiB and 64 processes.
+   */
   order(limits?: Partial<ContainerLimits>): Promise<SandboxOrder>;
   /** The sandboxes of this subject that still exist, in the provider's own listing. */
   leftovers(): Promise<readonly string[]>;

@@ -64,7 +64,7 @@ export class TreeArchive {
 
   async open(name: string): Promise<Tree> {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(name)) {
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is no name of a tree`);
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is not a valid tree name`);
     }
     const recent = this.#recent.get(name);
     if (recent !== undefined && (await this.#used(name))) return this.#keep(name, recent);

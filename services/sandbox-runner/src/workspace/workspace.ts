@@ -48,7 +48,10 @@ export async function planWorkspace(
       tree?.contentBytes ?? 0,
     );
     if (bytes > roomBytes) {
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${bytes} bytes do not fit a workspace of ${roomBytes}`);
+      throw new AntiphonError(
+        "ANT_SANDBOX_REFUSED",
+        `${bytes} bytes do not fit in a workspace of ${roomBytes}`,
+      );
     }
     const baseline = baselineOf(tree, deletions, [...files.values()]);
     return { tree, deletions, files: [...files.values()], baseline };

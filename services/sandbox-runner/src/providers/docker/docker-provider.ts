@@ -60,7 +60,10 @@ export class DockerProvider implements SandboxProvider {
     return new Set(this.#live.keys());
   }
 
-  /** Tells each sandbox when the engine reports that it ran out of memory. Ends with the signal; throws when the engine goes away. */
+  /**
+   * Tells each sandbox when the engine reports that it ran out of memory. Ends with the signal; throws when the engine
+   * goes away.
+   */
   watchMemory(instance: string, signal: AbortSignal): Promise<void> {
     return this.#engine.watchMemory(instance, (id) => this.#live.get(id)?.memoryRanOut(), signal);
   }

@@ -37,7 +37,8 @@ export class E2bLine implements SupervisorLine {
     this.gone = new Promise((resolve) => (this.#vanish = resolve));
     this.#renewing = setInterval(() => {
       machine.setTimeout(leaseMs).catch((error: unknown) => {
-        // After any other failure the next renewal tries again. If none succeeds, the lease expires and the machine ends.
+        // After any other failure the next renewal tries again. If none succeeds, the lease expires and the machine
+        // ends.
         if (error instanceof Error && error.name === "SandboxNotFoundError") this.#over();
       });
     }, leaseMs / 4);

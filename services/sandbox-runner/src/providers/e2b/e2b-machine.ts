@@ -37,11 +37,11 @@ export function machineDifferences(order: MachineOrder, facts: MachineFacts): st
   if (egressProxy !== undefined) found.push("the network has a proxy");
   if ((facts.volumeMounts ?? []).length > 0) found.push("volumes are mounted");
   if (facts.lifecycle !== undefined && facts.lifecycle.onTimeout !== "kill")
-    found.push(`at its time it would ${facts.lifecycle.onTimeout}, not end`);
-  if (facts.lifecycle?.autoResume === true) found.push("it would come back by itself");
+    found.push(`at its timeout it would ${facts.lifecycle.onTimeout}, not end`);
+  if (facts.lifecycle?.autoResume === true) found.push("it would resume by itself");
   if (order.templateId !== null && order.templateId !== facts.templateId)
     found.push(`its template is ${facts.templateId}, not ${order.templateId}`);
   for (const [name, value] of Object.entries(order.metadata))
-    if (facts.metadata[name] !== value) found.push(`metadata ${name} is not what was given`);
+    if (facts.metadata[name] !== value) found.push(`metadata ${name} differs from the requested value`);
   return found;
 }

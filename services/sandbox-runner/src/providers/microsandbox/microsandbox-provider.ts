@@ -129,7 +129,7 @@ export class MicrosandboxProvider implements SandboxProvider {
   #holds(found: Enforced): void {
     const { memory, processes } = this.#enforces;
     if ((memory && !found.memory) || (processes && !found.processes))
-      throw refused("the machine's kernel limits less than those before it");
+      throw refused("the machine's kernel enforces fewer limits than that of an earlier machine");
     this.#enforces = found;
   }
 

@@ -15,7 +15,7 @@ tell() { # type, text
 }
 
 no_room() {
-  tell f 'no room in /tmp for what was sent'
+  tell f 'no room in /tmp for the input'
   exit 1
 }
 

@@ -1,4 +1,5 @@
-# Writes a tar of the paths given on stdin (each ended by a NUL) to stdout. The runner judges it outside, entry by entry.
+# Writes a tar of the paths given on stdin (each ended by a NUL) to stdout. The runner judges it outside, entry by
+# entry.
 
 my ($S_IFMT, $S_IFREG) = (0170000, 0100000);
 

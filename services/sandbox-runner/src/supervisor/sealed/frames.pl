@@ -1,4 +1,5 @@
-# Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes. sealed-supervisor.ts lists them.
+# Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes. sealed-supervisor.ts lists
+# them.
 
 # Writes all bytes, even if the pipe takes only a few at a time. Without a reader the supervisor exits.
 sub write_out {

@@ -27,7 +27,8 @@ sub listen_on {
   return send_frame('n', 'ok');
 }
 
-# Takes a frame about a connection; false when the frame is about something else. Frames for a closed connection are dropped.
+# Takes a frame about a connection; false when the frame is about something else. Frames for a closed connection are
+# dropped.
 sub connection_frame {
   my ($type, $payload) = @_;
   return 0 unless $type =~ /^[DGSQ]$/;

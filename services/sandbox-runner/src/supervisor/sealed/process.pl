@@ -42,7 +42,8 @@ my $AT_FDCWD   = -100;
 my $WNOHANG    = 1;
 my ($ENOENT, $EINTR, $EAGAIN) = (2, 4, 11);
 
-# sandbox-runner/S2: a process that is not dumpable is refused by the kernel for /proc/1/fd, /proc/1/mem, ptrace, pidfd_getfd.
+# sandbox-runner/S2: a process that is not dumpable is refused by the kernel for /proc/1/fd, /proc/1/mem, ptrace,
+# pidfd_getfd.
 syscall($SYS_PRCTL, $PR_SET_DUMPABLE, 0, 0, 0, 0);
 my $sealed = syscall($SYS_PRCTL, $PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 1 : 0;
 

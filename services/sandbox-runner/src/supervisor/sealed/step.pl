@@ -31,7 +31,8 @@ sub become_command {
   exit $code;
 }
 
-# Starts a step. `input`: its stdin, undef once closed. `feed`: bytes still to be written there. `no_more`: the runner has
+# Starts a step. `input`: its stdin, undef once closed. `feed`: bytes still to be written there. `no_more`: the runner
+# has
 # sent the end of the input. `outputs`: the open ones of o (stdout) and e (stderr). `status`: its wait status.
 sub start_step {
   my ($order, $action) = @_;

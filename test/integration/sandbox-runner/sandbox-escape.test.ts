@@ -54,7 +54,7 @@ describe("code in a sandbox", () => {
   });
 });
 
-describe("the output of code in a sandbox", () => {
+describe("code that attacks its supervisor", () => {
   afterEach(() => test.expectNoContainers());
 
   async function inFresh<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
@@ -66,7 +66,7 @@ describe("the output of code in a sandbox", () => {
     }
   }
 
-  it("sandbox-runner/S2: stays output even when it looks like a frame of the supervisor", () =>
+  it("sandbox-runner/S2: only produces output when it prints a frame of the supervisor", () =>
     inFresh(async (sandbox) => {
       const forged = "x 000000011\n0 0 0 0 0 0";
       const exit = await sandbox.run(
@@ -75,7 +75,7 @@ describe("the output of code in a sandbox", () => {
       expect([exit.exitCode, exit.stdout.tail]).toEqual([7, forged]);
     }));
 
-  it("goes through three pipes of its own, and no other file is open", () =>
+  it("holds three pipes of its own, and no other open file", () =>
     inFresh(async (sandbox) => {
       const { stdout } = await sandbox.run(shell("ls -l /proc/self/fd | awk 'NR > 1 { print $9, $11 }'"));
       const held = stdout.tail.trim().split("\n");
@@ -87,7 +87,7 @@ describe("the output of code in a sandbox", () => {
       ]);
     }));
 
-  it("sandbox-runner/S2: cannot be written into the supervisor's stream by any way to open a file", () =>
+  it("sandbox-runner/S2: cannot write into the supervisor's stream by any way to open a file", () =>
     inFresh(async (sandbox) => {
       const attempts = [
         "for f in /proc/1/fd/* /proc/1/fd/0 /proc/1/fd/1 /proc/1/fd/2 /proc/1/task/*/fd/1 /proc/*/fd/*; do printf 'x 000000011\\n0 0 0 0 0 0' 2>/dev/null > $f; done",
@@ -104,7 +104,7 @@ describe("the output of code in a sandbox", () => {
   it.each([
     ["perl", SEALED_SUPERVISOR],
     ["sh", PLAIN_SUPERVISOR],
-  ])("is not affected by a supervisor of its own, which only runs as PID 1: %s", (program, source) =>
+  ])("cannot start a supervisor of its own, which only runs as PID 1: %s", (program, source) =>
     inFresh(async (sandbox) => {
       const script = `sleep 60 & ${program} ${program === "sh" ? "-c" : "-e"} "$SOURCE" </dev/null; echo "$?"; kill -0 $!`;
       const { stdout, exitCode } = await sandbox.run(shell(script, { env: { SOURCE: source } }));
@@ -112,7 +112,7 @@ describe("the output of code in a sandbox", () => {
     }),
   );
 
-  it("comes from code that cannot end, stop or confuse the supervisor by any signal", () =>
+  it("cannot end, stop or confuse the supervisor by any signal", () =>
     inFresh(async (sandbox) => {
       const exit = await sandbox.run(
         shell(
@@ -134,7 +134,7 @@ describe("the output of code in a sandbox", () => {
       expect(Number(stdout.tail)).toBeLessThanOrEqual(4); // the supervisor, sh, ls, grep
     }));
 
-  it("comes from code that cannot change another process of its own step", () =>
+  it("cannot change another process of its own step", () =>
     inFresh(async (sandbox) => {
       const judged =
         "for p in /proc/[0-9]*; do printf x > $p/mem; done 2>/dev/null; for p in /proc/[0-9]*; do dd if=/dev/zero of=$p/mem bs=1 count=1 seek=4096 conv=notrunc; done 2>&1 | grep -c 'Permission denied'";
@@ -145,7 +145,7 @@ describe("the output of code in a sandbox", () => {
       else expect(landlock).toBe(0);
     }));
 
-  it("arrives in at most one piece a millisecond when it is written byte by byte", () =>
+  it("is read in at most one piece a millisecond when it writes byte by byte", () =>
     inFresh(async (sandbox) => {
       const bytes = 10_000;
       const crumbs = `$| = 1; for (1 .. ${bytes}) { syswrite($_ % 2 ? STDOUT : STDERR, "x"); select(undef, undef, undef, 0.00001) }`;

@@ -10,7 +10,7 @@
  *
  * Promises:
  *   sandbox-runner/S1 Because a container that differs from its request may be open to untrusted code, the engine's
- *     description must equal the request in every field, and unknown fields must be neutral, before any such code runs.
+ *     description must match the request, with unknown settings neutral, before the first byte of such code runs.
  */
 import type { ContainerLimits, ContainerSpec, ImageFacts } from "../ports.ts";
 

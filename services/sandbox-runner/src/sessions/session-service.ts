@@ -112,7 +112,8 @@ export class SessionService {
     const request = checked("SandboxSessionOpen", value);
     const { sessionId } = request;
     const again = this.#held.get(sessionId) ?? this.#opening.get(sessionId);
-    if (again !== undefined) return emit((await again).opened); // nothing is awaited between this look-up and `set`, so a session opens once
+    // Nothing is awaited between this look-up and `set`, so a session opens only once.
+    if (again !== undefined) return emit((await again).opened);
     this.#fence(request);
     if (this.#closed || !this.#options.slots.take())
       return emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });

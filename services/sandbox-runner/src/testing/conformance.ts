@@ -74,7 +74,7 @@ export function sandboxConformance(name: string, subject: ConformanceSubject): v
     });
     describe("files", () => fileTests(inSandbox));
     describe("commands", () => commandTests(inSandbox));
-    describe("ends", () => endTests(inSandbox, subject));
+    describe("the end of a sandbox", () => endTests(inSandbox, subject));
     describe("isolation", () => isolationTests(inSandbox));
   });
 }
@@ -132,7 +132,7 @@ function fileTests(inSandbox: InSandbox): void {
       expect(out(await sandbox.run(shell("ls")))).toBe("b\n");
     }));
 
-  it("of a thousand arrive whole", () =>
+  it("arrive whole, even a thousand of them", () =>
     inSandbox(async (sandbox) => {
       const many = Array.from({ length: 1000 }, (_, i) => file(`d${i % 10}/f${i}`, `${i}\n`));
       await sandbox.putTar(canonicalTar(many));
@@ -276,7 +276,7 @@ function commandTests(inSandbox: InSandbox): void {
 }
 
 function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
-  it("at its time limit, with all its processes, even if they ignore TERM", () =>
+  it("comes at its time limit and takes all its processes, even if they ignore TERM", () =>
     inSandbox(async (sandbox) => {
       const since = performance.now();
       const script = "echo begun; trap '' TERM; (setsid sleep 300 &) ; while :; do :; done";
@@ -288,7 +288,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(performance.now() - since).toBeLessThan(2_000 + GONE_MS);
     }));
 
-  it("of one command alone, on request: the sandbox and its files live on", () =>
+  it("does not come with the end of one command on request: the sandbox and its files live on", () =>
     inSandbox(async (sandbox) => {
       const slow = shell("echo begun > mark; trap '' TERM; sleep 300", {
         timeoutMs: 2_000,
@@ -303,7 +303,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(out(await sandbox.run(shell("cat mark")))).toBe("begun\n");
     }));
 
-  it("sandbox-runner/S3: on request, during any command, and for good", async () => {
+  it("sandbox-runner/S3: comes on request, during any command, and is final", async () => {
     const sandbox = await subject.provider().start(await subject.order());
     const running = sandbox.run(shell("while :; do :; done")).catch((error: unknown) => error);
     await sandbox.destroy({ kind: "canceled", reason: "enough" });
@@ -313,7 +313,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
     await sandbox.destroy({ kind: "canceled", reason: "again" });
   });
 
-  it("by its memory, distinguished from a crash, where the provider says that it limits memory", () =>
+  it("comes when its memory runs out, distinguished from a crash, where the provider says that it limits memory", () =>
     inSandbox(async (sandbox) => {
       const hungry = shell("head -c 400m /dev/zero | tail > /dev/null");
       const exit = await sandbox.run(hungry).catch((error: unknown) => error as SandboxDied);
@@ -322,14 +322,14 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       else expect(exit.oomKills).toBeGreaterThan(0);
     }));
 
-  it("not by too many processes: fork fails inside, where the provider says that it limits them", () =>
+  it("does not come with too many processes: fork fails inside, where the provider says that it limits them", () =>
     inSandbox(async (sandbox) => {
       const many = "i=0; while [ $i -lt 200 ]; do sleep 5 & i=$((i+1)); done 2>/dev/null; exit 1";
       const exit = await sandbox.run(shell(many));
       expect(exit.pidsRefused > 0).toBe(subject.provider().enforces.processes);
     }));
 
-  it("not by a full disk: writing fails inside, at the workspace's size", () =>
+  it("does not come with a full disk: writing fails inside, at the workspace's size", () =>
     inSandbox(
       async (sandbox) => {
         const exit = await sandbox.run(shell("head -c 30000000 /dev/zero > big; wc -c < big"));

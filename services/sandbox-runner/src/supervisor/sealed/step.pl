@@ -56,12 +56,12 @@ sub take_frames {
   while (my ($type, $payload) = next_frame()) {
     if ($type eq 'I') {
       if    ($step->{input}) { $step->{feed} .= $payload }
-      elsif (!$step->{over}) { send_frame('w', length $payload) }    # The command no longer reads, so the bytes count as taken.
+      elsif (!$step->{over}) { send_frame('w', length $payload) }    # The command no longer reads.
     } elsif ($type eq 'E') {
       $step->{no_more} = 1;
       return;
     } elsif ($type eq 'K') {
-      kill 9, -1;                                                    # Everything in the PID namespace but this process.
+      kill 9, -1;                                                    # All of the PID namespace but this process.
     } elsif (!connection_frame($type, $payload)) {
       fail("frame $type in a step");
     }
@@ -122,8 +122,10 @@ sub serve_step {
     vec($readable, $fd, 1) = 1 if !$connection->{ended} && $connection->{credit} > 0;
     vec($writable, $fd, 1) = 1 if length $connection->{outgoing};
   }
-  pause_ms(1) if $step->{small_pieces} > 32;                                                    # A program that writes byte by byte must not flood the runner.
-  return      if select($readable, $writable, undef, $step->{pidfd} >= 0 ? 0.25 : 0.005) < 0;
+
+  # A program that writes byte by byte must not flood the runner with frames.
+  pause_ms(1) if $step->{small_pieces} > 32;
+  return if select($readable, $writable, undef, $step->{pidfd} >= 0 ? 0.25 : 0.005) < 0;
   for my $stream (keys %{ $step->{outputs} }) {
     carry_output($step, $stream) if vec($readable, fileno $step->{outputs}{$stream}, 1);
   }

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import Docker from "dockerode";
-import { Furnisher } from "../../services/sandbox-runner/src/pool/furnisher.ts";
+import { Preloader } from "../../services/sandbox-runner/src/pool/preloader.ts";
 import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
 import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
@@ -268,15 +268,15 @@ async function workspace(test: Engine): Promise<void> {
   const tree = treeOf(5_000);
   const tar = canonicalTar(tree);
   const trees = new TreeArchive(directory, { stream: () => Readable.from([tar]) }, 1e9);
-  const furnisher = new Furnisher(trees);
-  furnisher.wanted("tree");
+  const preloader = new Preloader(trees);
+  preloader.wanted("tree");
   const order = await test.order();
   const pool = new WarmPool({
     provider: test.provider,
     bounds: { warm: 1, slots: 2 },
     maxAgeMs: 600_000,
     order: () => order,
-    furnish: (sandbox) => furnisher.furnish(sandbox),
+    preload: (sandbox) => preloader.preload(sandbox),
     onFailure: (error) => console.error(error),
     now: () => performance.now(),
   });

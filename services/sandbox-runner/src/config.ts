@@ -12,28 +12,36 @@ import {
   type ProviderName,
 } from "./providers/provider-rules.ts";
 
-/** What the sandbox-runner needs to know beyond the runtime's own config. The one place here that reads the environment. */
+/**
+ * The sandbox-runner's own configuration, beside the runtime's. Only this module of the package reads the environment.
+ */
 export interface SandboxConfig {
   /** ANTIPHON_MODE: production (default) or development; `antiphon dev` sets the latter. */
   readonly mode: Mode;
   /** ANTIPHON_SANDBOX_PROVIDER: docker (default), bubblewrap, e2b or microsandbox. */
   readonly provider: ProviderName;
-  /** ANTIPHON_INSTANCE: whose containers are whose on a shared engine. Default: derived from the state directory. */
+  /**
+   * ANTIPHON_INSTANCE: tells this deployment's containers apart on a shared engine. Default: derived from the state
+   * directory.
+   */
   readonly instance: string;
-  /** ANTIPHON_SANDBOX_IMAGE, else what setup built (image.json in the state directory), else null; e2b: a template. */
+  /**
+   * ANTIPHON_SANDBOX_IMAGE, else the image that setup built (image.json in the state directory), else null; for e2b a
+   * template.
+   */
   readonly image: string | null;
   /** ANTIPHON_SANDBOX_ALLOW: further images a request may name, comma separated: `sha256:...`, or `name@sha256:...`. */
   readonly allow: readonly string[];
-  /** What `antiphon images allow` has allowed: images.json in the state directory. */
+  /** The images that `antiphon images allow` has allowed: images.json in the state directory. */
   readonly allowlistFile: string;
-  /** ANTIPHON_SANDBOX_SLOTS: jobs at once. */
+  /** ANTIPHON_SANDBOX_SLOTS: how many jobs run at once. */
   readonly slots: number;
-  /** ANTIPHON_SANDBOX_WARM: started, empty containers kept ready at the most; how many of them, demand says. */
+  /** ANTIPHON_SANDBOX_WARM: most containers kept started and ready. Demand decides how many are. */
   readonly warm: number;
-  /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata (S6). */
+  /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata. */
   readonly runtime: string;
   /**
-   * How an E2B service is reached: E2B_API_KEY, and for one of your own E2B_DOMAIN, or E2B_API_URL and E2B_SANDBOX_URL.
+   * Access to an E2B service: E2B_API_KEY, and for a service of your own E2B_DOMAIN, or E2B_API_URL and E2B_SANDBOX_URL.
    * The names are those of its SDK.
    */
   readonly e2b: {
@@ -42,13 +50,13 @@ export interface SandboxConfig {
     readonly apiUrl: string | null;
     readonly sandboxUrl: string | null;
   };
-  /** PATH: where the programs of a provider are looked for. */
+  /** PATH: the directories to search for a provider's programs. */
   readonly path: string;
-  /** HOME: where microsandbox keeps its images and its records of machines. */
+  /** HOME: the directory where microsandbox keeps its images and its records of machines. */
   readonly home: string;
-  /** Where base trees are kept. */
+  /** The directory of the base trees. */
   readonly treeDirectory: string;
-  /** ANTIPHON_SANDBOX_TREE_BYTES: the bound of that directory. */
+  /** ANTIPHON_SANDBOX_TREE_BYTES: the largest size of that directory. */
   readonly treeBytes: number;
 }
 
@@ -95,7 +103,7 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
   };
 }
 
-/** What the default image is called where sandboxes come from; bubblewrap has only this host's programs. */
+/** The name of the default image for a provider; bubblewrap has only this host's programs. */
 function imageOf(provider: ProviderName, env: Env, stateDirectory: string): string | null {
   if (provider === "bubblewrap") return HOST_IMAGE;
   const named = text(env, "ANTIPHON_SANDBOX_IMAGE");
@@ -104,7 +112,7 @@ function imageOf(provider: ProviderName, env: Env, stateDirectory: string): stri
   return named ?? builtImage(join(stateDirectory, "image.json"));
 }
 
-/** By digest only: a name alone could be pointed to something else. */
+/** Accepts digests only, because a name alone could be moved to another image. */
 function allowedImages(env: Env): readonly string[] {
   const names = (text(env, "ANTIPHON_SANDBOX_ALLOW") ?? "").split(",").filter((name) => name !== "");
   for (const name of names) {
@@ -118,7 +126,7 @@ function allowedImages(env: Env): readonly string[] {
   return names;
 }
 
-/** Two checkouts on one machine are two instances; the same one started again is the same. */
+/** Derived from the directory: two checkouts on one machine are two instances, and a restarted one stays the same. */
 function instanceOf(stateDirectory: string): string {
   return `ant-${createHash("sha256").update(stateDirectory).digest("hex").slice(0, 10)}`;
 }
@@ -128,7 +136,7 @@ function builtImage(path: string): string | null {
   try {
     document = readFileSync(path, "utf8");
   } catch {
-    return null; // setup has not run: the service says ANT_SANDBOX_IMAGE_MISSING
+    return null; // setup has not run: the service reports ANT_SANDBOX_IMAGE_MISSING
   }
   const { id } = JSON.parse(document) as { id?: string };
   return id ?? null;

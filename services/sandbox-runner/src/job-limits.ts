@@ -1,14 +1,14 @@
-/** The runner's bounds and what a job may do to them: tighten them, never loosen them. */
+/** The runner's limits. A job may tighten them, never loosen them. */
 import { limits, type SandboxLimits, type SandboxRequest } from "@antiphon/contracts";
 import type { ContainerLimits } from "./ports.ts";
 import type { CollectBounds } from "./workspace/collected.ts";
 
-/** What both streams of one command may produce together before it is stopped; what is kept is far less. */
+/** Most output of one command, both streams together, before it is stopped. Far less than this is kept. */
 export const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-/** A tree of the largest allowed kind, and room for what a build makes of it. */
+/** Enough for the largest allowed tree and for the files that a build makes of it. */
 const WORKSPACE_INODES = 400_000;
 const TMP_INODES = 100_000;
-/** The tar also carries directories and what is unchanged. */
+/** The tar also contains directories and unchanged files. */
 export const MAX_COLLECT_ENTRIES = WORKSPACE_INODES;
 
 export function defaultLimits(runtime: string): ContainerLimits {
@@ -29,7 +29,7 @@ export interface JobLimits {
   readonly keepBytes: number;
 }
 
-/** The name of the limit that is looser than the runner's, or the limits that hold. */
+/** The limits that apply, or the name of the requested limit that is looser than the runner's. */
 export function jobLimits(
   defaults: ContainerLimits,
   asked: SandboxLimits | undefined,
@@ -67,7 +67,7 @@ export function collectBounds(): CollectBounds {
   };
 }
 
-/** A verdict may only be built on what the code under test cannot forge. */
+/** True for jobs that decide a verdict: code under test must not be able to forge their result. */
 export function needsSeal(purpose: SandboxRequest["purpose"]): boolean {
   return purpose !== "attempt";
 }

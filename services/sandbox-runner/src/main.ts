@@ -6,7 +6,7 @@ import { startSandboxRunner } from "./wiring.ts";
 export async function main(): Promise<void> {
   await runService({
     name: "sandbox-runner",
-    description: "Runs untrusted commands in containers of their own and tells what came of it",
+    description: "Runs untrusted commands in containers of their own and reports the results",
     start: (context) => startSandboxRunner(context, readSandboxConfig),
   });
 }

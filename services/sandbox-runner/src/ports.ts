@@ -1,6 +1,6 @@
 /**
- * The ports of the sandbox-runner: what a provider of sandboxes offers, in terms no engine appears in.
- * The providers in providers/ implement them, and so may anybody's: testing/conformance.ts says what must hold.
+ * The ports of the sandbox-runner: the interface of a provider of sandboxes, independent of any engine. The providers in
+ * providers/ implement it, and others can; testing/conformance.ts tests what must hold.
  */
 import type { Duplex } from "node:stream";
 import type { ProviderName } from "./providers/provider-rules.ts";
@@ -16,7 +16,7 @@ export interface ContainerLimits {
   readonly workspaceInodes: number;
   readonly tmpBytes: number;
   readonly tmpInodes: number;
-  /** runc, runsc or kata (S6). */
+  /** runc, runsc or kata. */
   readonly runtime: string;
 }
 
@@ -28,12 +28,12 @@ export interface ContainerSpec {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What must be known of an image before it is run. */
+/** The facts about an image that must be known before it is run. */
 export interface ImageFacts {
   readonly id: string;
   readonly env: readonly string[];
   readonly volumes: readonly string[];
-  /** On the engine; absent where a provider cannot tell. */
+  /** Size on the engine; absent where a provider does not know it. */
   readonly bytes?: number;
 }
 
@@ -44,15 +44,17 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: AsyncIterable<Buffer> | Buffer | null;
   readonly timeoutMs: number;
-  /** What the end of its time takes with it. Default: the whole sandbox. */
+  /** What its time limit ends. Default: the whole sandbox. */
   readonly timeoutEnds?: "sandbox" | "command";
   /** Kills the command when it aborts; the sandbox lives on. */
   readonly signal?: AbortSignal;
-  /** Kept per stream. */
+  /** Bytes kept of each stream. */
   readonly keepBytes: number;
-  /** Produced by both streams together; more ends the sandbox. */
+  /** Most bytes of both streams together. More ends the sandbox. */
   readonly maxOutputBytes: number;
-  /** Hears output as it comes. While a promise it answered is open, no more is read and the command waits. */
+  /**
+   * Called with output as it comes. While a promise that it returned is pending, no more is read and the command waits.
+   */
   readonly onOutput?: (stream: "stdout" | "stderr", piece: Buffer) => void | Promise<void>;
 }
 
@@ -60,13 +62,13 @@ export interface Command {
 export interface CommandExit {
   readonly exitCode: number;
   readonly signal: number;
-  /** Killed at its time, by itself (Command.timeoutEnds). */
+  /** The command alone was killed at its time limit (Command.timeoutEnds). */
   readonly timedOut: boolean;
-  /** Processes of this command killed by the kernel for want of memory. */
+  /** How many processes of this command the kernel killed because memory ran out. */
   readonly oomKills: number;
-  /** Forks refused at the process limit. */
+  /** How many forks were refused at the process limit. */
   readonly pidsRefused: number;
-  /** Room left when it ended, in the fuller of /workspace and /tmp; -1: not known. */
+  /** Free space at its end, in the fuller of /workspace and /tmp; -1 when unknown. */
   readonly freeBytes: number;
   readonly freeInodes: number;
   readonly durationMs: number;
@@ -74,7 +76,7 @@ export interface CommandExit {
   readonly stderr: BoundedOutput;
 }
 
-/** Why a sandbox is over before its work was. */
+/** The reason why a sandbox ended before its work did. */
 export type SandboxDeath =
   | { readonly kind: "timeout" }
   | { readonly kind: "oom" }
@@ -86,7 +88,7 @@ export type SandboxDeath =
 export class SandboxDied extends Error {
   override readonly name = "SandboxDied";
   readonly death: SandboxDeath;
-  /** What the command that was running had printed. */
+  /** The output of the running command up to then. */
   readonly partial: {
     readonly stdout: BoundedOutput;
     readonly stderr: BoundedOutput;
@@ -100,34 +102,37 @@ export class SandboxDied extends Error {
   }
 }
 
-/** One container with one attempt in it (S1). */
+/** One container with one attempt in it. */
 export interface Sandbox {
   readonly id: string;
   readonly imageId: string;
-  /** True when the code inside cannot forge what the supervisor says (supervisor/sealed-supervisor.ts, P2). */
+  /** True when the code inside cannot forge the supervisor's frames (supervisor/sealed-supervisor.ts). */
   readonly sealed: boolean;
-  /** Ask of it to the first word of its supervisor. */
+  /** Time from the request to the supervisor's hello. */
   readonly bootMs: number;
   /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */
   run(command: Command): Promise<CommandExit>;
   /** Unpacks an uncompressed tar into /workspace. */
   putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void>;
-  /** Removes paths of /workspace; one that is not there is no fault. */
+  /** Removes paths of /workspace. A missing path is no error. */
   remove(paths: readonly string[]): Promise<void>;
-  /** /workspace is as `baseline` now: later comparing may use it. Before the first command; it changes no result. */
+  /**
+   * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
+   * result. Call it before the first command.
+   */
   remember?(baseline: Baseline): Promise<void>;
-  /** Tells what differs from `baseline`; rejects with Refusal by a named rule. */
+  /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**
-   * Makes connections to 127.0.0.1:port inside come out of `dial`; null, or why it cannot. Without it, and where a
-   * provider does not have it, there is no network of any kind.
+   * Carries connections to 127.0.0.1:port inside the sandbox to `dial`. Resolves to null, or to the reason why it cannot.
+   * A sandbox without a call to this, or of a provider without it, has no network of any kind.
    */
   network?(port: number, dial: () => Duplex): Promise<string | null>;
-  /** Says in the engine's own listing whose it is now; a failure changes nothing. */
+  /** Shows the new owner in the engine's own listing. A failure changes nothing. */
   assign(name: string): Promise<void>;
-  /** Resolves when the container is gone, for whatever reason. */
+  /** Resolves when the container is gone, for any reason. */
   readonly gone: Promise<void>;
-  /** Ends it at once. Idempotent; resolves when the container is gone. */
+  /** Ends the sandbox at once. Idempotent; resolves when the container is gone. */
   destroy(why: SandboxDeath): Promise<void>;
 }
 
@@ -137,26 +142,26 @@ export interface SandboxOrder {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Which limits a provider can hold a sandbox to. What it cannot, it says; the rest holds everywhere. */
+/** The limits that a provider can enforce. It reports those it cannot; everything else holds for every provider. */
 export interface Enforced {
   readonly memory: boolean;
   readonly processes: boolean;
 }
 
-/** Where sandboxes come from. */
+/** A source of sandboxes. */
 export interface SandboxProvider {
   readonly name: ProviderName;
-  /** True only for what was seen to hold; for a provider that has to ask, after its first sandbox. */
+  /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
-  /** Started, as ordered, empty, with a supervisor that has said hello. */
+  /** Starts an empty sandbox as ordered. Resolves when its supervisor has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;
   ping(): Promise<void>;
 }
 
-/** A provider and all that must go on around it while a runner lives: its reaper, its watchdog, its connections. */
+/** A provider with everything that runs around it while a runner lives: its reaper, its watchdog, its connections. */
 export interface ProviderHost {
   readonly provider: SandboxProvider;
-  /** Ends what goes on around it; sandboxes that are held are their holders' to destroy first. */
+  /** Ends everything around the provider. Holders must destroy their sandboxes first. */
   close(): Promise<void>;
 }

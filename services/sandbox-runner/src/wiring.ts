@@ -1,8 +1,8 @@
 /**
- * Puts the sandbox-runner together: provider, pool, service.
+ * Assembles the sandbox-runner: provider, pool, services.
  *
- * Lifecycle: waiting for the provider and the image (said in the log, with the remedy, until both are there) -> serving
- * -> draining (jobs finish) -> stopped (nothing of this runner is left).
+ * Lifecycle: waiting for the provider and the image (the log says what is missing, with the remedy) -> serving ->
+ * draining (jobs finish) -> stopped (no container of this runner is left).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
@@ -21,7 +21,7 @@ import {
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
 import { Evidence } from "./jobs/evidence.ts";
-import { Furnisher } from "./pool/furnisher.ts";
+import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
 import { WarmPool } from "./pool/pool.ts";
 import { TreeArchive } from "./workspace/tree-archive.ts";
@@ -37,7 +37,7 @@ import { Slots } from "./jobs/slots.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
 const RETRY_MS = 2_000;
-/** Seldom mended by waiting, and each try may cost somebody something. */
+/** Waiting seldom helps here, and each try may cost money or time. */
 const REFUSALS: ReadonlySet<string> = new Set(["ANT_SANDBOX_PROVIDER", "ANT_SANDBOX_REFUSED"]);
 const REFUSED_RETRY_MS = 30_000;
 const TEND_MS = 30_000;
@@ -72,7 +72,7 @@ export async function startSandboxRunner(
   const image = await images.standard();
   const repos = openBlobs(bus, BUCKETS.repos);
   const trees = new TreeArchive(config.treeDirectory, repos, config.treeBytes);
-  const furnisher = new Furnisher(trees);
+  const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,
     bounds: { warm: config.warm, slots: config.slots },
@@ -82,7 +82,7 @@ export async function startSandboxRunner(
       limits: defaults,
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
     }),
-    furnish: (sandbox) => furnisher.furnish(sandbox),
+    preload: (sandbox) => preloader.preload(sandbox),
     onFailure: (error) => log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool"),
     now: () => performance.now(),
   });
@@ -93,7 +93,7 @@ export async function startSandboxRunner(
     defaults,
     image: (asked) => images.resolve(asked),
     lease: async (order, job, tree) => {
-      furnisher.wanted(tree);
+      preloader.wanted(tree);
       const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
@@ -108,7 +108,7 @@ export async function startSandboxRunner(
   const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
-  // What has grown too old while nobody asked is replaced before somebody does (W4).
+  // Replaces sandboxes that have grown too old, before a job asks for one.
   const tending = setInterval(() => {
     pool.refill();
   }, TEND_MS);
@@ -139,7 +139,7 @@ export async function startSandboxRunner(
   };
 }
 
-/** A container that cannot be removed is told, and is no reason to leave the jobs or the provider (N4, W9). */
+/** A container that cannot be removed is reported, but the jobs and the provider are still ended properly. */
 async function ended(
   pool: WarmPool,
   sessions: SessionService,
@@ -158,7 +158,7 @@ function measuresOf(pool: WarmPool): readonly Measure[] {
   return [
     {
       name: "antiphon_sandbox_pool",
-      help: "Sandboxes that are ready, starting and leased, and how many the pool means to have ready.",
+      help: "Sandboxes that are ready, starting and leased, and how many the pool wants ready.",
       read: () => {
         const { ready, starting, leased } = pool.counts;
         return { ready, starting, leased, wanted: pool.measures.wanted };
@@ -172,7 +172,7 @@ function measuresOf(pool: WarmPool): readonly Measure[] {
   ];
 }
 
-/** The provider and its image, however long they take; what is missing is said with its remedy. */
+/** Waits for the provider and its image as long as it takes, and logs what is missing with its remedy. */
 async function ready(
   readConfig: () => SandboxConfig,
   identity: Omit<RunnerIdentity, "instance">,
@@ -182,7 +182,7 @@ async function ready(
   for (let attempt = 0; ; attempt += 1) {
     signal.throwIfAborted();
     const config = readConfig();
-    refuseProvider(config); // no waiting mends this
+    refuseProvider(config); // waiting cannot help here
     try {
       return { config, host: await openProviderHost(config, identity, { log, journal }) };
     } catch (error) {

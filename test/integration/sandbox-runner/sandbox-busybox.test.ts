@@ -1,4 +1,4 @@
-/** An image of BusyBox alone, whose tools read ahead: with the sealed supervisor given to it, and with the plain one. */
+/** An image of BusyBox alone, whose tools read ahead: with the sealed supervisor sent to it, and with the plain one. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
@@ -11,7 +11,7 @@ const test = testEngine("busybox");
 const over = { kind: "canceled", reason: "test over" } as const;
 let image: MinimalImage;
 let serial = 0;
-/** As a runner has it: with an image to take the sealed supervisor from. */
+/** Set up as in a runner: with an image to take the sealed supervisor from. */
 let giving: DockerProvider;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(() => {
 
 const leftovers = async (): Promise<string[]> => (await test.containers()).map(({ name }) => name);
 
-sandboxConformance("BusyBox, given the sealed supervisor", {
+sandboxConformance("BusyBox with the sealed supervisor sent to it", {
   provider: () => giving,
   order: (limits) => test.order(limits, image.id),
   leftovers,
@@ -53,13 +53,13 @@ async function inAlone<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
 }
 
 describe("the plain supervisor in an image whose head reads ahead", () => {
-  it("has such a head: what it did not print is lost to the next that reads", () =>
+  it("really has such a head: the next reader does not get the bytes that it read ahead", () =>
     inAlone(async (sandbox) => {
       const script = "printf 'one\\ntwo\\n' | (head -c 4; cat)";
       expect((await sandbox.run(shell(script))).stdout.bytes.toString()).toBe("one\n");
     }));
 
-  it("P13: takes one frame at a time, so that nothing sent is lost", () =>
+  it("takes one frame at a time, so that nothing sent is lost", () =>
     inAlone(async (sandbox) => {
       const pieces = Array.from({ length: 100 }, (_, i) => Buffer.from(`${i}\n`.repeat(i + 1)));
       for (let round = 0; round < 3; round += 1) {
@@ -72,7 +72,7 @@ describe("the plain supervisor in an image whose head reads ahead", () => {
       }
     }));
 
-  it("P14: ends by name where what is sent does not fit /tmp, and runs nothing of it", () =>
+  it("ends with a named reason when the input does not fit in /tmp, and runs none of it", () =>
     inAlone(async (sandbox) => {
       const stdin = Buffer.alloc(8 * 1024 * 1024, "x 000000001\n");
       const ended = await sandbox.run(shell("echo ran", { stdin })).catch((error: unknown) => error);

@@ -1,4 +1,4 @@
-/** What the supervisor says has changed, beside what a whole archive of the same workspace says (P11). */
+/** Compares the supervisor's report of changes with the changes in a whole archive of the same workspace. */
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ afterAll(async () => {
 const bounds = collectBounds();
 const MiB = 1024 * 1024;
 
-/** Small and empty ones, one just below and two above what is remembered, odd names, several directories. */
+/** Small and empty files, one just below and two above the size that is remembered, odd names, several directories. */
 const FILES: Readonly<Record<string, string>> = {
   a: "a\n",
   empty: "",
@@ -88,20 +88,20 @@ async function after(sandbox: Sandbox, script: string): Promise<readonly string[
   return said(sandbox.collect(BASELINE, bounds));
 }
 
-/** Paths only, without modes and sums. */
+/** Only the paths, without modes and hashes. */
 function paths(changes: readonly string[]): readonly string[] {
   return changes.map((change) => change.replace(/ 100(644|755) [0-9a-f]{64}$/, ""));
 }
 
 const MAPPED = `python3 -c 'import mmap; f=open("a","r+b"); m=mmap.mmap(f.fileno(),2); m[0]; m[0]=98; m.close()'`;
 
-describe("what changed in a workspace", () => {
+describe("the changes in a workspace", () => {
   it.each([
     ["nothing", "cat d/one > /tmp/x", []],
     ["a shared mapping, same size, no time stamp touched", MAPPED, ["+a"]],
     ["a file grown by one byte", "printf x >> a", ["+a"]],
     ["an empty file grown", "printf x > empty", ["+empty"]],
-    ["the largest remembered one grown past what is remembered", "printf m >> g/most", ["+g/most"]],
+    ["the largest remembered file, grown past the remembered size", "printf m >> g/most", ["+g/most"]],
     ["a file made shorter", "printf o > d/one", ["+d/one"]],
     [
       "the last byte of a large one",
@@ -125,7 +125,7 @@ describe("what changed in a workspace", () => {
     ["a name with a newline, removed", "rm odd/new*", ["-odd/new\nline"]],
     ["a name with a newline, changed", 'for f in odd/new*; do echo more >> "$f"; done', ["+odd/new\nline"]],
     ["a repository of its own", "mkdir .git d/.git; echo x > .git/x; echo y > d/.git/y", []],
-  ])("P11: %s", async (_name, script, expected) => {
+  ])("are found by the bytes: %s", async (_name, script, expected) => {
     await inWorkspace(async (sandbox) => {
       const changes = await after(sandbox, script);
       expect(paths(changes)).toEqual(expected);
@@ -143,22 +143,22 @@ describe("what changed in a workspace", () => {
       "type-symlink",
     ],
     ["a new name with a newline", "echo > 'x\ny'", "path-control"],
-    ["a new name that is no text", "printf '\\377' > /tmp/n; echo > \"$(cat /tmp/n)\"", "path-text"],
+    ["a new name that is not UTF-8", "printf '\\377' > /tmp/n; echo > \"$(cat /tmp/n)\"", "path-text"],
     ["a directory too deep to be entered", `p=${"d".repeat(250)}; mkdir -p $p/$p/$p/$p/x/$p`, "path-length"],
-  ])("P11, C1: %s is refused by name", async (_name, script, rule) => {
+  ])("are refused by a named rule: %s", async (_name, script, rule) => {
     await inWorkspace(async (sandbox) => {
       expect(await after(sandbox, script)).toEqual([rule]);
     });
   });
 
-  it("P11: a socket in a file's place is not there, as for tar", async () => {
+  it("leave out a socket in a file's place, as tar does", async () => {
     const script = `rm a; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("a")'`;
     await inWorkspace(async (sandbox) => {
       expect(paths(await after(sandbox, script))).toEqual(["-a"]);
     });
   });
 
-  it("P11: after changes made up at random it is what a whole archive says", async () => {
+  it("match a whole archive after random changes", async () => {
     const path = fc.constantFrom(...NAMES, "new", "d/new", "d/e/new", "n/e/w");
     const word = (text: string): string => `'${text}'`;
     const change = fc.oneof(
@@ -182,14 +182,14 @@ describe("what changed in a workspace", () => {
     for (let at = 0; at < rounds.length; at += 10) {
       await inWorkspace(async (sandbox) => {
         for (const changes of rounds.slice(at, at + 10)) {
-          await sandbox.run(shell(changes.join("\n"))); // what does not work leaves things as they are
+          await sandbox.run(shell(changes.join("\n"))); // a command that fails leaves the files as they are
           const ours = await said(sandbox.collect(BASELINE, bounds));
           expect({ changes, said: ours }).toEqual({ changes, said: await wholeOf(sandbox) });
           for (const one of paths(ours)) seen.add(one);
         }
       });
     }
-    console.log(`${rounds.length} workspaces, ${seen.size} different changes told as the archive tells them`);
+    console.log(`${rounds.length} workspaces, ${seen.size} different changes, all as in the archive`);
     expect(seen.size).toBeGreaterThan(30);
   }, 60_000);
 });

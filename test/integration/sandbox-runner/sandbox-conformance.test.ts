@@ -1,4 +1,4 @@
-/** The public conformance suite of sandbox providers, on each that runs for real here. */
+/** The public conformance suite of sandbox providers, on each provider that can run here without a stand-in. */
 import { existsSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { BubblewrapProvider } from "../../../services/sandbox-runner/src/providers/bubblewrap/bubblewrap-provider.ts";
@@ -29,7 +29,7 @@ sandboxConformance("bubblewrap", {
 });
 
 describe("bubblewrap", () => {
-  it("Y8: can make a sandbox here, and says why where it cannot", async () => {
+  it("can make a sandbox here, and gives the reason where it cannot", async () => {
     await bubblewrap.ping();
     const none = new BubblewrapProvider({ instance, path: "/nowhere", newName: () => "none" });
     await expect(none.ping()).rejects.toMatchObject({
@@ -38,14 +38,14 @@ describe("bubblewrap", () => {
     });
   });
 
-  it("Y5: says that it limits where a cgroup can be made, and only there", async () => {
+  it("reports that it enforces limits exactly where a cgroup can be made", async () => {
     const sandbox = await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
     await sandbox.destroy({ kind: "canceled", reason: "test over" });
     const limited = canLimit();
     expect(bubblewrap.enforces).toEqual({ memory: limited, processes: limited });
   });
 
-  it("Y7: shows nothing of this host but its programs", async () => {
+  it("shows only the programs of this host", async () => {
     const sandbox = await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
     try {
       expect(sandbox.sealed).toBe(true);
@@ -73,7 +73,7 @@ describe("bubblewrap", () => {
     ["keyctl", "perl -e 'exit(syscall(250, 0, 0, 0) >= 0 ? 0 : 1)'"],
     ["a packet socket", "perl -e 'socket(my $s, 17, 3, 768) and exit 0; exit 1'"],
     ["AF_ALG", "perl -e 'socket(my $s, 38, 5, 0) and exit 0; exit 1'"],
-  ])("Y4: refuses %s", async (_name, script) => {
+  ])("refuses %s", async (_name, script) => {
     const sandbox = await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
     try {
       const { exitCode } = await sandbox.run({
@@ -98,7 +98,7 @@ function canLimit(): boolean {
   return trial !== null;
 }
 
-/** A sandbox's cgroup goes with its last process. */
+/** The cgroups that are left. A sandbox's cgroup is removed with its last process. */
 function cgroups(): string[] {
   const places = [`/sys/fs/cgroup/memory/antiphon-${instance}`, `/sys/fs/cgroup/antiphon-${instance}`];
   return places.flatMap((place) =>

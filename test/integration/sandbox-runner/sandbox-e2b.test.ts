@@ -47,14 +47,14 @@ describe("e2b", () => {
     expect(await until(left, (found) => found.length === 0, 5_000)).toEqual([]);
   });
 
-  it("says that it enforces what the machine's kernel has been seen to limit", async () => {
+  it("reports as enforced the limits that a machine's kernel was seen to enforce", async () => {
     const fresh = new E2bProvider({ template: service.template, access: accessTo(service) });
     expect(fresh.enforces).toEqual({ memory: false, processes: false });
     await (await fresh.start(order())).destroy(OVER);
     expect(fresh.enforces).toEqual({ memory: true, processes: true });
   });
 
-  it("V3: nothing in it leads back to the terminal that its frames go through", async () => {
+  it("contains nothing that leads to the terminal of its frames", async () => {
     const sandbox = await provider.start(order());
     try {
       const look = [
@@ -64,8 +64,8 @@ describe("e2b", () => {
       ];
       const said = await sandbox.run(shell(look.join("; ")));
       const [pid1 = "", processes, absent, ...rest] = String(said.stdout.bytes).trim().split("\n");
-      expect(pid1).toBe("1 0 1 0"); // PID 1, of no parent in here, in a session of its own, without a terminal
-      expect(Number(processes)).toBeLessThanOrEqual(4); // it, sh, ls, grep: no launcher
+      expect(pid1).toBe("1 0 1 0"); // PID 1, without a parent inside, in a session of its own, without a terminal
+      expect(Number(processes)).toBeLessThanOrEqual(4); // the supervisor, sh, ls, grep: no launcher
       expect(absent).toBe("2");
       expect(rest.map((line) => line.trim())).toEqual(["0", "?"]);
       expect(String((await sandbox.run(shell("echo on"))).stdout.bytes)).toBe("on\n");
@@ -75,12 +75,12 @@ describe("e2b", () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ["says nothing about internet access", { allowInternetAccess: null }],
-    ["says that it allows internet access", { allowInternetAccess: true }],
+    ["does not mention internet access", { allowInternetAccess: null }],
+    ["reports that it allows internet access", { allowInternetAccess: true }],
     ["lets it reach a host", { network: { allowOut: ["example.com"] } }],
     ["would pause it", { lifecycle: { onTimeout: "pause", autoResume: false } }],
     ["mixes it up with another", { metadata: {} }],
-  ])("V5: a machine is refused, unused, when the service %s", async (_what, change) => {
+  ])("refuses a machine before its first command when the service %s", async (_what, change) => {
     service.asked.length = 0;
     service.says = (facts) => ({ ...facts, ...change });
     await expect(provider.start(order())).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
@@ -91,7 +91,7 @@ describe("e2b", () => {
     ).toEqual([]);
   });
 
-  it("V6: a holder that is killed leaves a machine for no longer than its lease", async () => {
+  it("ends a killed holder's machine within its lease time", async () => {
     const words = [service.url, service.apiKey, service.template, "2000"];
     const holder = spawn(process.execPath, ["--import", "tsx", HOLDER, ...words], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -107,12 +107,12 @@ describe("e2b", () => {
         8_000,
       ),
     ).toBeGreaterThan(before + 5);
-    expect(service.running()).toHaveLength(1); // past its first lease: it was renewed
+    expect(service.running()).toHaveLength(1); // past its first lease, so it was renewed
     holder.kill("SIGKILL");
     expect(await until(left, (found) => found.length === 0, 8_000)).toEqual([]);
   });
 
-  it("V7: a machine that the service loses ends its sandbox by name", async () => {
+  it("ends a sandbox with a named reason when the service loses its machine", async () => {
     const sandbox = await provider.start(order());
     const running = sandbox.run(shell("sleep 60")).catch((error: unknown) => error);
     await service.loseMachines();
@@ -120,7 +120,7 @@ describe("e2b", () => {
     await sandbox.gone;
   });
 
-  it("V8: the key is in nothing that reaches a machine, is not to be found in one, and is not told in a failure", async () => {
+  it("sends the key to no machine, leaves it in none, and puts it in no error", async () => {
     service.asked.length = 0;
     const sandbox = await provider.start(order());
     const search =
@@ -143,7 +143,7 @@ describe("e2b", () => {
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(apiKey);
   });
 
-  it("V9: no key, a wrong key, no such template and a service out of reach are said before a job is taken", async () => {
+  it("reports a missing or wrong key, a missing template and an unreachable service before a job is taken", async () => {
     const open = (change: object, template = service.template) =>
       openE2bHost({ template, access: { ...accessTo(service), ...change } }, order());
     await expect(open({ apiKey: null })).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe("e2b", () => {
     }
   });
 
-  it("V8: a runner in production takes a job with it: the outcome names e2b, the key is in no record and no log line", async () => {
+  it("runs a job in a production runner: the outcome names e2b, and the key is in no record and no log line", async () => {
     const nats = await startNats();
     const directory = mkdtempSync(join(tmpdir(), "antiphon-e2b-"));
     const runner = spawn(process.execPath, [ANTIPHON, "serve", "--role", "sandbox-runner"], {

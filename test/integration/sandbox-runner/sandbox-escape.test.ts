@@ -1,7 +1,4 @@
-/**
- * What code in a sandbox tries, on the real engine with the real image. The titles name the promises:
- * D (providers/container-spec.ts) and P (supervisor/sealed-supervisor.ts).
- */
+/** Attacks by code in a sandbox, on the real engine with the real image. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SEALED_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/sealed-supervisor.ts";
 import { PLAIN_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/plain-supervisor.ts";
@@ -23,7 +20,7 @@ describe("code in a sandbox", () => {
     await test.expectNoContainers();
   });
 
-  it(`D: gets none of ${SYSCALL_PROBES.length} system calls past the filter`, async () => {
+  it(`gets none of ${SYSCALL_PROBES.length} system calls past the filter`, async () => {
     const script = syscallProbeScript(SYSCALL_PROBES);
     const { stdout, stderr, exitCode } = await sandbox.run(
       shell("", { argv: ["python3", "-"], stdin: Buffer.from(script) }),
@@ -35,12 +32,12 @@ describe("code in a sandbox", () => {
     expect(holes.map(({ name }, i) => `${name}: ${String(answers[i])}`)).toEqual([]);
   });
 
-  it.each(SHELL_PROBES)("D, P: cannot $name", async ({ script }) => {
+  it.each(SHELL_PROBES)("cannot $name", async ({ script }) => {
     const { exitCode } = await sandbox.run(shell(script, { timeoutMs: 10_000 }));
     expect(exitCode).not.toBe(0);
   });
 
-  it("D: is under the same watch in every kind of program that is meant to run", async () => {
+  it("can run every kind of program that builds and tests need", async () => {
     const programs = [
       "node -e 'process.stdout.write(String(6 * 7))'",
       "python3 -c 'print(6 * 7, end=\"\")'",
@@ -57,7 +54,7 @@ describe("code in a sandbox", () => {
   });
 });
 
-describe("what code in a sandbox says about itself", () => {
+describe("code that attacks its supervisor", () => {
   afterEach(() => test.expectNoContainers());
 
   async function inFresh<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
@@ -69,7 +66,7 @@ describe("what code in a sandbox says about itself", () => {
     }
   }
 
-  it("P1: is output, also when it looks like a frame of the supervisor", () =>
+  it("sandbox-runner/S2: only produces output when it prints a frame of the supervisor", () =>
     inFresh(async (sandbox) => {
       const forged = "x 000000011\n0 0 0 0 0 0";
       const exit = await sandbox.run(
@@ -78,7 +75,7 @@ describe("what code in a sandbox says about itself", () => {
       expect([exit.exitCode, exit.stdout.tail]).toEqual([7, forged]);
     }));
 
-  it("P1: is all it holds: three pipes of its own, and no other open file", () =>
+  it("holds three pipes of its own, and no other open file", () =>
     inFresh(async (sandbox) => {
       const { stdout } = await sandbox.run(shell("ls -l /proc/self/fd | awk 'NR > 1 { print $9, $11 }'"));
       const held = stdout.tail.trim().split("\n");
@@ -90,7 +87,7 @@ describe("what code in a sandbox says about itself", () => {
       ]);
     }));
 
-  it("P2: cannot be written into the supervisor's stream by any way a file can be opened", () =>
+  it("sandbox-runner/S2: cannot write into the supervisor's stream by any way to open a file", () =>
     inFresh(async (sandbox) => {
       const attempts = [
         "for f in /proc/1/fd/* /proc/1/fd/0 /proc/1/fd/1 /proc/1/fd/2 /proc/1/task/*/fd/1 /proc/*/fd/*; do printf 'x 000000011\\n0 0 0 0 0 0' 2>/dev/null > $f; done",
@@ -107,15 +104,15 @@ describe("what code in a sandbox says about itself", () => {
   it.each([
     ["perl", SEALED_SUPERVISOR],
     ["sh", PLAIN_SUPERVISOR],
-  ])("P12: has no use for a supervisor of its own: %s is PID 1 or nothing", (program, source) =>
+  ])("cannot start a supervisor of its own, which only runs as PID 1: %s", (program, source) =>
     inFresh(async (sandbox) => {
       const script = `sleep 60 & ${program} ${program === "sh" ? "-c" : "-e"} "$SOURCE" </dev/null; echo "$?"; kill -0 $!`;
       const { stdout, exitCode } = await sandbox.run(shell(script, { env: { SOURCE: source } }));
-      expect([Number(stdout.tail) > 0, exitCode]).toEqual([true, 0]); // It ended itself, and its neighbour lives.
+      expect([Number(stdout.tail) > 0, exitCode]).toEqual([true, 0]); // It exited, and its neighbour lives.
     }),
   );
 
-  it("P3: does not end, stop or confuse the supervisor by any signal", () =>
+  it("cannot end, stop or confuse the supervisor by any signal", () =>
     inFresh(async (sandbox) => {
       const exit = await sandbox.run(
         shell(
@@ -126,7 +123,7 @@ describe("what code in a sandbox says about itself", () => {
       expect((await sandbox.run(shell("exit 6"))).exitCode).toBe(6);
     }));
 
-  it("P4: ends with its step: nothing it started sees the next", () =>
+  it("sandbox-runner/S3: ends with its step: none of its processes live on into the next", () =>
     inFresh(async (sandbox) => {
       const script =
         "setsid sh -c 'sleep 60; echo late' & (sleep 60 &) & nohup sleep 60 >/dev/null 2>&1 & echo started";
@@ -137,18 +134,18 @@ describe("what code in a sandbox says about itself", () => {
       expect(Number(stdout.tail)).toBeLessThanOrEqual(4); // the supervisor, sh, ls, grep
     }));
 
-  it("P5: cannot change another process of its own step", () =>
+  it("cannot change another process of its own step", () =>
     inFresh(async (sandbox) => {
       const judged =
         "for p in /proc/[0-9]*; do printf x > $p/mem; done 2>/dev/null; for p in /proc/[0-9]*; do dd if=/dev/zero of=$p/mem bs=1 count=1 seek=4096 conv=notrunc; done 2>&1 | grep -c 'Permission denied'";
       const { stdout } = await sandbox.run(shell(judged));
       const { landlock } = sandbox as Sandbox & { landlock: number };
-      // Without Landlock in the kernel this rests on ptrace's rules alone, and the runner says so.
+      // Without Landlock in the kernel only ptrace's rules protect the process, and the runner reports that.
       if (landlock > 0) expect(Number(stdout.tail)).toBeGreaterThan(1);
       else expect(landlock).toBe(0);
     }));
 
-  it("P6: writes byte by byte and is heard in pieces, one in a millisecond at most", () =>
+  it("is read in at most one piece a millisecond when it writes byte by byte", () =>
     inFresh(async (sandbox) => {
       const bytes = 10_000;
       const crumbs = `$| = 1; for (1 .. ${bytes}) { syswrite($_ % 2 ? STDOUT : STDERR, "x"); select(undef, undef, undef, 0.00001) }`;
@@ -156,11 +153,11 @@ describe("what code in a sandbox says about itself", () => {
       const onOutput = (): void => void (pieces += 1);
       const exit = await sandbox.run(shell("", { argv: ["perl", "-e", crumbs], onOutput }));
       expect(exit.stdout.produced + exit.stderr.produced).toBe(bytes);
-      expect(pieces).toBeLessThan(64 + 2 * exit.durationMs); // of two streams
+      expect(pieces).toBeLessThan(64 + 2 * exit.durationMs); // for two streams
       expect(pieces).toBeLessThan(bytes / 2);
     }));
 
-  it("P7: is over when its runner's end of the stream closes", async () => {
+  it("ends when its runner's end of the stream closes", async () => {
     const { engine, instance } = test;
     const sandbox = await test.provider.start(await test.order());
     const running = sandbox.run(shell("trap '' TERM INT HUP; sleep 60")).catch(() => undefined);

@@ -1,11 +1,11 @@
-/** A machine made a sandbox: the launcher of supervisor/guest.ts in machines that have, or have not, what it needs. */
+/** Tests the launcher of supervisor/guest.ts, in machines that have what it needs and in machines that do not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { sandboxImage, shell, SMALL } from "../../support/docker.ts";
 import { startGuestMachine, type GuestMachine } from "../../support/guest-machine.ts";
 
 const OVER = { kind: "canceled", reason: "test over" } as const;
-/** The cgroups are out of the launcher's sight: a kernel without them, or one that another hand holds. */
+/** Hides the cgroups from the launcher, as on a kernel without them. */
 const NO_CGROUPS = libc('mount(b"none", b"/sys/fs/cgroup", b"tmpfs", 0, None)');
 const NO_PROC = libc('umount2(b"/proc", 2)');
 
@@ -29,7 +29,10 @@ async function inGuest<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
   }
 }
 
-/** An agent as machines have one: on every address, on an abstract name, and in files that everybody may write to. */
+/**
+ * An agent like those of real machines: it listens on every address, on an abstract name, and at sockets that all may
+ * write to.
+ */
 const AGENT = `
 import os, socket, threading
 os.umask(0)
@@ -43,7 +46,7 @@ serve(socket.AF_INET, ("0.0.0.0", 4321)); serve(socket.AF_UNIX, "\\0agent")
 serve(socket.AF_UNIX, "/run/agent.sock"); serve(socket.AF_UNIX, "/srv/agent/sock")
 print("serving", flush=True)`;
 
-/** Who answers there, of all the ways to the machine. */
+/** Prints which of all the ways to the machine are answered. */
 const CALL = `
 import socket, sys
 for family, address in [(socket.AF_INET, ("127.0.0.1", 4321)), (socket.AF_INET, (sys.argv[1], 4321)),
@@ -53,19 +56,19 @@ for family, address in [(socket.AF_INET, ("127.0.0.1", 4321)), (socket.AF_INET, 
     except OSError as error: print("nobody")`;
 
 describe("a machine made a sandbox", () => {
-  it("V1: says first that all of it holds, then the supervisor speaks", async () => {
+  it("reports first that every protection holds, then starts the supervisor", async () => {
     const { said, token, code } = await machine.say(SMALL);
     expect(said).toMatch(
       new RegExp(`^${token} memory=1 processes=1\nh \\d{9}\nperl sealed=1 landlock=\\d+$`),
     );
-    expect(code).toBe(0); // its input ended
+    expect(code).toBe(0); // because its input ended
   });
 
   it.each([
     ["is not its root", true, { user: "65532:65532" }, "not root in the machine"],
     ["may make no namespaces", false, {}, "new namespaces: Operation not permitted"],
     ["has no /proc", true, { before: NO_PROC }, "no /proc"],
-  ])("V1: says what could not be had, and runs nothing, where it %s", async (_what, privileged, how, why) => {
+  ])("names the missing protection, and runs nothing, where it %s", async (_what, privileged, how, why) => {
     const other = await startGuestMachine(sandboxImage(), { privileged, network: "none" });
     try {
       const { said, token, code } = await other.say(SMALL, how);
@@ -76,12 +79,12 @@ describe("a machine made a sandbox", () => {
     }
   });
 
-  it("V1: which part could not be had is what its provider hears", async () => {
+  it("makes the provider fail with the missing protection", async () => {
     const asNobody = machine.launch(SMALL, { user: "65532:65532" });
     await expect(asNobody).rejects.toThrow(/^not root in the machine$/);
   });
 
-  it("V2: cannot reach what the machine can, its agent least of all", async () => {
+  it("cannot reach the machine's network or its agent", async () => {
     await machine.exec(
       `cat > /agent.py <<'END'\n${AGENT}\nEND\nsetsid python3 /agent.py > /agent.log 2>&1 < /dev/null &\n` +
         "until grep -q serving /agent.log; do :; done",
@@ -100,7 +103,7 @@ describe("a machine made a sandbox", () => {
     });
   });
 
-  it("V4: reports a limit that the kernel does not hold it to, and it is not held to it", async () => {
+  it("reports a limit as not enforced where the kernel does not enforce it", async () => {
     const other = await startGuestMachine(sandboxImage(), { network: "none" });
     try {
       const { sandbox, enforced } = await other.launch(SMALL, { before: NO_CGROUPS });
@@ -114,7 +117,7 @@ describe("a machine made a sandbox", () => {
     }
   });
 
-  it("V4: is held to what it reports", () =>
+  it("enforces the limits that it reports as enforced", () =>
     inGuest(async (sandbox) => {
       const many = "i=0; while [ $i -lt 100 ]; do sleep 5 & i=$((i+1)); done 2>/dev/null; exit 1";
       expect((await sandbox.run(shell(many))).pidsRefused).toBeGreaterThan(0);

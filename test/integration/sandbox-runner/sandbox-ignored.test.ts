@@ -1,4 +1,7 @@
-/** What git ignores never leaves a sandbox: our reading of its rules beside git's own, and projects with links. */
+/**
+ * Ignored files never leave a sandbox: our reading of git's rules is compared with git's own, and projects contain
+ * links.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +28,7 @@ afterAll(async () => {
 const bounds = { ...collectBounds(), gitignore: true };
 
 describe("gitignore(5)", () => {
-  it("U1: is read as git reads it, on projects made up at random", () => {
+  it("is evaluated as by git, on random projects", () => {
     const names = fc.constantFrom("a", "b", "ab", "build", "x.log", "keep.log", ".env", "a b", "[a]", "ü");
     const paths = fc.uniqueArray(
       fc.array(names, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/")),
@@ -83,7 +86,7 @@ describe("gitignore(5)", () => {
   });
 });
 
-/** Names only: none of them is there, so a path is no directory, and its parents are. */
+/** Asks git about paths that do not exist, so that each path is a file and its parents are directories. */
 function ignoredByGit(repo: string, paths: readonly string[]): string[] {
   const input = paths.map((path) => `./${path}\0`).join("");
   try {
@@ -115,7 +118,7 @@ function baselineOf(files: Record<string, string>): Baseline {
   );
 }
 
-/** The changes a script makes to TREE, or the rule it is refused by. */
+/** The changes that a script makes to TREE, or the rule that refuses them. */
 async function changesOf(script: string, remember = true): Promise<readonly string[]> {
   const sandbox = await test.provider.start(await test.order({ workspaceInodes: 40_000 }));
   try {
@@ -162,7 +165,7 @@ describe("projects with links", () => {
       "mkdir dist; echo > dist/x; rm tool/run",
       ["-tool/run"],
     ],
-  ])("C5: %s lands as what git would add", async (_name, script, expected) => {
+  ])("%s: the changes are what git would add", async (_name, script, expected) => {
     expect(await changesOf(script)).toEqual(expected);
     expect(await changesOf(script, false)).toEqual(expected);
   });
@@ -184,11 +187,11 @@ describe("projects with links", () => {
     ["a rule file that is a link", "ln -sf /etc/passwd .gitignore; ln -s / x.tmp", "type-symlink"],
     ["a hard link that is not ignored", "echo a > a; ln a b", "type-hardlink"],
     [
-      "a path too deep to be ignored unseen",
+      "a path that is too deep, even below an ignored directory",
       "p=d; for i in 1 2 3 4 5 6 7 8; do p=$p/$(printf %0200d 0); done; mkdir -p $p",
       "path-length",
     ],
-  ])("C1: %s is refused by name", async (_name, script, rule) => {
+  ])("%s is refused by a named rule", async (_name, script, rule) => {
     expect(await changesOf(script)).toEqual([rule]);
   });
 
@@ -205,11 +208,11 @@ describe("projects with links", () => {
     ],
     ["the executable bit alone", "chmod +x src/a.js", "+src/a.js"],
     ["another file of the same bytes in its place", "cp src/a.js n; mv n src/a.js", null],
-  ])("P11: a change by %s is told by the bytes", async (_name, script, expected) => {
+  ])("a change by %s is found by the bytes", async (_name, script, expected) => {
     expect(await changesOf(script)).toEqual(expected === null ? [] : [expected]);
   });
 
-  it("C5: holds for what a plain supervisor sends, too", async () => {
+  it("the rules also hold for an archive from a plain supervisor", async () => {
     const tar = rawTar(
       ...Object.entries(TREE).map(([name, content]) => ({ name: `./${name}`, content })),
       { name: "./node_modules/.bin/x", type: "2", link: "../y" },

@@ -1,4 +1,4 @@
-/** Images: any with a POSIX shell will do, and which one may be used is decided by its digest (images.ts, IM). */
+/** Images: any image with a POSIX shell works, and its digest decides whether it may be used. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ let other: MinimalImage;
 let withVolume: MinimalImage;
 let directory: string;
 let serial = 0;
-/** As a runner has it: with an image to take the sealed supervisor from. */
+/** Set up as in a runner: with an image to take the sealed supervisor from. */
 let provider: DockerProvider;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function inMinimal<T>(from: DockerProvider, use: (sandbox: Sandbox) => Pro
 }
 
 describe("an image with a shell and no perl", () => {
-  it("P2 P10: gets the sealed supervisor, whose stream and files nobody inside can open", () =>
+  it("sandbox-runner/S2: gets the sealed supervisor, whose stream and files no process inside can open", () =>
     inMinimal(provider, async (sandbox) => {
       expect(sandbox.sealed).toBe(true);
       const look = await sandbox.run(
@@ -63,7 +63,7 @@ describe("an image with a shell and no perl", () => {
       for (const refusal of refusals) expect(refusal).toContain("Permission denied");
     }));
 
-  it("runs commands, takes files in and gives changes out, as any other", () =>
+  it("runs commands, takes files in and gives changes out, as any other image", () =>
     inMinimal(provider, async (sandbox) => {
       const { stdout, exitCode } = await sandbox.run(
         shell("echo one > a; mkdir d; echo two > d/b; chmod +x d/b; sed s/one/three/ a; exit 3"),
@@ -76,7 +76,7 @@ describe("an image with a shell and no perl", () => {
       ]);
     }));
 
-  it("works for attempts with nobody to give it a sealed supervisor, and says that it is not sealed", () =>
+  it("works for attempts without a sealed supervisor, and reports that it is not sealed", () =>
     inMinimal(test.provider, async (sandbox) => {
       expect(sandbox.sealed).toBe(false);
       const { stdout } = await sandbox.run(shell("echo hello; cat", { stdin: Buffer.from("you\n") }));
@@ -96,7 +96,7 @@ describe("the allowlist", () => {
       now: () => new Date(0),
     });
 
-  it("IM1: an image is refused by name with what to do, allowed by its digest, and refused again", async () => {
+  it("sandbox-runner/S9: refuses an image with a remedy, allows it by its digest, and refuses it again", async () => {
     const images = open();
     await expect(images.resolve(minimal.ref)).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
@@ -115,7 +115,7 @@ describe("the allowlist", () => {
     await expect(images.resolve(minimal.id)).rejects.toMatchObject({ code: "ANT_SANDBOX_IMAGE_NOT_ALLOWED" });
   });
 
-  it("IM1, IM3: a name that points to other content since is refused, and says so", async () => {
+  it("sandbox-runner/S9: refuses a name that has moved to other content, and says so", async () => {
     const path = join(directory, `images-${(serial += 1)}.json`);
     const elsewhere = {
       ref: minimal.ref,
@@ -124,10 +124,10 @@ describe("the allowlist", () => {
     };
     writeFileSync(path, JSON.stringify({ version: 1, images: [elsewhere] }));
     const images = new Images({ ...optionsOf(path), configured: [] });
-    await expect(images.resolve(minimal.ref)).rejects.toThrow(/allowed was sha256:0000/);
+    await expect(images.resolve(minimal.ref)).rejects.toThrow(/the allowed image was sha256:0000/);
   });
 
-  it("IM2: a list that cannot be read allows the default and nothing else", async () => {
+  it("allows only the default image when its list cannot be read", async () => {
     const path = join(directory, `images-${(serial += 1)}.json`);
     writeFileSync(path, '{"version":1,"images":"all"}');
     const images = new Images({ ...optionsOf(path), configured: [] });
@@ -135,11 +135,11 @@ describe("the allowlist", () => {
     await expect(images.resolve(minimal.ref)).rejects.toMatchObject({ code: "ANT_STATE_CORRUPT" });
   });
 
-  it("knows what the configuration names", async () => {
+  it("allows the images that the configuration names", async () => {
     expect((await open().resolve(other.ref)).id).toBe(other.id);
   });
 
-  it("IM4: takes no image a sandbox cannot be made of, and none that is not there", async () => {
+  it("takes no image that cannot become a sandbox, and none that does not exist", async () => {
     const images = open();
     await expect(images.answer({ op: "allow", ref: withVolume.ref })).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_UNUSABLE",
@@ -162,7 +162,7 @@ describe("the allowlist", () => {
   }
 });
 
-it("what can be no name of an image is said to be none, and is no fault of the engine", async () => {
+it("an invalid image name is reported as such, not as a fault of the engine", async () => {
   for (const name of ["Upper/Case", "a:b:c", "name:"])
     await expect(test.provider.image(name)).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_INVALID",

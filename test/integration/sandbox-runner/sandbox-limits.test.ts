@@ -1,4 +1,4 @@
-/** Every limit ends as a named result, within its bound, and takes its container with it (S1-S3). */
+/** Every limit ends in a named result, within its bound, and takes its container with it. */
 import { afterEach, describe, expect, it } from "vitest";
 import { endingOfDeath, endingOfExit } from "../../../services/sandbox-runner/src/jobs/ending.ts";
 import { Refusal } from "../../../services/sandbox-runner/src/workspace/refusal.ts";
@@ -25,7 +25,7 @@ async function inSandbox<T>(
   }
 }
 
-/** The code a command's end is reported under, "ok" when there is none. */
+/** The code that the end of a command is reported with; "ok" when there is none. */
 async function nameOf(sandbox: Sandbox, command: Command): Promise<string> {
   try {
     return endingOfExit(await sandbox.run(command), "s")?.code ?? "ok";
@@ -76,7 +76,7 @@ describe("a limit", () => {
       "ANT_SANDBOX_OUTPUT",
     ],
   ];
-  it.each(cases)("%s has its name", (_name, command, code) =>
+  it.each(cases)("%s is reported by its code", (_name, command, code) =>
     inSandbox(async (sandbox) => {
       const started = performance.now();
       expect(await nameOf(sandbox, command)).toBe(code);
@@ -84,7 +84,7 @@ describe("a limit", () => {
     }),
   );
 
-  it("that a program copes with is no failure", () =>
+  it("that a program overcomes is no failure", () =>
     inSandbox(async (sandbox) => {
       expect(
         await nameOf(sandbox, shell("dd if=/dev/zero of=big bs=1M count=100 2>/dev/null; rm big; true")),
@@ -93,10 +93,10 @@ describe("a limit", () => {
       expect(await nameOf(sandbox, shell("exit 3"))).toBe("ok");
     }));
 
-  it("of memory that takes the supervisor itself is told apart from a crash", async () => {
+  it("of memory that kills the supervisor itself is distinguished from a crash", async () => {
     const watching = new AbortController();
     const watch = test.provider.watchMemory(test.instance, watching.signal);
-    // The kernel picks the largest; a crowd of small ones leaves it no choice but to go on until all are gone.
+    // The kernel kills the largest process. A crowd of small ones forces it to go on until all are gone.
     await inSandbox(
       async (sandbox) => {
         const crowd =
@@ -110,7 +110,7 @@ describe("a limit", () => {
     await watch;
   });
 
-  it("S1: of time takes the whole tree: the container is gone", async () => {
+  it("of time ends the whole process tree and the container", async () => {
     const sandbox = await test.provider.start(await test.order());
     await expect(sandbox.run(shell("setsid sleep 60 & sleep 60", { timeoutMs: 200 }))).rejects.toThrow(
       SandboxDied,
@@ -119,7 +119,7 @@ describe("a limit", () => {
     await expect(sandbox.run(shell("true"))).rejects.toThrow(SandboxDied);
   });
 
-  it("S3: of what is kept leaves head, tail and a true count", () =>
+  it("of kept output leaves the head, the tail and a true count", () =>
     inSandbox(async (sandbox) => {
       const { stdout } = await sandbox.run(
         shell("echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo last", { keepBytes: 1000 }),
@@ -129,7 +129,7 @@ describe("a limit", () => {
       expect(stdout.bytes.toString()).toMatch(/^first\nx+\n\[\.\.\. \d+ bytes not kept \.\.\.\]\nx+last\n$/);
     }));
 
-  it("B2: of time takes effect in the middle of a tar that never ends", () =>
+  it("of time takes effect in the middle of a tar that never ends", () =>
     inSandbox(async (sandbox) => {
       async function* endless(): AsyncGenerator<Buffer> {
         for (;;) yield await new Promise<Buffer>((resolve) => setImmediate(resolve, Buffer.alloc(65536)));
@@ -142,7 +142,7 @@ describe("a limit", () => {
 });
 
 describe("cancel", () => {
-  it("B4: has the container gone in a second, whatever runs", async () => {
+  it("removes the container within three seconds, whatever runs in it", async () => {
     const figures: number[] = [];
     for (const script of [
       "sleep 60",
@@ -197,11 +197,11 @@ describe("files", () => {
     ["head -c 9M /dev/zero > big", "too-many-bytes"],
     ["for i in $(seq 2100); do : > f$i; done", "too-many-files"],
     ['python3 -c \'import os; [open(f"f{i}", "w").close() for i in range(5100)]\'', "too-many-entries"],
-  ])("S2: made by %s are refused by their rule", async (script, rule) => {
+  ])("sandbox-runner/S5: made by %s are refused by their rule", async (script, rule) => {
     expect(await refusalOf(script)).toBe(rule);
   });
 
-  it("S2: of the ordinary kind come out as they are, binary and executable ones too", () =>
+  it("of the ordinary kind come out unchanged, even binary and executable ones", () =>
     inSandbox(async (sandbox) => {
       const script =
         "mkdir -p a/b; printf '\\0\\377' > a/b/bin; echo '#!/bin/sh' > run; chmod 755 run; echo ü > 'mit leerzeichen'; chmod 4755 run; git init -q .";

@@ -1,6 +1,6 @@
 /**
- * The microsandbox provider against a stand-in of its program, whose machines are containers (support/microsandbox). The
- * real one is asked by `antiphon doctor`, and boots nothing on a machine without virtualization.
+ * The microsandbox provider against a stand-in of its program, whose machines are containers (support/microsandbox).
+ * `antiphon doctor` asks the real program; it boots nothing on a machine without virtualization.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -55,12 +55,12 @@ describe("microsandbox", () => {
     ).toEqual([]);
   });
 
-  it("V10: a machine whose record lets something out is refused, unused, and removed", async () => {
+  it("refuses and removes, before its first command, a machine whose record allows egress", async () => {
     msb.tell({ SAYS_NET: "allow" });
     await expect(provider.start(order())).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
   });
 
-  it("V11: says why no machine boots here, before a job is taken", async () => {
+  it("gives the reason why no machine boots here, before a job is taken", async () => {
     const open = (change: object) => openMicrosandboxHost({ ...options(), ...change }, order());
     msb.tell({ BOOTS: "no" });
     await expect(open({})).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe("microsandbox", () => {
     });
   });
 
-  it("V12: what a dead runner left is removed by the next; a living one's stays", async () => {
+  it("removes the machines of a dead runner at the next start, and keeps those of a living one", async () => {
     const [boot = "", namespace = ""] = ownLabel().split("/");
     const orphan = await provider.start(order(`${boot}/${namespace}/${process.pid}/1`));
     const held = await provider.start(order());
@@ -93,7 +93,7 @@ describe("microsandbox", () => {
     await held.destroy(OVER);
   });
 
-  it("V12, B4: says why a machine was not removed, and that it is gone when it has been", async () => {
+  it("gives the reason why a machine was not removed, and reports its end after the removal", async () => {
     const sandbox = await provider.start(order());
     msb.tell({ REMOVES: "no" });
     await expect(sandbox.destroy(OVER)).rejects.toMatchObject({

@@ -1,7 +1,6 @@
 /**
  * The carrier of a sandbox's traffic on the real engine: loopback inside, frames over stdio, a dialled connection
- * outside. What may pass is the egress gateway's business; here anything does. Titles name P (supervisor/sealed-supervisor.ts) and
- * Y (conversation/net-bridge.ts).
+ * outside. The egress gateway decides what may pass; here everything may.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
@@ -46,7 +45,7 @@ describe("a sandbox's network", () => {
   const python = (program: string) =>
     sandbox.run(shell("", { argv: ["python3", "-c", program], timeoutMs: 30_000 }));
 
-  it("P9: is not there until the runner opens it", async () => {
+  it("does not exist until the runner opens it", async () => {
     const probe = `import socket; s = socket.socket(); print(s.connect_ex(("127.0.0.1", ${PORT})))`;
     expect((await python(probe)).stdout.tail).toBe("111\n");
     expect(await open()).toBeNull();
@@ -54,7 +53,7 @@ describe("a sandbox's network", () => {
     expect((await python(probe)).stdout.tail).toBe("0\n");
   });
 
-  it("Y1: carries bytes both ways, however many, and half-closed streams to their end", async () => {
+  it("carries many bytes both ways, and half-closed streams to their end", async () => {
     serve = (socket) => socket.pipe(socket);
     await open();
     const { stdout, stderr } = await python(`
@@ -73,7 +72,7 @@ print(len(got), hashlib.sha256(got).digest() == hashlib.sha256(data).digest())`)
     expect([stdout.tail, stderr.tail]).toEqual([`${8 << 20} True\n`, ""]);
   });
 
-  it("Y2: lets a slow reader hold up its own connection only", async () => {
+  it("lets a slow reader block only its own connection", async () => {
     const body = randomBytes(4 << 20);
     serve = (socket) => socket.resume().end(body);
     await open();
@@ -97,7 +96,7 @@ print(rest)`);
     expect([stdout.tail, stderr.tail]).toEqual([`${digest}\n`.repeat(3) + `${body.length}\n`, ""]);
   });
 
-  it("Y2: carries 200 connections, at most 64 at once, and the rest wait their turn", async () => {
+  it("carries 200 connections, at most 64 at once, and the others wait", async () => {
     let most = 0;
     serve = (socket) => {
       most = Math.max(most, outside.size);
@@ -118,7 +117,7 @@ print(done)`);
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  it("Y10: breaks for whoever writes on when the other side is gone, though that had taken its leave", async () => {
+  it("breaks a connection for a client that still writes when the other side is gone, even after a clean end", async () => {
     serve = (socket) => socket.once("data", () => socket.resume().end("bye"));
     await open();
     const { stdout, stderr } = await python(`
@@ -132,7 +131,7 @@ except OSError as e: print(type(e).__name__)`);
     expect([stdout.tail, stderr.tail]).toEqual(["b'bye' b''\nBrokenPipeError\n", ""]);
   });
 
-  it("P4: ends with its step: no connection of one step reaches the next", async () => {
+  it("ends its connections with their step", async () => {
     serve = (socket) => socket.resume().on("end", () => socket.end());
     await open();
     const left = await sandbox.run(
@@ -153,12 +152,12 @@ if os.fork() == 0: time.sleep(60)
     expect((await sandbox.run(shell("echo still here"))).stdout.tail).toBe("still here\n");
   });
 
-  it("Y3: of a sandbox that has died is refused for that, not for want of a network", async () => {
+  it("reports the death of the sandbox, not a missing network, when it is opened too late", async () => {
     await sandbox.destroy({ kind: "canceled", reason: "enough" });
     await expect(open()).rejects.toMatchObject({ death: { kind: "canceled", reason: "enough" } });
   });
 
-  it("Y3: dials nothing after the sandbox is over, and drops what was open", async () => {
+  it("dials nothing after the sandbox is over, and drops open connections", async () => {
     serve = (socket) => socket.resume().on("end", () => socket.end());
     await open();
     const running = sandbox

@@ -1,4 +1,4 @@
-/** The reaper over the real engine (reaper.ts): whom it removes, and what one that stays does to the others. */
+/** The reaper on the real engine: which containers it removes, and how one that stays affects the others. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all([ours.expectNoContainers(), theirs.expectNoContainers()]);
 });
 
-/** A sandbox past its deadline; the id of its container. */
+/** Starts a sandbox past its deadline and returns the id of its container. */
 async function orphan(test: TestEngine): Promise<string> {
   const order = await test.order();
   const labels = { ...order.labels, "antiphon.deadline": String(Date.now() - 1_000) };
@@ -44,7 +44,7 @@ function reaper(engine: Engine) {
 const idsOf = async (test: TestEngine): Promise<string[]> => (await test.containers()).map(({ id }) => id);
 
 describe("the reaper", () => {
-  it("R5: removes the others where one cannot be removed, and that one as soon as it can", async () => {
+  it("removes the other containers when one cannot be removed, and that one as soon as it can", async () => {
     const ids = await Promise.all([orphan(ours), orphan(ours), orphan(ours)]);
     const [stuck = ""] = (await idsOf(ours)).filter((id) => ids.includes(id)); // the one it comes to first
     const refusing: Engine = {
@@ -59,7 +59,7 @@ describe("the reaper", () => {
     expect(reaped.toSorted()).toEqual(ids.map((id) => [id, "deadline"]).toSorted());
   });
 
-  it("R8: removes the container of an attempt that is over, and not that of the next one or of a new one", async () => {
+  it("removes the container of an attempt that is over, but not one of the next attempt or of a young one", async () => {
     const start = async (epoch: number) => {
       const sandbox = await ours.provider.start(await ours.order());
       const job = { run: "run_r8", task: "T-001", epoch, purpose: "attempt" } as const;
@@ -68,13 +68,13 @@ describe("the reaper", () => {
     };
     const [first, second] = await Promise.all([start(1), start(2)]);
     const { options, reaped, failures } = reaper(ours.engine);
-    expect(await sweep(options, Date.now())).toBe(0); // It may have been over just now.
+    expect(await sweep(options, Date.now())).toBe(0); // The attempt may have ended only just now.
     expect(await sweep(options, Date.now() + 30_000)).toBe(1);
     expect([reaped, failures]).toEqual([[[first.id, "epoch-over"]], []]);
     await second.destroy({ kind: "canceled", reason: "seen" });
   });
 
-  it("R5: looks again when the look before is over, not beside it", async () => {
+  it("sweeps again only when the sweep before is over", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let looks = 0;
     let answer = (): void => undefined;
@@ -92,14 +92,14 @@ describe("the reaper", () => {
     await vi.advanceTimersByTimeAsync(10 * REAP_INTERVAL_MS);
     expect(looks).toBe(1);
     answer();
-    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve)); // it rests
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve)); // it pauses between sweeps
     await vi.advanceTimersByTimeAsync(REAP_INTERVAL_MS);
     expect(looks).toBe(2);
     stop.abort();
     await ended;
   });
 
-  it("R6: looks at the containers of its own instance, and at no other's, however old", async () => {
+  it("sandbox-runner/S4: removes only containers of its own instance, even if others are older", async () => {
     const [own, other] = await Promise.all([orphan(ours), orphan(theirs)]);
     const { options, reaped } = reaper(ours.engine);
     expect(await sweep(options, Date.now())).toBe(1);
@@ -109,7 +109,7 @@ describe("the reaper", () => {
   });
 });
 
-describe("an engine that neither kills nor removes what it is asked to", () => {
+describe("an engine that fails to kill and to remove", () => {
   const fails = () => Promise.reject(new Error("the engine fails"));
   const failing = (changes: Partial<Engine> = {}) =>
     new DockerProvider({
@@ -118,7 +118,7 @@ describe("an engine that neither kills nor removes what it is asked to", () => {
     });
   const over = { kind: "canceled", reason: "enough" } as const;
 
-  it("B8, P7: does not keep a command running that was ended: its supervisor does it", async () => {
+  it("does not keep a canceled command running, because its supervisor ends it", async () => {
     const provider = failing();
     const sandbox = await provider.start(await ours.order());
     const ended = expect(sandbox.run(shell("trap '' TERM; while :; do :; done"))).rejects.toMatchObject({
@@ -130,10 +130,10 @@ describe("an engine that neither kills nor removes what it is asked to", () => {
     expect(provider.held()).toEqual(new Set());
   });
 
-  it("B8, R3: leaves the reaper what did not end either: nobody holds it", async () => {
+  it("leaves a container that does not end either to the reaper, because its runner no longer holds it", async () => {
     const provider = failing();
     const sandbox = await provider.start(await ours.order());
-    await promisify(execFile)("docker", ["kill", "--signal", "STOP", sandbox.id]); // its supervisor cannot look at its line
+    await promisify(execFile)("docker", ["kill", "--signal", "STOP", sandbox.id]); // its supervisor cannot read its stdin
     await expect(sandbox.destroy(over)).rejects.toThrow("the engine fails");
     expect(await idsOf(ours)).toEqual([sandbox.id]);
     const { options, reaped } = reaper(ours.engine);
@@ -143,12 +143,12 @@ describe("an engine that neither kills nor removes what it is asked to", () => {
     await sandbox.gone;
   });
 
-  it("E1, E2: keeps nothing that was refused, and what it was refused for is told", async () => {
+  it("keeps no container that was refused, and the reason of the refusal is reported", async () => {
     const provider = failing({
       inspect: async (id) => ({ ...(await ours.engine.inspect(id)), Image: "sha256:another" }),
     });
     await expect(provider.start(await ours.order())).rejects.toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
     expect(provider.held()).toEqual(new Set());
-    await ours.expectNoContainers(); // its supervisor ends it
+    await ours.expectNoContainers(); // its supervisor ends the container
   });
 });

@@ -45,7 +45,7 @@ const request: SandboxRequest = {
   collect: false,
 };
 
-it("S7 W9: finishes its jobs all the same, closes everything, and says at the end what failed", async () => {
+it("a runner that stops finishes its jobs, closes everything, and then reports the failed removal", async () => {
   const config = {
     mode: "production",
     provider: "docker",
@@ -68,7 +68,7 @@ it("S7 W9: finishes its jobs all the same, closes everything, and says at the en
       start: async (context) => {
         const runner = await startSandboxRunner(context, () => config);
         const close = runner.pool.close.bind(runner.pool);
-        // The engine's refusal, without the container that it would leave behind.
+        // Simulates the engine's refusal, without leaving a container behind.
         runner.pool.close = async () => {
           await close();
           throw new AntiphonError("ANT_DOCKER_UNREACHABLE", "a warm container stays");

@@ -1,4 +1,4 @@
-/** The sandbox-runner over real NATS and the real engine: N (job-service.ts), K (job.ts), R (reaper). */
+/** The sandbox-runner over real NATS and the real engine: jobs, cancellation, and runners that stop or are killed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -110,7 +110,7 @@ afterAll(async () => {
   await test.expectNoContainers();
 });
 
-/** Nothing is left but what is warm. */
+/** Only warm containers may be left. */
 afterEach(async () => {
   const busy = await until(
     async () => (await test.containers()).filter(({ name }) => !name.includes("warm")),
@@ -161,7 +161,7 @@ async function text(ref: { bucket: string; name: string } | null): Promise<strin
 }
 
 describe("a job", () => {
-  it("N1: is accepted, started, stepped through and done, with its output in the object store", async () => {
+  it("is accepted, started, stepped through and done, with its output in the object store", async () => {
     const { outcome, events } = await run({
       steps: [
         step("one", "./bin/run; cat; echo $GREETING; pwd", {
@@ -186,7 +186,7 @@ describe("a job", () => {
     expect(outcome.steps[2]?.stdout.tail).toBe("/workspace/src\n");
   });
 
-  it("W5: finds the tree it asks for and nothing else, whatever tree the sandbox waited with", async () => {
+  it("sandbox-runner/S8: finds exactly the tree that it asks for, whichever tree the sandbox held before", async () => {
     const other = "tree-fedcba9876543210.tar";
     const tar = canonicalTar([file("src/z/deep.txt", "z\n"), file("only", "o\n")]);
     await openBlobs(bus, BUCKETS.repos).put(other, tar);
@@ -216,7 +216,7 @@ describe("a job", () => {
     expect(outcome.steps.map(({ id, exitCode }) => [id, exitCode])).toEqual([["a", 4]]);
   });
 
-  it("gets the tree, minus deletions, plus the overlay, plus files, and tells what changed since", async () => {
+  it("gets the tree, minus deletions, plus the overlay, plus files, and reports the changes since", async () => {
     const overlay = await openBlobs(bus, BUCKETS.evidenceFiles).put(
       null,
       canonicalTar([file("src/a.txt", "overlay\n"), file("src/c.txt", "c\n")]),
@@ -262,7 +262,7 @@ describe("a job", () => {
     expect(outcome.steps[1]?.stdout.tail).toBe("1\n");
   });
 
-  it("K3: killed at its time limit says so, with what it had printed", async () => {
+  it("reports that it was killed at its time limit, with its output so far", async () => {
     const { outcome } = await run({
       steps: [step("slow", "echo begun; sleep 30", { timeoutMs: 2_000 }), step("next", "true")],
     });
@@ -276,7 +276,7 @@ describe("a job", () => {
     expect(outcome.outcome).toBe("timeout");
   });
 
-  it("S2: whose files break a rule is an error that names it, and brings nothing out", async () => {
+  it("whose files break a rule ends in an error that names the rule, and brings no file out", async () => {
     const { outcome } = await run({ collect: true, steps: [step("s", "echo x > ok; ln -s /etc/passwd l")] });
     expect(outcome).toMatchObject({ outcome: "error", code: "ANT_SANDBOX_OUTPUT", changes: null });
     expect(outcome.message).toContain("type-symlink");
@@ -286,7 +286,7 @@ describe("a job", () => {
     ["files that break a rule", { steps: [step("s", "ln -s /etc/passwd l")], collect: true }, "error"],
     ["its time limit", { steps: [step("s", "sleep 60", { timeoutMs: 200 })] }, "timeout"],
   ] as const)(
-    "N5: ended by %s is told when its container is gone, so that another try has the only one",
+    "ended by %s is reported when its container is gone, so that another try has the only one",
     async (_name, changes, expected) => {
       const { outcome } = await run({ ...changes, steps: [...changes.steps] });
       const left = await test.containers();
@@ -295,7 +295,7 @@ describe("a job", () => {
     },
   );
 
-  it("tells memory, processes and disk by name", async () => {
+  it("reports the limits of memory, processes and disk by code", async () => {
     const codes = await Promise.all(
       [
         "python3 -c 'x = bytearray(3000 << 20)'",
@@ -306,7 +306,7 @@ describe("a job", () => {
     expect(codes).toEqual(["ANT_SANDBOX_OOM", "ANT_SANDBOX_PIDS", "ANT_SANDBOX_DISK"]);
   });
 
-  it("says its output live, while it runs", async () => {
+  it("publishes its output live, while it runs", async () => {
     const heard: string[] = [];
     const stop = listen<LogLine>(bus, subjects.logsOfRun("run_aaaaaaaaaaaaaaaaaaaa"), ({ text: line }) =>
       heard.push(line),
@@ -352,14 +352,14 @@ describe("a job that is not allowed", () => {
     expect([outcome.outcome, outcome.code]).toEqual(["refused", "ANT_SANDBOX_PATH"]);
   });
 
-  it("is answered with a coded error when it is no request at all", async () => {
+  it("is answered with a coded error when it is not a valid request", async () => {
     const answer = await bus.nc.request(subjects.sandboxRun, encode({ hello: "world" }), { timeout: 5_000 });
     expect(decode(answer.data)).toMatchObject({ ok: false, code: "ANT_SANDBOX_REFUSED" });
   });
 });
 
 describe("many jobs", () => {
-  it(`N2: run ${SLOTS} at once, each in a container of its own, and one more waits its turn`, async () => {
+  it(`run ${SLOTS} at once, each in a container of its own, and one more waits`, async () => {
     const jobs = await Promise.all(
       Array.from({ length: SLOTS + 3 }, (_, i) =>
         run({ steps: [step("s", `echo ${i} > mine; sleep 1; cat mine`)] }),
@@ -382,7 +382,7 @@ describe("many jobs", () => {
 });
 
 describe("cancel", () => {
-  it("N1, K1: has the container gone within its bound", async () => {
+  it("sandbox-runner/S6: removes the container within its bound", async () => {
     const stop = new AbortController();
     const running = client
       .run(request({ steps: [step("s", "trap '' TERM; sleep 60")] }), {
@@ -396,7 +396,7 @@ describe("cancel", () => {
     expect((await test.containers()).filter(({ name }) => !name.includes("warm"))).toEqual([]);
   });
 
-  it("N3: comes by itself when the requester goes silent", async () => {
+  it("sandbox-runner/S6: happens by itself when the requester goes silent", async () => {
     const silent = request({ steps: [step("s", "sleep 60")] });
     const events: SandboxEvent[] = [];
     const subscription = bus.nc.subscribe("test.silent", {
@@ -416,7 +416,7 @@ describe("cancel", () => {
 });
 
 describe("a runner that is stopped hard", () => {
-  it("N4: cancels every job, says so, and leaves no container", async () => {
+  it("cancels every job, says so, and leaves no container", async () => {
     const server = await startNats();
     const instance = `${test.instance}-h`;
     const stopped = await startRunner(server.url, instance, 200);
@@ -480,7 +480,7 @@ describe("a runner of its own process", () => {
     expect(left).toEqual([]);
   });
 
-  it("G1, P7: leaves no container when it is killed, warm ones included", async () => {
+  it("leaves no container when it is killed, not even a warm one", async () => {
     const { child } = launch({});
     expect((await until(theirs, (found) => found.length === 2, 60_000)).length).toBe(2);
     child.kill("SIGKILL");
@@ -499,7 +499,7 @@ describe("a runner of its own process", () => {
     expect(await theirs()).toEqual([]);
   });
 
-  it("is not ready without Docker, and says what to do", async () => {
+  it("is not ready without Docker, and reports the remedy", async () => {
     const { child, errors } = launch({ DOCKER_HOST: "unix:///nowhere/docker.sock" });
     const said = await until(
       async () => await Promise.resolve(errors()),
@@ -511,7 +511,7 @@ describe("a runner of its own process", () => {
     expect(child.exitCode).toBe(null);
   });
 
-  it("is not ready without its image, and says what to do", async () => {
+  it("is not ready without its image, and reports the remedy", async () => {
     const { errors } = launch({ ANTIPHON_SANDBOX_IMAGE: "antiphon-none:none" });
     const said = await until(
       async () => await Promise.resolve(errors()),

@@ -1,4 +1,6 @@
-/** SandboxJob -> SandboxResult (seed 002) on the docker provider, and what any image with a shell can do. */
+/**
+ * SandboxJob -> SandboxResult (seed 002) on the docker provider, and an image that has only a shell and a few tools.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +29,7 @@ describe("SandboxClient.run", () => {
     ...more,
   });
 
-  it("runs a command over files and answers what the contract says", async () => {
+  it("runs a command over files and returns a result of the contract's form", async () => {
     const result = await client.run(
       job('cat a/in.txt; echo "$WHO" >&2; echo out > z.txt; printf "\\377" > binary; exit 3', {
         files: {
@@ -52,19 +54,19 @@ describe("SandboxClient.run", () => {
     expect(validate("SandboxResultV1", result)).toMatchObject({ ok: true });
   });
 
-  it("reports a time-out as a shell would", async () => {
+  it("reports a timeout as a shell does", async () => {
     const result = await client.run(job("echo begun; sleep 30", { timeoutMs: 2_000 }));
     expect(result).toMatchObject({ exitCode: 124, stdout: "begun\n", files: {} });
   });
 
-  it("fails for an image that is not there", async () => {
+  it("fails for an image that does not exist", async () => {
     await expect(client.run(job("true", { imageOrTemplate: "antiphon-none:none" }))).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_MISSING",
     });
   });
 });
 
-describe("an image with a POSIX shell and nothing richer", () => {
+describe("an image with a POSIX shell and few tools", () => {
   const image = `antiphon-test-plain:${process.pid}`;
   const volumes = `antiphon-test-volumes:${process.pid}`;
 
@@ -133,7 +135,7 @@ describe("an image with a POSIX shell and nothing richer", () => {
     }
   });
 
-  it("D: is refused when it declares a volume, which would be a writable place of the host", async () => {
+  it("is refused when it declares a volume, which would be a writable directory of the host", async () => {
     await expect(test.provider.start(await test.order({}, volumes))).rejects.toMatchObject({
       code: "ANT_SANDBOX_REFUSED",
     });

@@ -1,4 +1,4 @@
-/** Sessions over real NATS and the real engine: M (session.ts, session-service.ts), Z (runtime/src/sandbox/sandbox-sessions.ts). */
+/** Sessions over real NATS and the real engine. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -65,7 +65,7 @@ afterAll(async () => {
   await test.expectNoContainers();
 });
 
-/** Nothing is left of a test but what is warm. */
+/** After each test only warm containers may be left. */
 afterEach(async () => {
   for (const session of opened.splice(0)) await session.close();
   for (const child of children.splice(0)) {
@@ -100,7 +100,7 @@ async function open(changes: Partial<SandboxSessionRequest> = {}): Promise<Sandb
 const sh = (script: string) => ({ argv: ["sh", "-c", script] });
 
 describe("a session", () => {
-  it("keeps its workspace from command to command, and tells what changed since it was opened", async () => {
+  it("keeps its workspace from command to command, and reports the changes since it was opened", async () => {
     const session = await open({ workspace: { tree: TREE, files: [], overlay: null, deletions: [] } });
     expect(session).toMatchObject({ provider: "docker", bootMs: expect.any(Number) as number });
     await session.exec(sh("mkdir -p deep && echo one > deep/made && rm a.txt"));
@@ -121,7 +121,7 @@ describe("a session", () => {
     expect((await session.collect()).files.map(({ path }) => path)).toEqual(["raw", "tool"]);
   });
 
-  it("M1: asked for several times at once is one session in one container", async () => {
+  it("is one session in one container when it is requested several times at once", async () => {
     const sessionId = `ss_${process.pid}_at_once`;
     const answers: SandboxSessionEvent[] = [];
     const inbox = createInbox();
@@ -136,7 +136,7 @@ describe("a session", () => {
       20_000,
     );
     const containers = all.map((answer) => (answer.kind === "opened" ? answer.containerId : answer));
-    const there = await until(held, (found) => found.length === 1, 5_000); // Renamed when it is told of.
+    const there = await until(held, (found) => found.length === 1, 5_000); // It is renamed about when it is reported.
     expect(new Set(containers)).toEqual(new Set(there.map(({ id }) => id)));
     expect(new Set(containers).size).toBe(1);
     heard.unsubscribe();
@@ -179,13 +179,13 @@ describe("a session", () => {
     );
   });
 
-  it("M3: runs commands one after the other in the order they came", async () => {
+  it("runs commands one after the other in the order they came", async () => {
     const session = await open();
     const all = ["1", "2", "3"].map((n) => session.exec(sh(`sleep 0.05; echo ${n} >> order; cat order`)));
     expect((await Promise.all(all)).map(({ stdout }) => stdout.tail)).toEqual(["1\n", "1\n2\n", "1\n2\n3\n"]);
   });
 
-  it("M4, Z3: streams more than any buffer holds, whole and in order, to a slow listener", async () => {
+  it("streams more output than any buffer holds, whole and in order, to a slow listener", async () => {
     const session = await open();
     let received = 0;
     let isWhole = true;
@@ -202,7 +202,7 @@ describe("a session", () => {
     expect([received, isWhole]).toEqual([8_000_000, true]);
   });
 
-  it("M4: makes the command wait while nobody takes its output", async () => {
+  it("makes the command wait while its output is not taken", async () => {
     const session = await open();
     let sent = 0;
     let beats = 0;
@@ -242,7 +242,7 @@ describe("a session", () => {
     expect([last[0]?.kind, sent]).toEqual(["exit", 20_000_000]);
   });
 
-  it("M4: feeds input as fast as it is read, and ends it when the command does", async () => {
+  it("feeds input as fast as it is read, and ends it when the command does", async () => {
     const session = await open();
     const pieces = function* (): Generator<Buffer> {
       for (let i = 0; i < 80; i += 1) yield Buffer.alloc(100_000, i);
@@ -264,7 +264,7 @@ describe("a session", () => {
     expect((await session.exec(sh("echo still here"))).stdout.tail).toBe("still here\n");
   });
 
-  it("M5: loses a command to its time or to a kill, and nothing else", async () => {
+  it("loses only the command at its time limit or a kill", async () => {
     const session = await open();
     const late = await session.exec({
       ...sh("echo begun > mark; echo begun; trap '' TERM; sleep 60 & sleep 60"),
@@ -303,8 +303,8 @@ describe("a session", () => {
   });
 });
 
-describe("what is not a session", () => {
-  it("M8: is refused by name", async () => {
+describe("a session request", () => {
+  it("is refused with a code when it is invalid", async () => {
     const session = await open();
     await expect(session.exec({ ...sh("true"), cwd: "../.." })).rejects.toMatchObject({
       code: "ANT_SANDBOX_PATH",
@@ -329,7 +329,7 @@ describe("what is not a session", () => {
     expect(decode(answer.data)).toMatchObject({ ok: false, code: "ANT_SANDBOX_REFUSED" });
   });
 
-  it("M6: is busy while every slot is taken, and has room when one is given back", async () => {
+  it("is answered with busy while every slot is taken, and accepted when one is free again", async () => {
     const sessions = await Promise.all(Array.from({ length: SLOTS }, () => open()));
     await expect(sandboxSessions(bus).open(request(), { patienceMs: 300 })).rejects.toMatchObject({
       code: "ANT_SANDBOX_BUSY",
@@ -338,7 +338,7 @@ describe("what is not a session", () => {
     await open();
   });
 
-  it("M7: gives way to a newer epoch of its task, and an older one is refused", async () => {
+  it("of a newer epoch ends the older session of its task, and one of an older epoch is refused", async () => {
     const old = await open({ epoch: 4 });
     const running = old.exec(sh("sleep 60"));
     const other = await open({ epoch: 1, task: "T-002" });
@@ -360,7 +360,7 @@ describe("a lease", () => {
     return child;
   }
 
-  it("M2, Z1: ends with the process that held it, and its container is gone", async () => {
+  it("sandbox-runner/S6: ends with the process that held it, and its container is gone", async () => {
     const holder = launch("session-holder.ts", {});
     const [said] = (await once(holder.stdout!, "data")) as [Buffer];
     const id = String(said).trim();
@@ -371,7 +371,7 @@ describe("a lease", () => {
     expect(performance.now() - killedAt).toBeLessThan(limits.sandboxSilenceMs + 8_000);
   });
 
-  it("M2: ends when nobody ever says that they live", async () => {
+  it("ends when no holder ever sends a sign of life", async () => {
     const events: SandboxSessionEvent[] = [];
     const subscription = bus.nc.subscribe("test.mute", {
       callback: (_error, message) => void events.push(decode(message.data) as SandboxSessionEvent),
@@ -385,10 +385,10 @@ describe("a lease", () => {
     expect(events.find(({ kind }) => kind !== "beat")?.kind).toBe("opened");
   });
 
-  it("M1, Z2, Z4: ends with its runner: no container is left, and the holder is told", async () => {
+  it("ends with its runner: no container is left, and the holder gets an error", async () => {
     const instance = `${test.instance}-p`;
     const theirs = () => test.engine.list(instance);
-    // The only free runner: the one in this process has no slot left.
+    // Makes the other runner the only free one: the one in this process has no slot left.
     await Promise.all(Array.from({ length: SLOTS }, () => open()));
     const runner = launch("runner-process.ts", {
       ANTIPHON_INSTANCE: instance,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { storm } from "../../chaos/sandbox/storm.ts";
 
-test("S4: 60 attempts at concurrency 8 with runner and engine connections killed leave nothing behind", async () => {
+test("sandbox-runner/S4: 60 attempts at concurrency 8 with runner and engine connections killed leave nothing behind", async () => {
   const report = await storm({ attempts: 60, concurrency: 8, seed: 7, log: () => undefined });
   console.log(JSON.stringify(report));
   expect(report.left).toEqual({ containers: 0, volumes: 0, networks: 0, directories: 0 });

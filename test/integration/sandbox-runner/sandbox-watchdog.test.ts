@@ -1,4 +1,4 @@
-/** What stands behind a sandbox when something goes wrong around it: the provider's look, and the watchdog's seat. */
+/** The safeguards around a sandbox: the provider's check of a new container, and the watchdog process. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../services/sandbox-runner/src/providers/docker/docker-engine.ts";
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe("a provider whose engine makes another container than the one asked for", () => {
-  it("E1, E2: refuses it before a byte went in, and removes it", async () => {
+  it("sandbox-runner/S1: refuses it before a byte goes in, and removes it", async () => {
     const said: string[] = [];
     const engine: Engine = {
       ...test.engine,
@@ -40,7 +40,7 @@ describe("a provider whose engine makes another container than the one asked for
     expect(provider.held().size).toBe(0);
   });
 
-  it("E3: waits for the end of a container only once its start has been answered", async () => {
+  it("waits for the end of a container only once its start has been answered", async () => {
     const order: string[] = [];
     const engine: Engine = {
       ...test.engine,
@@ -69,13 +69,13 @@ describe("the watchdog", () => {
       try {
         return read(Number(pid), "cmdline").includes(owner) && Number(pid) !== process.pid;
       } catch {
-        return false; // it ended while we looked
+        return false; // it ended in the meantime
       }
     });
     return found === undefined ? null : Number(found);
   };
 
-  it("G1, R1: removes what is past its deadline while its runner lives and does nothing, and nothing else", async () => {
+  it("sandbox-runner/S4: removes exactly the containers past their deadline while its runner lives", async () => {
     const order = await test.order();
     const due = (deadlineMs: number) => ({
       ...order,
@@ -91,21 +91,23 @@ describe("the watchdog", () => {
     const watchdog = startWatchdog(address, { instance: test.instance, owner }, 100);
     await early.gone;
     expect((await test.containers()).map(({ id }) => id)).toEqual([late.id]);
-    expect(await elsewhere.containers()).toHaveLength(1); // Past its deadline too, and another instance's.
+    expect(await elsewhere.containers()).toHaveLength(1); // It is past its deadline too, but belongs to another instance.
     await watchdog.farewell();
     await Promise.all([late, other].map((one) => one.destroy({ kind: "canceled", reason: "seen" })));
   });
 
-  it("G2, G3: sits in a session of its own, without environment or our files, and outlives the terminal's signals", async () => {
+  it("runs in a session of its own, without environment or open files of ours, and survives the terminal's signals", async () => {
     const watchdog = startWatchdog(
       { socketPath: "/nowhere/docker.sock" },
       { instance: test.instance, owner },
     );
-    await eventually("it is there", () => pidOf() !== null);
+    await eventually("it runs", () => pidOf() !== null);
     const pid = pidOf() ?? 0;
     const caught = (): bigint => BigInt(`0x${/SigCgt:\s*(\w+)/.exec(read(pid, "status"))?.[1] ?? "0"}`);
     const bits = [1n, 2n, 15n]; // SIGHUP, SIGINT, SIGTERM
-    await eventually("it listens", () => bits.every((bit) => ((caught() >> (bit - 1n)) & 1n) === 1n));
+    await eventually("it catches the signals", () =>
+      bits.every((bit) => ((caught() >> (bit - 1n)) & 1n) === 1n),
+    );
     const [, , , session] = read(pid, "stat")
       .slice(read(pid, "stat").lastIndexOf(")") + 2)
       .split(" ");
@@ -114,7 +116,7 @@ describe("the watchdog", () => {
     const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
     expect(open.filter((to) => to.startsWith("/") && to !== "/dev/null")).toEqual([]);
     for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.kill(pid, signal);
-    await eventually("it has taken them", () => /^ShdPnd:\s*0+$/m.test(read(pid, "status")));
+    await eventually("it has received the signals", () => /^ShdPnd:\s*0+$/m.test(read(pid, "status")));
     expect(pidOf()).toBe(pid);
     await watchdog.farewell();
     expect(pidOf()).toBeNull();

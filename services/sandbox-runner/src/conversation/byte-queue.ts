@@ -1,6 +1,6 @@
 /**
- * Bytes that came in pieces and wait for their end. Pieces are joined when enough of them are there: to join them at
- * each piece would copy what waits once for every piece, and a sandbox may send single bytes.
+ * A buffer for bytes that arrive in pieces. Pieces are joined only when enough have arrived: a sandbox may send single
+ * bytes, and joining at every piece would copy all waiting bytes each time.
  */
 const NOTHING = Buffer.alloc(0);
 
@@ -18,7 +18,7 @@ export class ByteQueue {
     this.#length += piece.length;
   }
 
-  /** All that waits, in one piece; it goes on waiting. */
+  /** All waiting bytes as one buffer. They stay in the queue. */
   joined(): Buffer {
     const [only = NOTHING] = this.#pieces;
     if (this.#pieces.length < 2) return only;
@@ -27,7 +27,7 @@ export class ByteQueue {
     return whole;
   }
 
-  /** Only these wait from now on: a copy, so that what they were cut from can go. */
+  /** Replaces the content of the queue by a copy of `rest`, so that the larger buffer it was cut from can be freed. */
   keep(rest: Buffer): void {
     this.#pieces = rest.length === 0 ? [] : [Buffer.from(rest)];
     this.#length = rest.length;

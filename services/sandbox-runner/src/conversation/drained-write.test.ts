@@ -6,7 +6,7 @@ const full = (): PassThrough => new PassThrough({ highWaterMark: 1 });
 const writers = (stream: PassThrough): Promise<void>[] =>
   Array.from({ length: 20 }, () => writeUntilDrained(stream, Buffer.from("piece")));
 
-test("many writers of one stream wait with one listener, and all go on when it is read", async () => {
+test("many writers of one stream share one listener, and all continue when the stream is read", async () => {
   const stream = full();
   const waiting = writers(stream);
   expect([stream.listenerCount("drain"), stream.listenerCount("close")]).toEqual([1, 1]);
@@ -15,7 +15,7 @@ test("many writers of one stream wait with one listener, and all go on when it i
   expect([stream.listenerCount("drain"), stream.listenerCount("close")]).toEqual([0, 0]);
 });
 
-test("all go on when it is closed instead, and whoever comes later does not wait", async () => {
+test("all writers continue when the stream is closed, and a later writer does not wait", async () => {
   const stream = full();
   const waiting = writers(stream);
   stream.destroy();
@@ -23,7 +23,7 @@ test("all go on when it is closed instead, and whoever comes later does not wait
   await writeUntilDrained(stream, Buffer.from("late"));
 });
 
-test("it can fill up again", async () => {
+test("a stream that was drained can fill up again", async () => {
   const stream = full();
   const first = writeUntilDrained(stream, Buffer.from("first"));
   stream.read();

@@ -1,9 +1,9 @@
 import type { Writable } from "node:stream";
 
-/** What the writers of a stream wait for, so that many of them are one listener. */
+/** One pending drain per stream, so that many writers add only one listener. */
 const drains = new WeakMap<Writable, Promise<void>>();
 
-/** Writes, and resolves when the stream can take more; at once when it is closed. */
+/** Writes, and resolves when the stream can take more. Resolves at once when the stream is closed. */
 export async function writeUntilDrained(stream: Writable, bytes: Buffer): Promise<void> {
   if (stream.destroyed || stream.write(bytes)) return;
   const drain = drains.get(stream) ?? drained(stream);

@@ -20,7 +20,7 @@ function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
 }
 
 describe("frames", () => {
-  it("F2: come out whole wherever the stream was cut", () => {
+  it("are decoded whole wherever the stream is cut", () => {
     const letters = fc.constantFrom("h", "o", "e", "x", "f");
     const frames = fc.array(fc.tuple(letters, fc.uint8Array({ maxLength: 300 })), { maxLength: 8 });
     fc.assert(
@@ -41,7 +41,7 @@ describe("frames", () => {
     ["a length over the bound", `o ${String(MAX_FRAME_BYTES + 1).padStart(9, "0")}\n`],
     ["no space", "oo000000001\n"],
     ["no line end", "o 000000001 "],
-  ])("F1: %s ends the session", (_name, text) => {
+  ])("sandbox-runner/S10: %s ends the session", (_name, text) => {
     expect(() => new FrameDecoder().push(Buffer.from(text))).toThrow(FrameError);
   });
 
@@ -62,7 +62,7 @@ describe("the engine's multiplexing", () => {
     return Buffer.concat([head, Buffer.from(text)]);
   };
 
-  it("tells stdout from stderr across any cut", () => {
+  it("separates stdout from stderr wherever the stream is cut", () => {
     const bytes = Buffer.concat([chunk(1, "one"), chunk(2, "two"), chunk(1, ""), chunk(1, "three")]);
     for (let size = 1; size <= bytes.length; size += 1) {
       const demux = new EngineDemux();
@@ -75,7 +75,7 @@ describe("the engine's multiplexing", () => {
     }
   });
 
-  it("F1: refuses a stream that is neither", () => {
+  it("refuses a stream that is neither stdout nor stderr", () => {
     expect(() => new EngineDemux().push(chunk(7, "x"))).toThrow(FrameError);
   });
 });

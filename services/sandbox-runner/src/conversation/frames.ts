@@ -1,10 +1,7 @@
 /**
- * The frames spoken with a supervisor (see supervisor/sealed-supervisor.ts) and the engine's own multiplexing
- * around them. Both are incremental: bytes in, whole units out, whatever the chunk borders.
- *
- * Invariants:
- *   F1  No announced length is believed beyond its bound; a header that does not parse ends the session.
- *   F2  Nothing is buffered but the incomplete tail of one frame.
+ * The frames exchanged with a supervisor (see supervisor/sealed-supervisor.ts) and the engine's own multiplexing
+ * around them. Both decoders are incremental: they take any chunks and return whole units. They buffer only the
+ * incomplete tail of one frame, and a header that does not parse ends the session.
  */
 import { ByteQueue } from "./byte-queue.ts";
 
@@ -28,14 +25,14 @@ export function encodeFrame(type: string, payload: Buffer | string = ""): Buffer
   return Buffer.concat([Buffer.from(`${type} ${String(body.length).padStart(9, "0")}\n`, "latin1"), body]);
 }
 
-/** Cuts input into frames of at most 64 KiB, so that a supervisor can turn to its other work in between. */
+/** Cuts input into frames of at most 64 KiB, so that a supervisor can do other work between them. */
 export function* encodeStdin(bytes: Buffer, piece = 64 * 1024): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += piece) yield encodeFrame("I", bytes.subarray(at, at + piece));
 }
 
 export class FrameDecoder {
   readonly #tail = new ByteQueue();
-  /** Bytes that make the next header, or the frame it announced, whole. */
+  /** How many bytes complete the next header, or the frame that the last header announced. */
   #needed = FRAME_HEADER_BYTES;
 
   /** Frames completed by this chunk, in order. */
@@ -57,7 +54,7 @@ export class FrameDecoder {
       });
       bytes = bytes.subarray(FRAME_HEADER_BYTES + length);
     }
-    this.#tail.keep(bytes); // F2
+    this.#tail.keep(bytes);
     return frames;
   }
 }
@@ -65,14 +62,14 @@ export class FrameDecoder {
 function payloadLength(header: Buffer): number {
   const digits = header.toString("latin1", 2, 11);
   if (header[1] !== SPACE || header[11] !== LINE_FEED || !/^\d{9}$/.test(digits)) {
-    throw new FrameError("the supervisor's stream is not made of frames"); // F1
+    throw new FrameError("the supervisor's stream is not made of frames"); // sandbox-runner/S10
   }
   const length = Number(digits);
-  if (length > MAX_FRAME_BYTES) throw new FrameError(`a frame of ${length} bytes is over the bound`); // F1
+  if (length > MAX_FRAME_BYTES) throw new FrameError(`a frame of ${length} bytes is over the bound`); // sandbox-runner/S10
   return length;
 }
 
-/** What one chunk of an attach stream carried. */
+/** The content of one chunk of an attach stream. */
 export interface EngineChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Buffer;
@@ -90,11 +87,11 @@ export class EngineDemux {
       if (this.#open === null) {
         if (bytes.length < 8) break;
         const kind = bytes[0];
-        if (kind !== 1 && kind !== 2) throw new FrameError(`the engine sent stream ${String(kind)}`); // F1
+        if (kind !== 1 && kind !== 2) throw new FrameError(`the engine sent stream ${String(kind)}`);
         this.#open = { stream: kind === 1 ? "stdout" : "stderr", left: bytes.readUInt32BE(4) };
         bytes = bytes.subarray(8);
       }
-      // A piece is passed on as it comes, so an announced length never has to be held.
+      // Each piece is passed on as it comes, so the announced length is never buffered.
       const piece = bytes.subarray(0, this.#open.left);
       if (piece.length > 0) out.push({ stream: this.#open.stream, bytes: piece });
       this.#open.left -= piece.length;

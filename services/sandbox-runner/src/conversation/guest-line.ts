@@ -1,6 +1,6 @@
 /**
- * The line to a supervisor in a machine that has to be made a sandbox first (supervisor/guest.ts): what the machine's
- * own shell says is kept from the conversation, and its first line tells what was made.
+ * The line to a supervisor in a machine that first has to be made a sandbox (supervisor/guest.ts). Output of the
+ * machine's own shell is kept out of the conversation; the first line of the sandbox says which limits are enforced.
  */
 import type { Enforced } from "../ports.ts";
 import type { LineListener, SupervisorLine } from "./supervisor-line.ts";
@@ -11,7 +11,7 @@ const TOLD_BYTES = 300;
 
 export interface GuestLine {
   readonly line: SupervisorLine;
-  /** What the machine's kernel holds the sandbox to; rejects with the reason when it was not made. */
+  /** The limits that the machine's kernel enforces. Rejects with the reason when the sandbox could not be made. */
   readonly enforced: Promise<Enforced>;
 }
 
@@ -23,7 +23,7 @@ export function guestLine(inner: SupervisorLine, token: string): GuestLine {
     made = resolve;
     failed = reject;
   });
-  enforced.catch(() => undefined); // who waits for it is told; the line's own end tells the rest
+  enforced.catch(() => undefined); // a waiting caller still gets the reason, and the end of the line reports it too
 
   const listen = (listener: LineListener): void => {
     const fault = (why: string): void => {
@@ -35,7 +35,8 @@ export function guestLine(inner: SupervisorLine, token: string): GuestLine {
       before = Buffer.concat([before, bytes]);
       const at = before.indexOf(`${token} `);
       const end = at < 0 ? -1 : before.indexOf("\n", at);
-      if (end < 0 && before.length > MOST_BEFORE_BYTES) return fault("it speaks, but not as a sandbox");
+      if (end < 0 && before.length > MOST_BEFORE_BYTES)
+        return fault("it sent output, but none of it from the sandbox launcher");
       if (end < 0) return;
       const said = before.toString("utf8", at + token.length + 1, end);
       const rest = before.subarray(end + 1);

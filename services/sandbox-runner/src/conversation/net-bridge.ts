@@ -1,16 +1,15 @@
 /**
- * The only way traffic leaves a sandbox: connections to one loopback port inside it, carried as frames over the
- * supervisor's stdio (supervisor/sealed-supervisor.ts, P9) and dialled out here, one for one. The container has no network;
- * where a connection ends is decided by `dial`, never by what comes out of the sandbox.
+ * The only way traffic leaves a sandbox: connections to one loopback port inside it are carried as frames over the
+ * supervisor's stdio (supervisor/sealed-supervisor.ts) and dialled out here, one for one. The container has no network.
+ * `dial` alone decides where a connection ends: the sandbox sends bytes for connections it opened, never an address
+ * or a name.
  *
  * Lifecycle: closed -> opening -> open -> shut. A connection lives from `c` to `q`, `Q`, or the end of its step.
  *
- * Invariants:
- *   Y1  What the sandbox sends is bytes for a connection it opened, and nothing else: no address, no name.
- *   Y2  Each side may have 256 KiB under way per connection and 64 connections; past that the frame is a fault.
- *   Y3  Nothing is dialled before `open` and after `shut`.
- *   Y10 An end of the other side alone leaves a connection open for what the sandbox still says, as TCP does; once the
- *       other side is gone, what is said breaks the connection: no bytes are taken for nobody.
+ * Each side may have 64 connections and 256 KiB under way per connection; more than that is a protocol fault.
+ *
+ * When the other side only ends its sending half, the connection stays open for what the sandbox still sends, as in TCP.
+ * When the other side is gone, further bytes break the connection, so that the sandbox learns that they were lost.
  */
 import type { Duplex } from "node:stream";
 import { encodeFrame, FrameError, type Frame } from "./frames.ts";
@@ -21,9 +20,9 @@ const MAX_CONNECTIONS = 64;
 
 interface Connection {
   readonly outside: Duplex;
-  /** What may still be sent into the sandbox. */
+  /** Bytes that may still be sent into the sandbox. */
   credit: number;
-  /** What the sandbox may still send. */
+  /** Bytes that the sandbox may still send. */
   allowance: number;
   ended: boolean;
 }
@@ -43,9 +42,10 @@ export class NetBridge {
     this.#send = send;
   }
 
-  /** Listens on 127.0.0.1:port inside; null, or why the sandbox cannot. */
+  /** Makes the sandbox listen on 127.0.0.1:port. Resolves to null, or to the reason why the sandbox cannot. */
   open(port: number, dial: () => Duplex): Promise<string | null> {
-    if (this.#phase.at !== "closed") return Promise.resolve("asked for twice, or too late");
+    if (this.#phase.at !== "closed")
+      return Promise.resolve("the network was requested twice, or after the sandbox ended");
     return new Promise((resolve) => {
       const settle = (fault: string | null): void => {
         if (this.#phase.at === "opening")
@@ -57,11 +57,11 @@ export class NetBridge {
     });
   }
 
-  /** True when the frame was one of a connection. Throws for one that breaks the rules (Y1, Y2). */
+  /** True when the frame was about a connection. Throws when the frame breaks the rules. */
   hear({ type, payload }: Frame): boolean {
     if (type === "n") {
       const said = payload.toString("utf8");
-      if (this.#phase.at !== "opening") throw new FrameError("n, and nobody asked for a network");
+      if (this.#phase.at !== "opening") throw new FrameError("n, but no network was requested");
       this.#phase.settle(said === "ok" ? null : said);
       return true;
     }
@@ -75,15 +75,15 @@ export class NetBridge {
 
   shut(): void {
     if (this.#phase.at === "opening") this.#phase.settle("the sandbox is over");
-    this.#phase = { at: "shut" }; // Y3
+    this.#phase = { at: "shut" };
     for (const { outside } of this.#connections.values()) outside.destroy();
     this.#connections.clear();
   }
 
   #opened(id: number): void {
-    if (this.#phase.at !== "open") throw new FrameError("a connection, and there is no network"); // Y3
+    if (this.#phase.at !== "open") throw new FrameError("a connection was opened, but there is no network");
     if (this.#connections.has(id) || this.#connections.size >= MAX_CONNECTIONS)
-      throw new FrameError(`connection ${id} cannot be opened`); // Y2
+      throw new FrameError(`connection ${id} cannot be opened`);
     const outside = this.#phase.dial();
     const connection: Connection = { outside, credit: WINDOW_BYTES, allowance: WINDOW_BYTES, ended: false };
     this.#connections.set(id, connection);
@@ -93,7 +93,7 @@ export class NetBridge {
     outside.on("end", () => {
       this.#pump(id, connection);
     });
-    // Its own fault or ours: the client sees a closed connection, and the log of the gateway says why.
+    // The client sees a closed connection whichever side caused the error; the gateway's log says why.
     outside.on("error", () => {
       this.#drop(id, connection);
     });
@@ -104,14 +104,14 @@ export class NetBridge {
 
   #heard(type: string, id: number, bytes: Buffer): void {
     const connection = this.#connections.get(id);
-    if (connection === undefined) return; // dropped on this side meanwhile
+    if (connection === undefined) return; // this side dropped it in the meantime
     const { outside } = connection;
     if (type === "d") {
       connection.allowance -= bytes.length;
-      if (connection.allowance < 0) throw new FrameError(`connection ${id} sent more than its credit`); // Y2
+      if (connection.allowance < 0) throw new FrameError(`connection ${id} sent more than its credit`);
       outside.write(Buffer.from(bytes), (error) => {
         if (this.#connections.get(id) !== connection) return;
-        if (error) return void this.#drop(id, connection); // Y10
+        if (error) return void this.#drop(id, connection);
         connection.allowance += bytes.length;
         this.#send(encodeFrame("G", numbers(id, bytes.length)));
       });
@@ -128,7 +128,7 @@ export class NetBridge {
     }
   }
 
-  /** Moves what has come into the sandbox, as far as its credit goes. */
+  /** Moves incoming bytes into the sandbox, as far as its credit allows. */
   #pump(id: number, connection: Connection): void {
     const { outside } = connection;
     if (this.#connections.get(id) !== connection) return;

@@ -10,7 +10,7 @@ describe("bounded output", () => {
     expect(output.finish()).toMatchObject({ produced: 10, truncated: false, tail: "0123456789" });
   });
 
-  it("O1, O2: keeps head and tail of any stream in any pieces, and counts all of it", () => {
+  it("sandbox-runner/S10: keeps the head and the tail of any stream in any pieces, and counts every byte", () => {
     const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 30 });
     fc.assert(
       fc.property(pieces, fc.integer({ min: 0, max: 64 }), (sent, keep) => {

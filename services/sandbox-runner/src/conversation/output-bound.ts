@@ -1,16 +1,15 @@
 /**
- * One output stream of a step, bounded (S3): the head and the tail are kept, every byte is counted.
+ * One output stream of a step: the head and the tail are kept, and every byte is counted.
  *
- * Invariants:
- *   O1  Memory held is at most `keepBytes`, in two flat buffers, whatever was produced and in however
- *       small pieces it came.
- *   O2  `produced` counts every byte, kept or not.
+ * Promises:
+ *   sandbox-runner/S10 Because untrusted code decides how much it prints and in what pieces, the runner holds at most
+ *     `keepBytes` of each output stream and one frame of a bounded length, and pauses a sandbox whose reader is slow.
  */
 
 export interface BoundedOutput {
   readonly produced: number;
   readonly truncated: boolean;
-  /** Head, a line saying what is missing, tail; or simply everything. */
+  /** Everything; or the head, a line that says how much is missing, and the tail. */
   readonly bytes: Buffer;
   /** The last bytes as UTF-8, for a report. */
   readonly tail: string;
@@ -35,7 +34,7 @@ export class OutputBound {
   }
 
   push(chunk: Buffer): void {
-    this.#produced += chunk.length; // O2
+    this.#produced += chunk.length;
     const forHead = Math.min(chunk.length, this.#headBytes - this.#headLength);
     if (forHead > 0) this.#pushHead(chunk.subarray(0, forHead));
     if (forHead < chunk.length) this.#pushTail(chunk.subarray(forHead));
@@ -63,7 +62,7 @@ export class OutputBound {
 
   #pushTail(bytes: Buffer): void {
     if (this.#tailBytes === 0) return;
-    this.#ring ??= Buffer.alloc(this.#tailBytes); // O1
+    this.#ring ??= Buffer.alloc(this.#tailBytes); // sandbox-runner/S10
     const piece = bytes.subarray(Math.max(0, bytes.length - this.#tailBytes));
     const at = (this.#beyondHead + (bytes.length - piece.length)) % this.#tailBytes;
     const first = Math.min(piece.length, this.#tailBytes - at);
@@ -80,7 +79,7 @@ export class OutputBound {
   }
 }
 
-/** The last `max` bytes as text; a character cut at the front is dropped, not replaced. */
+/** The last `max` bytes as text. A character that is cut at the front is dropped, not replaced. */
 export function utf8Tail(bytes: Buffer, max: number): string {
   let from = Math.max(0, bytes.length - max);
   if (from > 0) while (from < bytes.length && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;

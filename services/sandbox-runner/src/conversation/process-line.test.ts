@@ -1,11 +1,11 @@
-/** A line to a real process; what has to be cleaned up after it is played. */
+/** A line to a real process. The clean-up after the process is simulated. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { processLine } from "./process-line.ts";
 
 const busy = new Error("the machine's record is locked");
-/** Long after it would have been tried again. */
+/** Longer than the pause before the next try. */
 const AGAIN_MS = 1_000;
 
 /** A process that lives as long as its input, and a clean-up that fails until `mend` is called. */
@@ -24,7 +24,7 @@ function lineOf() {
 afterEach(() => vi.useRealTimers());
 
 describe("the line to a process", () => {
-  it("L1: says that it is gone when the clean-up has been done at last, and never fails of it", async () => {
+  it("reports the end of the process only after the clean-up has succeeded, and repeats a clean-up that failed", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { child, line, cleanUp, seen, gone, mend } = lineOf();
     const ended = once(child, "close");
@@ -39,7 +39,7 @@ describe("the line to a process", () => {
     line.hangUp();
   });
 
-  it("L1, B4: rejects with the reason when it cannot be removed, and removes what can be", async () => {
+  it("rejects with the reason when the removal fails, and succeeds when it is tried again", async () => {
     const { line, cleanUp, gone, mend } = lineOf();
     await expect(line.remove()).rejects.toBe(busy);
     mend();
@@ -50,7 +50,7 @@ describe("the line to a process", () => {
     line.hangUp();
   });
 
-  it("B2: is closed when nothing more can come, though nobody read to the end", async () => {
+  it("is closed when no more output can come, even if the output was not read to its end", async () => {
     const { child, line, seen, gone, mend } = lineOf();
     mend();
     line.pause();

@@ -1,22 +1,24 @@
 /**
  * The line to a supervisor that is a child process of this one.
  *
- * Invariants:
- *   L1  `gone` is said when the process has ended and what it leaves is cleaned up, however often that has to be tried;
- *       `remove` tries it now, and rejects with the reason when it fails (B4).
+ * `gone` resolves when the process has ended and the clean-up after it has succeeded; a clean-up that fails is repeated.
+ * `remove` tries the clean-up at once and rejects with the reason when it fails.
  */
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { writeUntilDrained } from "./drained-write.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
-/** Between two tries to clean up. */
+/** Pause between two tries to clean up. */
 const CLEAN_AGAIN_MS = 500;
 
 export interface ProcessLineOptions {
   readonly id: string;
-  /** For what does not end with the process itself. */
+  /** Ends whatever does not end with the process itself. */
   readonly remove: () => void;
-  /** After the end of the process, or to end what its death did not. Rejects with why it could not; one at a time. */
+  /**
+   * Runs after the end of the process, or when its death left something behind. Rejects with the reason of a failure.
+   * Never runs twice at once.
+   */
   readonly cleanUp: () => Promise<void>;
 }
 
@@ -30,10 +32,10 @@ export function processLine(
   });
   const cleanUp = shared(options.cleanUp);
   const gone = ended.then(async (status) => {
-    await untilDone(cleanUp); // L1
+    await untilDone(cleanUp);
     return status;
   });
-  child.stdin.on("error", () => child.stdin.destroy()); // it ended; `gone` tells
+  child.stdin.on("error", () => child.stdin.destroy()); // the process ended; `gone` reports it
   return {
     id: options.id,
     gone,
@@ -53,22 +55,22 @@ export function processLine(
     },
     remove: () => {
       options.remove();
-      return cleanUp(); // L1
+      return cleanUp();
     },
-    rename: () => Promise.resolve(), // a process has no listing to be named in
+    rename: () => Promise.resolve(), // no list shows a process by a name of ours
     hangUp: () => {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     },
   };
 }
 
-/** Who asks while it is under way is told what became of that. */
+/** Callers that ask while the work is under way share its result. */
 function shared(work: () => Promise<void>): () => Promise<void> {
   let going: Promise<void> | null = null;
   return () => (going ??= work().finally(() => (going = null)));
 }
 
-/** While it cannot be done, there is nothing to tell yet. */
+/** Repeats the work until it succeeds. */
 async function untilDone(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

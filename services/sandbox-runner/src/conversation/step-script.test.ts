@@ -15,16 +15,16 @@ describe("a command for a supervisor", () => {
   });
 
   it.each([
-    ["a NUL in a word", { argv: ["a\0b"] }],
+    ["a NUL in an argument", { argv: ["a\0b"] }],
     ["a NUL in a value", { env: { A: "\0" } }],
-    ["no word", { argv: [] }],
-    ["a name that is none", { env: { "A=B": "x" } }],
+    ["no argument", { argv: [] }],
+    ["an invalid variable name", { env: { "A=B": "x" } }],
     ["an empty name", { env: { "": "x" } }],
-  ])("cannot be said with %s", (_name, changes) => {
+  ])("cannot be encoded with %s", (_name, changes) => {
     expect(encodeStep("perl", { ...step, ...changes })).toBe(null);
   });
 
-  it("reads hello and exit, and nothing that only looks like them", () => {
+  it("parses hello and exit, and nothing that only resembles them", () => {
     expect(parseHello("perl sealed=1 landlock=7")).toEqual({ kind: "perl", sealed: true, landlock: 7 });
     expect(parseHello("bash sealed=1 landlock=7")).toBe(null);
     expect(parseExit("3 0 0 0 100 200")).toMatchObject({ exitCode: 3, freeBytes: 100, freeInodes: 200 });

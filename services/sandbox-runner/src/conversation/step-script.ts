@@ -1,4 +1,4 @@
-/** A command as a supervisor wants it: NUL-separated for the sealed one, a shell script for the plain one. */
+/** Encodes a command for a supervisor: NUL-separated for the sealed one, a shell script for the plain one. */
 export interface StepText {
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -7,12 +7,14 @@ export interface StepText {
 
 export type SupervisorKind = "perl" | "sh";
 
-/** Null when the command cannot be said: a NUL inside a word, no word at all, a name that is none. */
+/**
+ * Null when the command cannot be encoded: a NUL inside an argument, no argument at all, or an invalid variable name.
+ */
 export function encodeStep(kind: SupervisorKind, step: StepText): Buffer | null {
   const env = Object.entries(step.env);
   const words = [step.cwd, ...step.argv, ...env.flat()];
-  const sayable = step.argv.length > 0 && words.every((word) => !word.includes("\0"));
-  if (!sayable || env.some(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return null;
+  const encodable = step.argv.length > 0 && words.every((word) => !word.includes("\0"));
+  if (!encodable || env.some(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return null;
   const pairs = env.map(([name, value]) => `${name}=${value}`);
   if (kind === "perl") {
     return Buffer.from([step.cwd, String(step.argv.length), ...step.argv, ...pairs].join("\0"), "utf8");
@@ -51,7 +53,7 @@ export function parseExit(text: string): ExitWord | null {
   const [code, signal, oomKills, pidsRefused, freeBytes, freeInodes] = numbers;
   if (numbers.length !== 6 || !numbers.every(Number.isSafeInteger)) return null;
   return {
-    // A death by signal reads as a shell would report it.
+    // A death by signal is reported as a shell reports it.
     exitCode: (signal ?? 0) > 0 ? 128 + (signal ?? 0) : (code ?? 0),
     signal: signal ?? 0,
     oomKills: oomKills ?? 0,

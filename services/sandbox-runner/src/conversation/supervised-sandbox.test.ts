@@ -1,4 +1,4 @@
-/** What no real supervisor does on demand: a line that is slow, or broken, at one moment (supervisor-conversation.ts). */
+/** Tests what a real supervisor does not do on demand: a line that is slow or broken at one moment. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { encodeFrame } from "./frames.ts";
 import type { SupervisorKind } from "./step-script.ts";
@@ -8,12 +8,12 @@ import type { LineListener, SupervisorLine } from "./supervisor-line.ts";
 
 const CANCELED = { kind: "canceled", reason: "enough" } as const;
 
-/** A line moved by hand. */
+/** A line whose every event the test triggers. */
 function handMoved() {
   let listener: LineListener | null = null;
   let vanish: (status: number) => void = () => undefined;
   const seen = { paused: false, said: "", calls: [] as string[] };
-  /** While it is set, what is written is on its way until that resolves. */
+  /** While `until` is set, a write is pending until it resolves. */
   const held: { until: Promise<void> | null } = { until: null };
   const line: SupervisorLine = {
     id: "by-hand",
@@ -49,7 +49,7 @@ async function greeted(kind: SupervisorKind = "perl") {
   return { ...hand, sandbox };
 }
 
-/** What nobody had a handler for while `work` went on. */
+/** The rejections that no handler took while `work` ran. */
 async function unhandledDuring(work: () => Promise<void>): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   const hear = (reason: unknown): void => void unhandled.push(reason);
@@ -63,40 +63,43 @@ async function unhandledDuring(work: () => Promise<void>): Promise<unknown[]> {
   return unhandled;
 }
 
-/** All that was ready to happen has happened. */
+/** Lets everything that is ready to run, run. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("a sandbox that ends while a question to it is on its way", () => {
+describe("a sandbox that ends while a request to it is being sent", () => {
   const pack = [{ name: "perl", content: Buffer.from("program") }];
   const questions: [string, SupervisorKind, (sandbox: SupervisedSandbox) => Promise<void>, string[]][] = [
-    ["what is remembered", "perl", (sandbox) => sandbox.remember(new Map()), []],
+    ["a request to remember", "perl", (sandbox) => sandbox.remember(new Map()), []],
     ["a file's name", "sh", (sandbox) => sandbox.promote(pack), []],
     ["a file", "sh", (sandbox) => sandbox.promote(pack), ["F"]],
     ["the change of supervisors", "sh", (sandbox) => sandbox.promote(pack), ["F", "P"]],
   ];
 
-  it.each(questions)("B6: tells who asked, and nobody else: %s", async (_, kind, ask, answered) => {
-    const { sandbox, held, say } = await greeted(kind);
-    let arrive = (): void => undefined;
-    const unhandled = await unhandledDuring(async () => {
-      if (answered.length === 0) held.until = new Promise((resolve) => (arrive = resolve));
-      const asked = ask(sandbox);
-      const told = expect(asked).rejects.toMatchObject({ death: CANCELED });
-      for (const [at] of answered.entries()) {
+  it.each(questions)(
+    "rejects the pending request and leaves no unhandled rejection: %s",
+    async (_, kind, ask, answered) => {
+      const { sandbox, held, say } = await greeted(kind);
+      let arrive = (): void => undefined;
+      const unhandled = await unhandledDuring(async () => {
+        if (answered.length === 0) held.until = new Promise((resolve) => (arrive = resolve));
+        const asked = ask(sandbox);
+        const told = expect(asked).rejects.toMatchObject({ death: CANCELED });
+        for (const [at] of answered.entries()) {
+          await turn();
+          if (at === answered.length - 1) held.until = new Promise((resolve) => (arrive = resolve));
+          say(encodeFrame("p", "perl"));
+        }
         await turn();
-        if (at === answered.length - 1) held.until = new Promise((resolve) => (arrive = resolve));
-        say(encodeFrame("p", "perl"));
-      }
-      await turn();
-      await sandbox.destroy(CANCELED);
-      await turn(); // here the runner would have died of it
-      arrive();
-      await told;
-    });
-    expect(unhandled).toEqual([]);
-  });
+        await sandbox.destroy(CANCELED);
+        await turn(); // an unhandled rejection would end the runner here
+        arrive();
+        await told;
+      });
+      expect(unhandled).toEqual([]);
+    },
+  );
 
-  it("B6: and also when it is the supervisor that refuses, before it was heard out", async () => {
+  it("does the same when the supervisor refuses before the request was sent completely", async () => {
     const { sandbox, held, say } = await greeted("sh");
     let arrive = (): void => undefined;
     held.until = new Promise((resolve) => (arrive = resolve));
@@ -111,7 +114,7 @@ describe("a sandbox that ends while a question to it is on its way", () => {
   });
 });
 
-describe("output that nobody took", () => {
+describe("output that its listener has not taken", () => {
   const output = encodeFrame("o", "much");
   const exit = encodeFrame("x", "0 0 0 0 1000 100");
   const command = (changes: Partial<Command>): Command => ({
@@ -125,22 +128,22 @@ describe("output that nobody took", () => {
     maxOutputBytes: 1000,
     ...changes,
   });
-  /** Takes what it hears when it is told to. */
+  /** A listener that takes its output only when `take` is called. */
   function slow() {
     const takes: (() => void)[] = [];
     const onOutput = (): Promise<void> => new Promise((resolve) => takes.push(resolve));
     return { onOutput, take: () => takes.splice(0).forEach((one) => one()) };
   }
 
-  it("B7: when its command ended does not hold up the next", async () => {
+  it("does not block the next command after its own command ended", async () => {
     const { sandbox, seen, say } = await greeted();
     const first = sandbox.run(command({ onOutput: slow().onOutput }));
-    say(output, exit); // one piece: what is read is heard, also on a line that pauses
+    say(output, exit); // one piece: what was read is delivered even when the line pauses
     expect((await first).exitCode).toBe(0);
     expect(seen.paused).toBe(false);
   });
 
-  it("B5, B7: when its command was killed does not hold up the next", async () => {
+  it("does not block the next command after its own command was killed", async () => {
     const { sandbox, seen, say } = await greeted();
     const stop = new AbortController();
     const first = sandbox.run(command({ onOutput: slow().onOutput, signal: stop.signal }));
@@ -161,7 +164,7 @@ describe("output that nobody took", () => {
     await next;
   });
 
-  it("B3, B7: and that is taken at last does not let the next command's run on", async () => {
+  it("does not resume the line for the next command when it is taken late", async () => {
     const { sandbox, seen, say } = await greeted();
     const [first, second] = [slow(), slow()];
     const before = sandbox.run(command({ onOutput: first.onOutput }));
@@ -180,11 +183,11 @@ describe("output that nobody took", () => {
   });
 });
 
-describe("a container that cannot be ended", () => {
+describe("a container that cannot be killed", () => {
   afterEach(() => vi.useRealTimers());
   const past = () => vi.advanceTimersByTimeAsync(10_000);
 
-  it("B8: loses its line as soon as it could not be killed, and is gone when its supervisor ended it", async () => {
+  it("loses its line as soon as the kill fails, and is gone when its supervisor has ended it", async () => {
     const { sandbox, line, seen, vanish } = await greeted();
     line.kill = () => Promise.reject(new Error("500"));
     const destroyed = sandbox.destroy(CANCELED);
@@ -199,7 +202,7 @@ describe("a container that cannot be ended", () => {
   it.each([
     ["does not answer", () => new Promise<void>(() => undefined)],
     ["fails", () => Promise.reject(new Error("500"))],
-  ])("B4, B8: is let go of, without its line, when its kill %s and its removal fails", async (_, kill) => {
+  ])("is left to the reaper, without its line, when its kill %s and its removal fails", async (_, kill) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { sandbox, line, seen } = await greeted();
     line.kill = kill;
@@ -207,7 +210,7 @@ describe("a container that cannot be ended", () => {
     await past();
     await told;
     await sandbox.letGo;
-    expect(seen.calls.indexOf("hangUp")).toBe(0); // before the removal, which may take its time to fail
+    expect(seen.calls.indexOf("hangUp")).toBe(0); // before the removal, which may fail late
     expect(seen.calls.at(-1)).toBe("remove");
   });
 });

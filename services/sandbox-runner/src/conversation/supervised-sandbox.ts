@@ -1,6 +1,6 @@
 /**
- * One sandbox: what a provider's line to a supervisor is to everybody else. The words themselves, and what ends a sandbox,
- * are supervisor-conversation.ts, which holds B1 to B8.
+ * One sandbox as the rest of the runner sees it. supervisor-conversation.ts holds the conversation and the rules of its
+ * end.
  */
 import type { Duplex } from "node:stream";
 import { encodeFrame } from "./frames.ts";
@@ -28,10 +28,10 @@ export class SupervisedSandbox implements Sandbox {
   readonly #words: SupervisorConversation;
   readonly #since: number;
   #bootMs = 0;
-  /** What the supervisor compares the workspace with. */
+  /** The baseline that the supervisor compares the workspace with. */
   #remembered: Baseline = new Map();
 
-  /** `since`: when it was asked for, on performance.now's clock. */
+  /** `since`: the time of the request, on the clock of performance.now. */
   constructor(line: SupervisorLine, imageId: string, since: number) {
     this.#line = line;
     this.#words = new SupervisorConversation(line);
@@ -54,23 +54,23 @@ export class SupervisedSandbox implements Sandbox {
     return this.#bootMs;
   }
 
-  /** The provider said that memory ran out in here. */
+  /** To be called when the provider reports that the sandbox ran out of memory. */
   memoryRanOut(): void {
     this.#words.memoryRanOut();
   }
 
-  /** Waits for the supervisor's first word. */
+  /** Waits for the supervisor's hello. */
   async greet(): Promise<void> {
     await this.#words.greet(HELLO_DEADLINE_MS);
     this.#bootMs = performance.now() - this.#since;
   }
 
-  /** True for a supervisor that code inside could forge the words of. */
+  /** True for a supervisor whose frames the code inside could forge. */
   get isPlain(): boolean {
     return this.#words.hello?.kind === "sh";
   }
 
-  /** Gives a plain supervisor the sealed one to run instead; resolves when that has greeted. */
+  /** Replaces a plain supervisor by the sealed one. Resolves when the sealed one has said hello. */
   async promote(pack: SupervisorPack): Promise<void> {
     for (const { name, content } of pack) {
       await this.#give("F", Buffer.from(name, "latin1"), name);
@@ -82,14 +82,14 @@ export class SupervisedSandbox implements Sandbox {
   async #give(type: "F" | "P", payload: Buffer, name: string): Promise<void> {
     const taken = this.#words.await<void>(HELLO_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "p" && frame.payload.toString("latin1") === name) resolve();
-      else reject(this.#words.protocol(`${frame.type} instead of a word about ${name}`));
+      else reject(this.#words.protocol(`${frame.type} instead of an answer about ${name}`));
     });
     await this.#ask(taken, encodeFrame(type, payload));
   }
 
-  /** Says `bytes`; what comes back is the answer, which may be there, or never come, while they are on their way. */
+  /** Writes `bytes` and waits for `answer`, which may settle while the write is pending. */
   async #ask(answer: Promise<void>, bytes: Buffer): Promise<void> {
-    answer.catch(() => undefined); // B6: told below
+    answer.catch(() => undefined); // the caller gets the rejection below
     await this.#words.write(bytes);
     return answer;
   }
@@ -101,8 +101,8 @@ export class SupervisedSandbox implements Sandbox {
     const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
       (stream === "stdout" ? stdout : stderr).push(piece);
       const taken = command.onOutput?.(stream, piece);
-      if (taken instanceof Promise) this.#words.waitFor(taken); // B3
-      if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#words.over({ kind: "output" }); // B2
+      if (taken instanceof Promise) this.#words.waitFor(taken); // sandbox-runner/S10
+      if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#words.over({ kind: "output" });
     };
     const exit = await this.#words.execute(command, heard, () => ({
       stdout: stdout.finish(),
@@ -125,7 +125,7 @@ export class SupervisedSandbox implements Sandbox {
     if (this.#words.hello?.kind !== "perl") return;
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
-      else reject(this.#words.protocol(`${frame.type} instead of a word about what is remembered`));
+      else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
     await this.#ask(done, encodeFrame("M"));
     this.#remembered = baseline;
@@ -146,10 +146,11 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   async network(port: number, dial: () => Duplex): Promise<string | null> {
-    if (this.#words.hello?.kind !== "perl") return "its image has no perl to carry connections with";
+    if (this.#words.hello?.kind !== "perl")
+      return "its image has no perl, which is needed to carry connections";
     const fault = await this.#words.bridge.open(port, dial);
     const { death } = this.#words;
-    if (fault !== null && death !== null) throw new SandboxDied(death); // Of that, and not for want of a network.
+    if (fault !== null && death !== null) throw new SandboxDied(death); // Report the death, not a missing network.
     return fault;
   }
 
@@ -167,7 +168,7 @@ export class SupervisedSandbox implements Sandbox {
     this.#line.hangUp();
   }
 
-  /** Runs the supervisor's own work or one of the image's tools; neither has a say in what is made of its output. */
+  /** Runs the supervisor's own work or one of the image's tools. The output of either is judged by the caller. */
   async #tool(
     what: readonly string[] | { readonly type: "L" | "T" },
     stdin: AsyncIterable<Buffer> | Buffer | null,
@@ -185,7 +186,7 @@ export class SupervisedSandbox implements Sandbox {
         onStdout?.(piece);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        refusal = error; // what is refused ends the tool, not the sandbox
+        refusal = error; // a refusal ends the tool, not the sandbox
         this.#words.killCommand();
       }
     };

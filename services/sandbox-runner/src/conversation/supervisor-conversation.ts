@@ -1,21 +1,17 @@
 /**
- * The framed conversation with the supervisor in a sandbox: who speaks, who waits, and what ends it.
+ * The framed conversation with the supervisor in a sandbox: it runs one command at a time and decides what ends it.
  *
- * Lifecycle: idle -> busy -> idle ... -> over. `over` is final and holds the reason; everything that waits
- * is told at once, and the container is killed whatever it was doing.
+ * Lifecycle: idle -> busy -> idle ... -> over. `over` is final and holds the reason; every pending request is rejected
+ * with it at once, and the container is killed.
  *
- * Invariants:
- *   B1  One command at a time, one attempt per container (S1): `over` never becomes anything else.
- *   B2  A deadline, too much output, a frame that is none, a closed stream: each ends the container, with a name.
- *   B3  Memory held for a command is its two output bounds and one frame, however fast it prints; a slow
- *       reader or writer is waited for, not queued for.
- *   B4  `destroyed` resolves only when the provider says that the container is gone, or says why it is not.
- *   B5  A command can be killed by itself: what it printed is kept, the sandbox and its files live on.
- *   B6  The end of the sandbox is told to whoever asked it something, also while the question is still on its way, and
- *       is nobody else's failure.
- *   B7  What a listener has not taken holds up the command it came from, and never a later one.
- *   B8  What cannot be killed loses its line, so that its supervisor ends it (P7); what cannot be removed either is let
- *       go of, so that the reaper takes it (R3).
+ * A missed deadline, too much output, an invalid frame and a closed stream each end the container with a named reason.
+ * A single command can be killed: its output so far is kept, and the sandbox and its files live on.
+ *
+ * Output that a listener has not taken delays its own command, never a later one.
+ *
+ * `destroyed` resolves only when the provider reports that the container is gone; otherwise it rejects with the reason.
+ * A container that cannot be killed loses its line, so that its supervisor exits; one that cannot be removed either is
+ * left to the reaper.
  */
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
@@ -25,18 +21,22 @@ import { NetBridge } from "./net-bridge.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
 const GONE_DEADLINE_MS = 4_000;
-/** A provider that is busy tells of the end a while after the line closes, and of an OOM kill a while after the end. */
+/**
+ * A busy provider reports the end of a container some time after its line closes, and an OOM kill some time after that.
+ */
 const GONE_GRACE_MS = 2_000;
 const OOM_GRACE_MS = 500;
-/** The exit status of what SIGKILL ended, as the kernel does for want of memory. */
+/** The exit status after SIGKILL, which the kernel also sends when memory runs out. */
 const KILLED_STATUS = 137;
 /** Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** From asking the supervisor to kill a command to its exit; after that the sandbox goes. */
+/** Time between the request to kill a command and its exit. After that the sandbox is ended. */
 const KILL_GRACE_MS = 2_000;
-/** Input that a command has not read yet; more waits on our side, so that a kill is never queued behind it. */
+/**
+ * Most input sent ahead of the command's reading. More input waits on our side, so that a kill never queues behind it.
+ */
 const STDIN_WINDOW_BYTES = 1024 * 1024;
-/** Input that goes to a sealed supervisor in one piece with its command: as little never fills the window. */
+/** Input up to this size is sent to a sealed supervisor together with its command: it can never fill the window. */
 const AT_ONCE_BYTES = 32 * 1024;
 const SIGKILL = 9;
 
@@ -45,19 +45,19 @@ interface Busy {
   readonly onFrame: (frame: Frame) => void;
   readonly reject: (error: Error) => void;
   readonly partial: () => SandboxDied["partial"];
-  /** Input the command has read, as its supervisor counts. */
+  /** Input that the command has read, by its supervisor's count. */
   fedBytes: number;
   onFed: () => void;
   /** Listeners that have not taken their output yet. */
   slow: number;
 }
 
-/** One command, as it is said to the supervisor. */
+/** One command, as it is sent to the supervisor. */
 export type Step = Pick<
   Command,
   "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal"
 > & {
-  /** The supervisor's own work instead of a command. */
+  /** A frame for the supervisor's own work, instead of a command. */
   readonly own?: Buffer | undefined;
 };
 
@@ -77,9 +77,11 @@ export class SupervisorConversation {
   #exitStatus: number | null = null;
   #destroyed: Promise<void> | null = null;
   #letGo: () => void = () => undefined;
-  /** Resolves when it is gone, or when all that ends it from here has failed: it is nobody's then (B8). */
+  /**
+   * Resolves when the container is gone, or when every attempt to end it from here has failed and the reaper has to.
+   */
   readonly letGo = new Promise<void>((resolve) => (this.#letGo = resolve));
-  /** A command is being killed: nobody waits for its output any more. */
+  /** A command is being killed, so its output no longer waits for its listener. */
   #killing = false;
 
   constructor(line: SupervisorLine) {
@@ -98,28 +100,28 @@ export class SupervisorConversation {
     });
   }
 
-  /** The supervisor's first word; null until it was said. */
+  /** The supervisor's hello, or null before it was received. */
   get hello(): Hello | null {
     return this.#hello;
   }
 
-  /** What ended it; null while it lives. */
+  /** The reason of the end, or null while the sandbox lives. */
   get death(): SandboxDeath | null {
     return this.#phase.at === "over" ? this.#phase.death : null;
   }
 
-  /** Resolves when the container is gone, once somebody or something has ended it. */
+  /** Resolves when the container is gone. */
   get destroyed(): Promise<void> {
     return this.#destroyed ?? this.gone;
   }
 
-  /** The provider said that memory ran out in here. */
+  /** To be called when the provider reports that the sandbox ran out of memory. */
   memoryRanOut(): void {
     this.#memoryRanOut = true;
     this.#tellOfMemory();
   }
 
-  /** Waits for the supervisor's first word. */
+  /** Waits for the supervisor's hello. */
   async greet(deadlineMs: number): Promise<void> {
     this.#hello = await this.await<Hello>(deadlineMs, (resolve, reject) => (frame) => {
       const said = frame.type === "h" ? parseHello(frame.payload.toString("utf8")) : null;
@@ -128,12 +130,12 @@ export class SupervisorConversation {
     });
   }
 
-  /** True for a supervisor that takes its input frame by frame (P13). */
+  /** True for a supervisor that takes its input frame by frame. */
   get #isPlain(): boolean {
     return this.#hello?.kind === "sh";
   }
 
-  /** Says a command with its input, and hears it out. */
+  /** Sends a command with its input and collects its output until it exits. */
   async execute(
     step: Step,
     heard: (stream: "stdout" | "stderr", piece: Buffer) => void,
@@ -148,20 +150,21 @@ export class SupervisorConversation {
         else if (frame.type === "e") heard("stderr", frame.payload);
         else if (frame.type === "x") {
           const exit = parseExit(frame.payload.toString("utf8"));
-          if (exit === null) reject(this.protocol("an exit frame that is none"));
+          if (exit === null) reject(this.protocol("an invalid exit frame"));
           else resolve(exit);
         } else reject(this.protocol(`${frame.type}: ${frame.payload.toString("utf8").slice(0, 200)}`));
       },
       partial,
       () => {
-        if (step.timeoutEnds !== "command") return this.over({ kind: "timeout" }); // B2
+        if (step.timeoutEnds !== "command") return this.over({ kind: "timeout" });
         isLate = true;
         this.killCommand();
       },
     );
     const kill = (): void => this.killCommand();
     step.signal?.addEventListener("abort", kill, { once: true });
-    // A failure to write shows in `ended` too, with a better name; both are awaited so neither is left over.
+    // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left
+    // unhandled.
     const fed = this.#feed(said, step.stdin, ended).catch((error: unknown) => {
       this.over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
     });
@@ -177,11 +180,11 @@ export class SupervisorConversation {
 
   #say(step: Step): Buffer {
     const text = encodeStep(this.#hello?.kind ?? "perl", step);
-    if (text === null) throw this.protocol("a command that cannot be said");
+    if (text === null) throw this.protocol("a command that cannot be encoded");
     return encodeFrame("R", text);
   }
 
-  /** Says the command and its input. A command that ends without reading it all ends the input, too. */
+  /** Sends the command and its input. The input also ends when the command ends without reading all of it. */
   async #feed(said: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
     if (!this.#isPlain && (stdin === null || (Buffer.isBuffer(stdin) && stdin.length <= AT_ONCE_BYTES))) {
       return this.write(Buffer.concat([said, ...encodeStdin(stdin ?? Buffer.alloc(0)), encodeFrame("E")]));
@@ -203,14 +206,17 @@ export class SupervisorConversation {
         await this.write(frame);
       }
     }
-    void pieces.return(undefined).catch(() => undefined); // the giver's own end is the giver's to tell
+    void pieces.return(undefined).catch(() => undefined); // a failure to close the source is reported by its owner
     if (this.#isPlain) await Promise.race([this.#roomFor(sent), over]);
     await this.write(encodeFrame("E"));
   }
 
-  /** Resolves when what was sent and not read yet leaves room (B3); for the plain supervisor, when all of it was taken. */
+  /**
+   * Resolves when the input sent and not yet read leaves room in the window; for the plain supervisor, when all of it
+   * was taken.
+   */
   async #roomFor(sent: number): Promise<true> {
-    const window = this.#isPlain ? 1 : STDIN_WINDOW_BYTES; // P13
+    const window = this.#isPlain ? 1 : STDIN_WINDOW_BYTES; // the plain supervisor takes one frame at a time
     for (;;) {
       const phase = this.#phase;
       if (phase.at !== "busy" || sent - phase.fedBytes < window) return true;
@@ -218,7 +224,7 @@ export class SupervisorConversation {
     }
   }
 
-  /** Reads no further until the listener has taken what it was given. */
+  /** Stops reading from the line until the listener has taken its output. */
   waitFor(taken: Promise<void>): void {
     const busy = this.#phase;
     if (busy.at !== "busy" || this.#killing) return;
@@ -226,39 +232,42 @@ export class SupervisorConversation {
     this.#line.pause();
     const next = (): void => {
       busy.slow -= 1;
-      if (busy.slow === 0 && this.#phase === busy) this.#line.resume(); // B7: the line may be another's by now
+      if (busy.slow === 0 && this.#phase === busy) this.#line.resume(); // the line may serve a later command by now
     };
     taken.then(next, next);
   }
 
-  /** Asks the supervisor to kill the command with all it started (B5); if that does not help, all goes. */
+  /**
+   * Asks the supervisor to kill the command with its whole process tree. If it does not exit in time, the sandbox is
+   * ended.
+   */
   killCommand(): void {
     const busy = this.#phase;
     if (busy.at !== "busy" || this.#killing) return;
     this.#killing = true;
-    this.#line.resume(); // B5: the exit is behind output that nobody may be waiting for
+    this.#line.resume(); // the exit frame comes after output that no listener may take
     if (this.#hello?.kind === "perl") void this.write(encodeFrame("K"));
     setTimeout(() => {
       if (this.#phase === busy) this.over({ kind: "timeout" });
     }, KILL_GRACE_MS).unref();
   }
 
-  /** Resolves when the line can take more (B3), or at once when there is nobody to write to. */
+  /** Resolves when the line can take more, or at once when the sandbox is over. */
   async write(bytes: Buffer): Promise<void> {
     if (this.#phase.at !== "over") await this.#line.write(bytes);
   }
 
-  /** Takes the conversation until `resolve` or `reject` is called, or the sandbox is over. */
+  /** Occupies the conversation until `resolve` or `reject` is called, or the sandbox is over. */
   await<T>(
     deadlineMs: number,
     listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
     partial: () => SandboxDied["partial"] = () => null,
-    onDeadline = () => this.over({ kind: "timeout" }), // B2
+    onDeadline = () => this.over({ kind: "timeout" }),
   ): Promise<T> {
     if (this.#phase.at !== "idle") {
       const death =
         this.#phase.at === "over" ? this.#phase.death : ({ kind: "protocol", message: "busy" } as const);
-      return Promise.reject(new SandboxDied(death)); // B1
+      return Promise.reject(new SandboxDied(death));
     }
     return new Promise<T>((resolvePromise, rejectPromise) => {
       const timer = setTimeout(onDeadline, Math.min(deadlineMs, LONGEST_TIMER_MS));
@@ -266,7 +275,7 @@ export class SupervisorConversation {
         clearTimeout(timer);
         this.#killing = false;
         if (this.#phase.at !== "busy") return;
-        if (this.#phase.slow > 0) this.#line.resume(); // B7
+        if (this.#phase.slow > 0) this.#line.resume(); // the next command must not start paused
         this.#phase = { at: "idle" };
       };
       const resolve = (value: T): void => {
@@ -300,7 +309,7 @@ export class SupervisorConversation {
     else if (phase.at === "idle") this.over({ kind: "protocol", message: `${frame.type} out of turn` });
   }
 
-  /** Ends it for something said out of order. */
+  /** Ends the sandbox because the supervisor broke the protocol. */
   protocol(message: string): SandboxDied {
     const said = this.#complaints.finish(300).tail.trim();
     const death: SandboxDeath = { kind: "protocol", message: said === "" ? message : `${message} (${said})` };
@@ -308,17 +317,17 @@ export class SupervisorConversation {
     return new SandboxDied(death);
   }
 
-  /** The line closed by itself: the container died, and its provider may know of what. */
+  /** The line closed before anything ended it: the container died, and its provider may know why. */
   async #lineClosed(): Promise<void> {
     if (this.#phase.at === "over") return;
     await waitFor(this.gone, GONE_GRACE_MS);
     this.over({ kind: "gone", message: "the supervisor's line closed" });
   }
 
-  /** Ends the conversation and the container; whoever comes later is told the first reason. */
+  /** Ends the conversation and the container. Later callers get the first reason. */
   over(death: SandboxDeath): void {
     const phase = this.#phase;
-    if (phase.at === "over") return;
+    if (phase.at === "over") return; // sandbox-runner/S3: a container that ended is never used again
     const isOom = death.kind === "gone" && this.#memoryRanOut;
     const final: SandboxDeath = isOom ? { kind: "oom" } : death;
     this.#phase = { at: "over", death: final };
@@ -333,21 +342,21 @@ export class SupervisorConversation {
     this.bridge.shut();
     if (this.#destroyed !== null) return;
     this.#destroyed = this.#endContainer();
-    // Whoever calls `destroy` hears of a failure; where nobody does, the reaper is what is left.
-    this.#destroyed.then(this.#letGo, this.#letGo); // B8
+    // A caller of `destroy` gets a failure; without one, the reaper removes the container.
+    this.#destroyed.then(this.#letGo, this.#letGo);
   }
 
   async #endContainer(): Promise<void> {
     const deadline = new Promise<"late">((resolve) => setTimeout(resolve, GONE_DEADLINE_MS, "late").unref());
-    // Not waited for: an engine that does not answer would keep the line open for as long. What it fails of shows below.
-    if (this.#exitStatus === null) void this.#line.kill().catch(() => this.#line.hangUp()); // B8
-    const first = await Promise.race([this.gone.then(() => "gone" as const), deadline]); // B4
-    this.#line.hangUp(); // B8: before a removal that may fail
+    // Not awaited: an engine that does not answer would keep the line open all the while. A failure shows below.
+    if (this.#exitStatus === null) void this.#line.kill().catch(() => this.#line.hangUp());
+    const first = await Promise.race([this.gone.then(() => "gone" as const), deadline]);
+    this.#line.hangUp(); // before the removal, which may fail: a supervisor without its line exits
     if (first === "late") await this.#line.remove();
   }
 }
 
-/** Waits for `told`, at most so long. */
+/** Waits for `told`, but at most `mostMs`. */
 async function waitFor(told: Promise<void>, mostMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));

@@ -1,32 +1,32 @@
-/** What a provider has to carry the conversation with a supervisor: bytes both ways, and a way to end it all. */
+/** The connection to a supervisor that a provider offers: bytes both ways, and the means to end the sandbox. */
 export interface LineListener {
-  /** Bytes of the supervisor's standard output, in order: its frames. */
+  /** The supervisor's standard output, in order: its frames. */
   stdout(bytes: Buffer): void;
-  /** What it complains about. */
+  /** The supervisor's standard error. */
   stderr(bytes: Buffer): void;
-  /** What came is not what such a line can carry. */
+  /** The received bytes are not valid on such a line. */
   fault(message: string): void;
-  /** Nothing more will come; may be said more than once. */
+  /** No more bytes will come. May be called more than once. */
   closed(): void;
 }
 
 export interface SupervisorLine {
-  /** Of the container, process or machine behind it. */
+  /** The id of the container, process or machine behind the line. */
   readonly id: string;
-  /** Resolves with its exit status, -1 where it is not known, when it is gone. Never rejects. */
+  /** Resolves with the exit status when the container is gone; -1 where the status is unknown. Never rejects. */
   readonly gone: Promise<number>;
   /** Called once, before anything is written. */
   listen(listener: LineListener): void;
-  /** Resolves when more can be taken, or at once when there is nobody left to write to. */
+  /** Resolves when the line can take more, or at once when the supervisor is gone. */
   write(bytes: Buffer): Promise<void>;
-  /** Stops reading until `resume`: the supervisor, and the command behind it, wait. */
+  /** Stops reading until `resume`. The supervisor and its command then wait. */
   pause(): void;
   resume(): void;
-  /** Ends it at once; one that is gone already is no fault. */
+  /** Ends the container at once. A container that is already gone is no error. */
   kill(): Promise<void>;
-  /** For one that `kill` did not end in time. */
+  /** Removes a container that `kill` did not end in time. */
   remove(): Promise<void>;
-  /** Says in the provider's own listing whose it is now. */
+  /** Shows the new owner in the provider's own listing. */
   rename(name: string): Promise<void>;
   /** Drops the connection, as the end of this process would. */
   hangUp(): void;

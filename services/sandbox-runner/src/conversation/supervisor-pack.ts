@@ -1,14 +1,14 @@
 /**
- * The sealed supervisor for images that have no Perl: the default image's own perl, its loader and its libraries,
- * carried into the container over its stream and run from there (supervisor/plain-supervisor.ts takes them in).
+ * The sealed supervisor for images without Perl: the default image's perl, its loader and its libraries are carried
+ * into the container over its stream and run from there (supervisor/plain-supervisor.ts takes them in).
  *
- * The files come from the default image, which is trusted with verdicts anyway, and are gone from the container's
- * file system before the first command runs (supervisor/sealed-supervisor.ts, P10).
+ * The default image already decides verdicts, so it is trusted with these files too. They are deleted from the
+ * container's file system before the first command runs.
  */
 import type { Sandbox } from "../ports.ts";
 
 export interface PackedFile {
-  /** `perl`, `ld` or a library by the name it is looked for. */
+  /** `perl`, `ld`, or the name under which a library is looked up. */
   readonly name: string;
   readonly content: Buffer;
 }
@@ -25,9 +25,9 @@ const STEP = {
 } as const;
 const ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 
-/** Reads the pack out of a fresh sandbox of an image that has perl; null where it cannot be read. */
+/** Reads the pack out of a fresh sandbox of an image that has perl. Null where it cannot be read. */
 export async function readPack(sandbox: Sandbox): Promise<SupervisorPack | null> {
-  // The loader's own answer to "what would you load for this program?", as ldd asks it.
+  // Asks the loader which libraries it would load for this program, as ldd does.
   const trace = await sandbox.run({
     ...STEP,
     argv: ["perl"],
@@ -46,7 +46,7 @@ const WORD = "[A-Za-z0-9._+/-]+";
 const LIBRARY = new RegExp(`^\\s*(${WORD}) => (/${WORD}) \\(`);
 const LOADER = new RegExp(`^\\s*(/${WORD}) \\(`);
 
-/** Name to path; null without a loader, as for a static perl. */
+/** Paths by name. Null without a loader, as for a static perl. */
 function loadedFiles(trace: string): ReadonlyMap<string, string> | null {
   const files = new Map<string, string>();
   for (const line of trace.split("\n")) {

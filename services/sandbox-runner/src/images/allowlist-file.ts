@@ -1,8 +1,8 @@
 /**
  * The allowlist of a deployment: `images.json` in the state directory, written by `antiphon images allow`.
  *
- * Read on every use, so that a list somebody copies in counts at once; written beside and renamed, one change after
- * the other. A change that was answered is there after a power cut.
+ * It is read on every use, so that a list that is copied in takes effect at once. Changes run one after the other; each
+ * is written to a second file and renamed, and it survives a power cut once it was answered.
  */
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -18,7 +18,9 @@ export class AllowlistFile {
     this.#path = path;
   }
 
-  /** Empty when there is no file; ANT_STATE_CORRUPT when there is one that is no allowlist (IM2). */
+  /**
+   * Empty when there is no file. Throws ANT_STATE_CORRUPT when the file is not an allowlist, so that it allows nothing.
+   */
   async read(): Promise<AllowedImage[]> {
     let text: string;
     try {
@@ -28,7 +30,7 @@ export class AllowlistFile {
       throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} cannot be read`, { cause: error });
     }
     const images = parseAllowlist(text);
-    if (images === null) throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} is no allowlist`);
+    if (images === null) throw new AntiphonError("ANT_STATE_CORRUPT", `${this.#path} is not an allowlist`);
     return images;
   }
 

@@ -17,17 +17,17 @@ const image = (ref: string, digit: string): AllowedImage => ({
 });
 const list = [image("alpine:3", "a"), image("mine", "b")];
 
-test("IM1: an image is allowed by its digest, whatever it is called", () => {
+test("sandbox-runner/S9: an image is allowed by its digest, under any name", () => {
   expect(allowanceOf(list, "another-name", id("a"))).toEqual({ kind: "allowed" });
   expect(allowanceOf(list, id("b"), id("b"))).toEqual({ kind: "allowed" });
   expect(allowanceOf(list, "other", id("c"))).toEqual({ kind: "unknown" });
 });
 
-test("IM1: a name on the list that points to other content is not allowed, and says what was", () => {
+test("a name on the list that points to other content is not allowed, and the answer says which content was", () => {
   expect(allowanceOf(list, "mine", id("c"))).toEqual({ kind: "moved", allowedId: id("b") });
 });
 
-test("IM2: what is no allowlist reads as none", () => {
+test("text that is not an allowlist is refused", () => {
   for (const text of [
     "",
     "{}",
@@ -40,11 +40,11 @@ test("IM2: what is no allowlist reads as none", () => {
   expect(parseAllowlist('{"version":1,"images":[{"ref":"x","id":"alpine","allowedAt":""}]}')).toBeNull();
 });
 
-test("a list is read as it was written", () => {
+test("a written list reads back unchanged", () => {
   expect(parseAllowlist(allowlistText(list))).toEqual(list);
 });
 
-test("a name stands for one image, and goes with it", () => {
+test("a name stands for one image, and is removed with it", () => {
   expect(withAllowed(list, image("mine", "c")).map((one) => one.id)).toEqual([id("a"), id("c")]);
   expect(withoutAllowed(list, "mine")).toEqual([list[0]]);
   expect(withoutAllowed([...list, image("alias", "b")], "mine")).toEqual([list[0]]);

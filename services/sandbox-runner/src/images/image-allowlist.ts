@@ -1,13 +1,12 @@
 /**
- * Which images sandboxes may be made of: by what they are, never by what they are called.
+ * The rule that decides which images sandboxes may be made of. A list that cannot be read allows only the default image.
  *
- * Invariants:
- *   IM1  An image is allowed only by its digest: the id the engine computes over its content. A name on the list is
- *        for people; when it points to other content, that content is not allowed.
- *   IM2  A list that cannot be read allows nothing beyond the default.
+ * Promises:
+ *   sandbox-runner/S9 Because a name can be moved to other content, an image is allowed only by its digest, the id that
+ *     the engine computes over its content; a listed name that points to other content is refused.
  */
 export interface AllowedImage {
-  /** What it was called when it was allowed. */
+  /** Its name when it was allowed, for people only. */
   readonly ref: string;
   readonly id: string;
   /** ISO 8601. */
@@ -20,17 +19,17 @@ export type Allowance =
   | { readonly kind: "unknown" };
 
 export function allowanceOf(list: readonly AllowedImage[], asked: string, id: string): Allowance {
-  if (list.some((one) => one.id === id)) return { kind: "allowed" }; // IM1
+  if (list.some((one) => one.id === id)) return { kind: "allowed" }; // sandbox-runner/S9
   const named = list.find((one) => one.ref === asked);
   return named === undefined ? { kind: "unknown" } : { kind: "moved", allowedId: named.id };
 }
 
-/** The list with the image on it. A name stands for one image: what it stood for before goes, unless it has another name. */
+/** The list with the image added. A name stands for one image, so the entry that had this name before is dropped. */
 export function withAllowed(list: readonly AllowedImage[], image: AllowedImage): AllowedImage[] {
   return [...list.filter((one) => one.ref !== image.ref), image];
 }
 
-/** Without what `asked` names, by reference or by id. */
+/** The list without the images that `asked` names, by reference or by id. */
 export function withoutAllowed(list: readonly AllowedImage[], asked: string): AllowedImage[] {
   const named = new Set(list.filter((one) => one.ref === asked).map((one) => one.id));
   return list.filter((one) => one.id !== asked && !named.has(one.id));
@@ -38,7 +37,7 @@ export function withoutAllowed(list: readonly AllowedImage[], asked: string): Al
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** Null when the text is no allowlist (IM2). */
+/** Null when the text is not an allowlist. */
 export function parseAllowlist(text: string): AllowedImage[] | null {
   let document: unknown;
   try {
@@ -60,7 +59,9 @@ export function allowlistText(images: readonly AllowedImage[]): string {
   return `${JSON.stringify({ version: 1, images }, null, 2)}\n`;
 }
 
-/** What ANTIPHON_SANDBOX_ALLOW may hold: an image id, or a name with the digest a registry gave it. */
+/**
+ * True for the values ANTIPHON_SANDBOX_ALLOW may hold: an image id, or a name with the digest that a registry gave it.
+ */
 export function isDigestReference(text: string): boolean {
   return DIGEST.test(text) || /^[^@\s]+@sha256:[0-9a-f]{64}$/.test(text);
 }

@@ -1,13 +1,12 @@
 /**
- * The images of a runner: the default that setup built, what the configuration names, and what people have allowed.
+ * The images of a runner: the default that setup built, those that the configuration names, and those that people have
+ * allowed.
  *
- * Three lists, one question: may a sandbox be made of this image? The engine is asked what a name stands for, and the
- * digest decides (images/image-allowlist.ts). `antiphon images` reaches this through the gateway; the engine itself is
- * reached from the runner only. An image is built by `npm run setup` or by its owner, never by a runner.
+ * The engine is asked on every use which image a name stands for, and the digest decides whether a sandbox may be made of
+ * it (images/image-allowlist.ts). `antiphon images` reaches this through the gateway, because only the runner can reach
+ * the engine. `npm run setup` or an image's owner builds it; a runner never does.
  *
- * Invariants:
- *   IM3  What is asked for is looked up on the engine each time; the answer is the id a sandbox is then made of.
- *   IM4  An image gets on the list only after a sandbox of it has been started, compared and greeted.
+ * An image is put on the list only after a sandbox of it was started, compared and greeted.
  */
 import {
   AntiphonError,
@@ -24,11 +23,11 @@ export interface ImagesOptions {
   readonly node: string;
   readonly provider: SandboxProvider;
   readonly allowlist: AllowlistFile;
-  /** What the default is called now; read again each time, since setup may build another one. */
+  /** The current name of the default image. Read on every use, since setup may build another one. */
   readonly standard: () => string | null;
   /** Allowed by configuration: ids, or names with a digest. */
   readonly configured: readonly string[];
-  /** A sandbox of an image that is not allowed yet, for a trial. */
+  /** Starts a trial sandbox of an image that is not allowed yet. */
   readonly start: (imageId: string) => Promise<Sandbox>;
   readonly now: () => Date;
 }
@@ -55,17 +54,17 @@ export class Images {
     return facts;
   }
 
-  /** The standard image as last looked up; null before that. */
+  /** The default image as last looked up; null before that. */
   get known(): ImageFacts | null {
     return this.#standard?.facts ?? null;
   }
 
-  /** What a request may have, or a coded refusal. */
+  /** The image for a request, or a coded refusal. */
   async resolve(asked: string | null): Promise<ImageFacts> {
     const standard = await this.standard();
     if (asked === null || asked === DEFAULT_IMAGE || asked === standard.id) return standard;
     if (asked === this.#options.standard()) return standard;
-    const facts = await this.#options.provider.image(asked); // IM3
+    const facts = await this.#options.provider.image(asked);
     const list = await this.#options.allowlist.read();
     if (facts === null) {
       const isKnown = list.some((one) => one.ref === asked || one.id === asked);
@@ -77,7 +76,7 @@ export class Images {
     if (allowance.kind === "allowed") return facts;
     if (allowance.kind === "unknown")
       throw notAllowed(`image ${asked} (${facts.id}) is not on the allowlist`);
-    throw notAllowed(`image ${asked} is ${facts.id} now; allowed was ${allowance.allowedId}`);
+    throw notAllowed(`image ${asked} is ${facts.id} now; the allowed image was ${allowance.allowedId}`);
   }
 
   async answer(request: ImagesRequest): Promise<Reply> {
@@ -90,7 +89,7 @@ export class Images {
     const { provider, allowlist, now } = this.#options;
     const facts = await provider.image(ref);
     if (facts === null) throw missing(ref);
-    await this.#try(ref, facts); // IM4
+    await this.#try(ref, facts);
     const image: AllowedImage = { ref, id: facts.id, allowedAt: now().toISOString() };
     await allowlist.change((images) => withAllowed(images, image));
   }
@@ -102,7 +101,7 @@ export class Images {
     await this.#options.allowlist.change((images) => withoutAllowed(images, asked));
   }
 
-  /** Starts one sandbox of it: whatever it lacks shows here and not in somebody's run. */
+  /** Starts one sandbox of the image, so that anything it lacks shows here and not in a run. */
   async #try(ref: string, facts: ImageFacts): Promise<void> {
     let sandbox: Sandbox;
     try {

@@ -1,8 +1,11 @@
-/** What tells the programs in a sandbox where their proxy is and whom to trust. Nothing in it is a secret. */
+/**
+ * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
+ * secret.
+ */
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;
-/** In /tmp, so that it is no part of the work; a step that damages it only harms itself. */
+/** In /tmp, so that it is no part of the work. A step that damages it only harms itself. */
 const CERTIFICATE = "/tmp/.antiphon-ca.pem";
 
 export const WRITE_CERTIFICATE: readonly string[] = ["/bin/sh", "-c", `cat > ${CERTIFICATE}`];

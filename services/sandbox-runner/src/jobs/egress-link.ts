@@ -1,15 +1,14 @@
 /**
- * A sandbox's way to its listener at the egress gateway: asked for, dialled into, and closed with an account.
+ * A sandbox's connection to its listener at the egress gateway: requested, dialled, and closed with a report.
  *
  * Lifecycle: asked -> linked (control connection up, sandbox listening, certificate in place) -> closed | lost.
- * The listener lives as long as the control connection, so neither side can outlive the other's death.
+ * The listener lives as long as the control connection, so neither side can outlive the other. It always ends with the job.
  *
- * Invariants:
- *   X4  A job that asks for a network gets it or fails by name; it never runs without one in silence.
- *   X5  The listener and its token end with the job, whatever became of it.
- *   X6  The token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
- *   X7  A gateway that is gone ends the job by name, ANT_EGRESS_LOST, and soon: what runs in the sandbox sees its
- *       connections closed and has LOST_GRACE_MS to end by itself; nothing it does then can make the job a success.
+ * A job that asks for a network gets it or fails with a named code; it never runs without one in silence. The listener's
+ * token stays on this side: the sandbox gets a loopback port, a certificate and no secret.
+ *
+ * When the gateway is gone, the job ends with ANT_EGRESS_LOST: the programs in the sandbox see their connections close
+ * and have LOST_GRACE_MS to end by themselves, but the job can no longer succeed.
  */
 import { connect, type Socket } from "node:net";
 import {
@@ -28,13 +27,13 @@ import type { Sandbox } from "../ports.ts";
 
 const OPEN_MS = 5_000;
 const CLOSE_MS = 15_000;
-/** Enough for a program to say what it saw; what it works for cannot be had any more. */
+/** Long enough for a program to print what it saw. Its work cannot be completed any more. */
 const LOST_GRACE_MS = 2_000;
 
 export interface EgressLink {
-  /** What a step's environment gets on top. */
+  /** Variables that are added to the environment of every step. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends it; idempotent. ANT_EGRESS_LOST when the gateway went away before. */
+  /** Ends the link; idempotent. Rejects with ANT_EGRESS_LOST when the gateway went away before. */
   close(): Promise<EgressReport>;
 }
 
@@ -51,7 +50,7 @@ export async function linkEgress(
     (error: unknown) => {
       const known = AntiphonError.from(error);
       if (known.code !== "ANT_RPC_TIMEOUT") throw known;
-      throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error }); // X4
+      throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error });
     },
   );
   const control = await controlled(opened);
@@ -63,7 +62,7 @@ export async function linkEgress(
     if (closing !== null) return;
     const end = (): void =>
       void sandbox.destroy({ kind: "gone", message: "its network is gone" }).catch(() => undefined);
-    grace = setTimeout(end, LOST_GRACE_MS); // X7
+    grace = setTimeout(end, LOST_GRACE_MS);
   });
   const close = (): Promise<EgressReport> => {
     clearTimeout(grace);
@@ -79,19 +78,20 @@ export async function linkEgress(
       sandbox.network === undefined
         ? "its provider carries no connections"
         : await sandbox.network(EGRESS_PORT, dial);
-    if (fault !== null) throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no network here: ${fault}`); // X4
+    if (fault !== null)
+      throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `the sandbox cannot have a network: ${fault}`);
     await trust(sandbox, opened.ca);
   } catch (error) {
-    await close().catch(() => undefined); // X5: what went wrong first is what is told
+    await close().catch(() => undefined); // the first error is the one to report
     throw error;
   }
   return { env: egressEnvironment(grant.profile.mode ?? "git+pkg"), close };
 }
 
-/** Connected and greeted: from here on the listener's life hangs on this connection. */
+/** Connects and greets. From then on the listener lives as long as this connection. */
 function controlled({ host, port, token }: EgressOpened): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, host).setKeepAlive(true, 5_000); // X7: a host that fell silent is gone, too
+    const socket = connect(port, host).setKeepAlive(true, 5_000); // a host that fell silent counts as gone, too
     const fail = (why: string): void => {
       socket.destroy();
       reject(new AntiphonError("ANT_EGRESS_UNAVAILABLE", `the listener at ${host}:${port} ${why}`));
@@ -99,7 +99,7 @@ function controlled({ host, port, token }: EgressOpened): Promise<Socket> {
     const timer = setTimeout(fail, OPEN_MS, "does not answer");
     socket.on("error", (error) => {
       clearTimeout(timer);
-      fail(`is out of reach: ${error.message}`);
+      fail(`is unreachable: ${error.message}`);
     });
     socket.once("end", () => socket.destroy());
     socket.write(`${token} control\n`);
@@ -126,9 +126,9 @@ async function closed(
   } catch (error) {
     const known = AntiphonError.from(error);
     if (known.code !== "ANT_RPC_TIMEOUT") throw known;
-    throw new AntiphonError("ANT_EGRESS_LOST", `no account from the gateway ${node}`, { cause: error });
+    throw new AntiphonError("ANT_EGRESS_LOST", `no report from the gateway ${node}`, { cause: error });
   } finally {
-    control.destroy(); // X5
+    control.destroy(); // ends the listener, too
   }
 }
 
@@ -143,5 +143,8 @@ async function trust(sandbox: Sandbox, certificates: string): Promise<void> {
     maxOutputBytes: limits.documentBytes,
   });
   if (exitCode !== 0)
-    throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `no place for the certificate: ${stderr.tail.trim()}`);
+    throw new AntiphonError(
+      "ANT_EGRESS_UNSUPPORTED",
+      `the certificate could not be written: ${stderr.tail.trim()}`,
+    );
 }

@@ -27,7 +27,7 @@ describe("how a job ends", () => {
     [{ kind: "protocol", message: "x" }, "error", "ANT_SANDBOX_FAILED"],
     [{ kind: "gone", message: "x" }, "error", "ANT_SANDBOX_FAILED"],
   ];
-  it.each(deaths)("%j has a name", (death, outcome, code) => {
+  it.each(deaths)("%j ends with a named outcome and code", (death, outcome, code) => {
     expect(endingOfDeath(death, "check-1")).toMatchObject({ outcome, code });
   });
 
@@ -37,10 +37,10 @@ describe("how a job ends", () => {
     ["processes", { pidsRefused: 3 }, "ANT_SANDBOX_PIDS"],
     ["disk bytes", { freeBytes: 0 }, "ANT_SANDBOX_DISK"],
     ["disk inodes", { freeInodes: 0 }, "ANT_SANDBOX_DISK"],
-    ["a room that is not known", { freeBytes: -1, freeInodes: -1 }, null],
-    ["memory, but it coped", { oomKills: 1, exitCode: 0 }, null],
-    ["processes, but it coped", { pidsRefused: 1, exitCode: 0 }, null],
-  ])("a failed command that met a limit says which: %s", (_name, changes, code) => {
+    ["unknown free space", { freeBytes: -1, freeInodes: -1 }, null],
+    ["memory, but the command succeeded", { oomKills: 1, exitCode: 0 }, null],
+    ["processes, but the command succeeded", { pidsRefused: 1, exitCode: 0 }, null],
+  ])("a failed command that met a limit names the limit: %s", (_name, changes, code) => {
     expect(endingOfExit(exit(changes), "s")?.code ?? null).toBe(code);
   });
 });

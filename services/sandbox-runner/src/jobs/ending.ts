@@ -1,6 +1,6 @@
 /**
- * How a job ends, by name: the one table from what happened in a sandbox to the outcome that is reported.
- * Every limit has its row; none ends as a hang or as a bare exit code.
+ * How a job ends: the one table from an event in a sandbox to the reported outcome. Every limit has its row, so none
+ * ends as a hang or as a bare exit code.
  */
 import type { ErrorCode, SandboxOutcome } from "@antiphon/contracts";
 import type { CommandExit, SandboxDeath } from "../ports.ts";
@@ -13,7 +13,7 @@ export interface Ending {
 
 export const COMPLETED: Ending = { outcome: "completed", code: null, message: "every step ran" };
 
-/** Less room than this at the end of a failed command counts as a full disk. */
+/** A failed command that leaves less free space than this has filled its disk. */
 const DISK_FULL_BYTES = 64 * 1024;
 
 export function endingOfDeath(death: SandboxDeath, step: string | null): Ending {
@@ -34,8 +34,8 @@ export function endingOfDeath(death: SandboxDeath, step: string | null): Ending 
 }
 
 /**
- * What a command's end says about the job: null to go on. A limit counts only when the command failed: a
- * program that met a limit and coped is a program that worked.
+ * The ending that a command's exit causes; null to go on. A limit counts only when the command failed: a program that
+ * met a limit and succeeded anyway has worked.
  */
 export function endingOfExit(exit: CommandExit, step: string): Ending | null {
   if (exit.exitCode === 0) return null;

@@ -1,4 +1,4 @@
-/** What a job leaves behind in the object store: the kept output of its steps and the tar of its changes. */
+/** Stores the evidence of a job in the object store: the kept output of its steps and the tar of its changes. */
 import { limits, type OutputRef, type SandboxChanges, type SandboxStepOutcome } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import type { Collected } from "../workspace/collected.ts";
@@ -51,7 +51,7 @@ export class Evidence {
   }
 }
 
-/** What is told of an output that nobody keeps: its size and its end. */
+/** The report of an output that is not kept: its size and its tail. */
 export function unkeptOutput({ bytes, produced, truncated }: BoundedOutput): OutputRef {
   return { blob: null, bytes: produced, kept: 0, truncated, tail: utf8Tail(bytes, limits.outputTailBytes) };
 }

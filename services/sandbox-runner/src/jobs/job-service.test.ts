@@ -13,7 +13,7 @@ const ended = (outcome: SandboxOutcome["outcome"]): SandboxOutcome => ({
 const stuck = (): Promise<void> => Promise.reject(new AntiphonError("ANT_DOCKER_UNREACHABLE", "no answer"));
 
 it.each(["error", "timeout", "oom", "canceled"] as const)(
-  "N5: a job that ends as %s says so when its container could not be removed",
+  "a job that ends as %s says so when its container could not be removed",
   async (outcome) => {
     expect(await withoutContainer(ended(outcome), [stuck()])).toMatchObject({
       outcome: "error",
@@ -23,7 +23,7 @@ it.each(["error", "timeout", "oom", "canceled"] as const)(
   },
 );
 
-it("N5: any end but a completed one waits for the container", async () => {
+it("every outcome but a completed one waits until the container is gone", async () => {
   let remove = (): void => undefined;
   const gone = new Promise<void>((resolve) => (remove = resolve));
   let told: SandboxOutcome | null = null;

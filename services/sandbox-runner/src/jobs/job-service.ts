@@ -1,15 +1,13 @@
 /**
- * The sandbox-runner's part of the conversation: one streamed answer per request, and the requester's signs of life.
+ * Serves jobs over the bus: one streamed answer per request, with the requester's signs of life.
  *
  * Lifecycle of a job here: busy | accepted -> started -> (beat | step)* -> done.
  *
- * Invariants:
- *   N1  Every request ends with exactly one `busy` or `done`, or one coded error.
- *   N2  A job takes one of the runner's slots, counted from acceptance until the container is gone.
- *   N3  A requester that says nothing for limits.sandboxSilenceMs has gone: its container is killed.
- *   N4  Stopping hard cancels every job; no container is left to its own.
- *   N5  An outcome that may be answered with another try (anything but `completed`) is told when the job's container is
- *       gone. Where it could not be removed the outcome says so: ANT_SANDBOX_LEFT.
+ * Every request ends with exactly one `busy` or `done`, or with one coded error. A job takes one of the runner's slots
+ * from its acceptance until its container is gone. A hard stop cancels every job and removes its container.
+ *
+ * An outcome that may lead to another try (anything but `completed`) is sent when the job's container is gone, so that
+ * two tries never run at once. When the container could not be removed, the outcome says so: ANT_SANDBOX_LEFT.
  */
 import {
   AntiphonError,
@@ -67,16 +65,16 @@ export class SandboxService {
     }
     const request = checked.value;
     if (!this.#options.slots.take()) {
-      emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS }); // N1, N2
+      emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
       return;
     }
     const leaving: Promise<void>[] = [];
     try {
       const outcome = await this.#run(request, emit, leaving);
-      emit({ kind: "done", result: this.#sendable(outcome) }); // N1
+      emit({ kind: "done", result: this.#sendable(outcome) });
     } finally {
       void Promise.allSettled(leaving).then(() => {
-        this.#options.slots.give(); // N2
+        this.#options.slots.give();
       });
     }
   }
@@ -89,7 +87,7 @@ export class SandboxService {
     const { bus, log, ports, signal } = this.#options;
     const stop = new AbortController();
     const hard = (): void => {
-      stop.abort("the runner stops"); // N4
+      stop.abort("the runner stops");
     };
     signal.addEventListener("abort", hard, { once: true });
     if (signal.aborted) hard();
@@ -100,7 +98,7 @@ export class SandboxService {
     });
     const beat = setInterval(() => {
       emit({ kind: "beat" });
-      if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // N3
+      if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // sandbox-runner/S6
     }, limits.sandboxBeatMs);
     const live = new LiveLog(request.epoch, (stream, line) => {
       tell(bus, subjects.log(request.run, request.task, stream), line);
@@ -129,7 +127,7 @@ export class SandboxService {
     }
   }
 
-  /** An outcome that does not fit a message would never arrive: it becomes one that says so. */
+  /** Replaces an outcome that is too large for a message, which would never arrive, by one that says so. */
   #sendable(outcome: SandboxOutcome): SandboxOutcome {
     const most = this.#options.bus.nc.info?.max_payload ?? 1024 * 1024;
     if (encode({ kind: "done", result: outcome }).length < most - 4096) return outcome;
@@ -137,14 +135,14 @@ export class SandboxService {
       ...outcome,
       outcome: "error",
       code: "ANT_SANDBOX_OUTPUT",
-      message: "the list of changes does not fit a message: too many or too long paths",
+      message: "the list of changes does not fit in a message: its paths are too many or too long",
       steps: outcome.steps.slice(0, 16),
       changes: null,
     };
   }
 }
 
-/** N5: the outcome, once all that is `leaving` has gone or cannot go. */
+/** Waits until everything in `leaving` is gone or cannot be removed, then returns the outcome. */
 export async function withoutContainer(
   outcome: SandboxOutcome,
   leaving: readonly Promise<void>[],

@@ -22,7 +22,7 @@ const EXIT: CommandExit = {
   stderr: nothing,
 };
 
-/** A sandbox moved by hand: `onRun` says how each command ends. */
+/** A sandbox under the test's control: `onRun` decides how each command ends. */
 function twin(options: {
   sealed?: boolean;
   onRun?: (command: Command) => Promise<CommandExit>;
@@ -101,7 +101,7 @@ async function run(job: SandboxRequest, ports: JobPorts, signal = new AbortContr
 }
 
 describe("a job", () => {
-  it("runs its steps in order, in the image's PATH and its own variables, and lets the sandbox go", async () => {
+  it("runs its steps in order, in the image's PATH and its own variables, and releases the sandbox", async () => {
     const { ports, seen } = twin({});
     const { outcome, events } = await run(request(), ports);
     expect(events).toEqual(["accepted", "started", "step", "step"]);
@@ -116,21 +116,20 @@ describe("a job", () => {
     expect(seen.released).toBe(1);
   });
 
-  it.each(["verify", "base"] as const)(
-    "K2: for %s is refused where the supervisor is not sealed",
-    async (purpose) => {
+  it("sandbox-runner/S7: for a verdict is refused where the supervisor is not sealed", async () => {
+    for (const purpose of ["verify", "base"] as const) {
       const { ports, seen } = twin({ sealed: false });
       const { outcome } = await run(request({ purpose }), ports);
-      expect([outcome.outcome, outcome.code]).toEqual(["refused", "ANT_SANDBOX_REFUSED"]);
+      expect([purpose, outcome.outcome, outcome.code]).toEqual([purpose, "refused", "ANT_SANDBOX_REFUSED"]);
       expect([seen.commands.length, seen.released]).toEqual([0, 1]);
-    },
-  );
+    }
+  });
 
-  it("K2: for an attempt runs there as well", async () => {
+  it("for an attempt runs where the supervisor is not sealed", async () => {
     expect((await run(request(), twin({ sealed: false }).ports)).outcome.outcome).toBe("completed");
   });
 
-  it("K1: lets the sandbox go when it is canceled, and says canceled whatever broke then", async () => {
+  it("sandbox-runner/S6: releases the sandbox when it is canceled, and ends as canceled even if a step failed then", async () => {
     const stop = new AbortController();
     const { ports, seen } = twin({
       onRun: () => {
@@ -143,20 +142,20 @@ describe("a job", () => {
     expect(seen.released).toBeGreaterThan(0);
   });
 
-  it("K1: canceled before it began never takes a sandbox", async () => {
+  it("never takes a sandbox when it is canceled before it began", async () => {
     const { ports, seen } = twin({});
     const { outcome } = await run(request(), ports, AbortSignal.abort("early"));
     expect([outcome.outcome, seen.leased]).toEqual(["canceled", 0]);
   });
 
-  it("K3: what runs out of time before the first step is no timeout of the task's", async () => {
+  it("a timeout before the first step is an error, not a timeout of the task", async () => {
     const { ports } = twin({});
     const hangs = { ...ports, egress: () => Promise.reject(new SandboxDied({ kind: "timeout" }, null)) };
     const { outcome } = await run(request(), hangs);
     expect([outcome.outcome, outcome.code]).toEqual(["error", "ANT_SANDBOX_FAILED"]);
   });
 
-  it("K3: killed in a step keeps that step, without an exit code", async () => {
+  it("killed in a step keeps that step, without an exit code", async () => {
     const partial = { stdout: nothing, stderr: nothing, durationMs: 7 };
     const { ports } = twin({ onRun: () => Promise.reject(new SandboxDied({ kind: "timeout" }, partial)) });
     const { outcome, events } = await run(request(), ports);
@@ -165,7 +164,7 @@ describe("a job", () => {
     expect(events.at(-1)).toBe("step");
   });
 
-  it("K4: goes no further than two steps ahead of a slow object store, and tells a failure of it at the end only", async () => {
+  it("runs at most two steps ahead of a slow object store, and reports its failure only at the end", async () => {
     const kept = new OutputBound(8);
     kept.push(Buffer.from("out"));
     const { ports, seen } = twin({ onRun: () => Promise.resolve({ ...EXIT, stdout: kept.finish() }) });
@@ -174,7 +173,7 @@ describe("a job", () => {
     const steps = ["a", "b", "c", "d"].map(step);
     const running = run(request({ steps }), { ...ports, evidence: new Evidence({ put }) });
     await vi.waitFor(() => expect(stalled).toHaveLength(2));
-    stalled[1]?.(); // not awaited by anybody yet: it must not end the process
+    stalled[1]?.(); // nothing awaits it yet, and it must not end the process
     for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(seen.commands).toHaveLength(2);
     stalled[0]?.();
@@ -183,7 +182,7 @@ describe("a job", () => {
     expect(seen.commands).toHaveLength(4);
   });
 
-  it("ends with the limit that a step met, and goes no further", async () => {
+  it("ends with the limit that a step met, and runs no further step", async () => {
     const { ports, seen } = twin({ onRun: () => Promise.resolve({ ...EXIT, exitCode: 137, oomKills: 1 }) });
     const { outcome } = await run(request(), ports);
     expect([outcome.outcome, outcome.steps.length, seen.commands.length]).toEqual(["oom", 1, 1]);
@@ -200,22 +199,22 @@ describe("a job", () => {
     expect(outcome.message).toContain("type-symlink");
   });
 
-  it("collects after a failure too", async () => {
+  it("also collects after a failure", async () => {
     const { ports } = twin({ onRun: () => Promise.resolve({ ...EXIT, exitCode: 1 }) });
     const { outcome } = await run(request({ collect: true }), ports);
     expect(outcome).toMatchObject({ outcome: "completed", changes: { overlay: null, deletions: ["gone"] } });
     expect(outcome.steps).toHaveLength(1);
   });
 
-  const unsayable: readonly (readonly [string, Partial<SandboxRequest>, string])[] = [
+  const invalid: readonly (readonly [string, Partial<SandboxRequest>, string])[] = [
     ["an image that is not allowed", { image: "bad" }, "ANT_SANDBOX_REFUSED"],
     ["a budget without bound", { budgetMs: limits.taskTimeBudgetMaxS * 1000 + 1 }, "ANT_SANDBOX_REFUSED"],
     ["looser limits", { limits: { pids: 1e6 } }, "ANT_SANDBOX_REFUSED"],
-    ["a NUL in its words", { steps: [{ ...step("a"), argv: ["a\0b"] }] }, "ANT_SANDBOX_REFUSED"],
-    ["a variable that is none", { steps: [{ ...step("a"), env: { "A B": "" } }] }, "ANT_SANDBOX_REFUSED"],
+    ["a NUL in an argument", { steps: [{ ...step("a"), argv: ["a\0b"] }] }, "ANT_SANDBOX_REFUSED"],
+    ["an invalid variable name", { steps: [{ ...step("a"), env: { "A B": "" } }] }, "ANT_SANDBOX_REFUSED"],
     ["a directory outside", { steps: [{ ...step("a"), cwd: "/etc" }] }, "ANT_SANDBOX_PATH"],
   ];
-  it.each(unsayable)("is refused before a sandbox is taken: %s", async (_name, changes, code) => {
+  it.each(invalid)("is refused before a sandbox is taken: %s", async (_name, changes, code) => {
     const { ports, seen } = twin({});
     const { outcome } = await run(request(changes), ports);
     expect([outcome.outcome, outcome.code, seen.leased]).toEqual(["refused", code, 0]);

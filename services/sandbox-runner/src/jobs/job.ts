@@ -1,17 +1,18 @@
 /**
  * One job, from a request to its outcome: plan the workspace, take a sandbox, fill it, run the steps, collect.
  *
- * Lifecycle: planning -> leased -> filled -> step* (-> collected) -> over. Whatever happens, the lease is released
- * and there is an outcome with a name, also when what was kept could not be stored.
+ * Lifecycle: planning -> leased -> filled -> step* (-> collected) -> over. Every path ends with a released lease and a
+ * named outcome, even if the kept output could not be stored.
  *
- * Invariants:
- *   K1  The sandbox is released on every path, and at once when `signal` aborts. `later` hears of each release, so an
- *       outcome after which somebody may try again can wait for it (N5).
- *   K2  A job for a verdict runs in a sealed sandbox only (supervisor/sealed-supervisor.ts, P2).
- *   K3  A step that was killed is in the outcome, with what it had printed and without an exit code.
- *   K4  Kept output waits for the object store at most two steps deep: a slow store slows the job, it does not fill
- *       the runner's memory.
- *   K5  A job for a verdict has no network, whatever it asks for; one that has it has the account of it in its outcome.
+ * A step that was killed is in the outcome, with its output so far and without an exit code. At most two steps wait for
+ * the object store, so a slow store slows the job and does not fill the runner's memory. A job for a verdict is refused
+ * when it asks for a network; any other job with a network has the report of it in its outcome.
+ *
+ * Promises:
+ *   sandbox-runner/S6 Because a requester can die or cancel at any moment, its sandbox is released on every path: a job
+ *     or session is canceled when its holder was silent for limits.sandboxSilenceMs, and at once when it is told to stop.
+ *   sandbox-runner/S7 Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in
+ *     a sealed sandbox or is refused.
  */
 import {
   AntiphonError,
@@ -51,14 +52,14 @@ import {
   type SandboxOrder,
 } from "../ports.ts";
 
-/** A sandbox for a job, best with this base tree in it already. */
+/** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
 type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
 
 export interface JobPorts {
   readonly node: string;
   readonly provider: ProviderName;
   readonly defaults: ContainerLimits;
-  /** The image a request may have, or a coded error. */
+  /** Resolves a requested image to one that is allowed, or throws a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;
   readonly lease: LeaseOf;
   readonly sources: WorkspaceSources;
@@ -70,9 +71,9 @@ export interface JobPorts {
   readonly later: (work: Promise<void>) => void;
 }
 
-/** What is known so far; becomes the outcome. */
+/** The facts that are known so far and become the outcome. */
 interface Progress {
-  /** Being stored while later steps run. */
+  /** Evidence that is being stored while later steps run. */
   readonly steps: Promise<SandboxStepOutcome>[];
   changes: SandboxChanges | null;
   step: string | null;
@@ -109,7 +110,7 @@ export async function runJob(
   try {
     steps = await Promise.all(progress.steps);
   } catch (error) {
-    ending = endingOfFailure(error, null, signal); // without its evidence no ending counts
+    ending = endingOfFailure(error, null, signal); // an ending without its evidence does not count
   }
   const { imageId, containerId, bootMs, egress } = progress;
   return {
@@ -117,7 +118,7 @@ export async function runJob(
     steps,
     changes: ending.outcome === "completed" ? progress.changes : null,
     meta: { bootMs, provider: ports.provider, node: ports.node, image: imageId, containerId },
-    ...(egress === null ? {} : { egress }), // K5
+    ...(egress === null ? {} : { egress }),
   };
 }
 
@@ -129,11 +130,11 @@ async function perform(
   signal: AbortSignal,
 ): Promise<Ending> {
   const bounded = jobLimits(ports.defaults, request.limits);
-  if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
-  if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
-  refuseUnsayable(request.steps);
+  if (!bounded.ok) throw refused(`a limit is looser than the runner allows: ${bounded.looser}`);
+  if (request.budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
+  refuseInvalidSteps(request.steps);
   if (request.egress !== undefined && request.egress.profile.mode !== "none" && needsSeal(request.purpose))
-    throw refused("a job for a verdict has no network"); // K5
+    throw refused("a job for a verdict has no network");
   const image = await ports.image(request.image);
   progress.imageId = image.id;
   emit({ kind: "accepted", node: ports.node, image: image.id });
@@ -147,7 +148,7 @@ async function perform(
   const stop = (): void => {
     void lease.release();
   };
-  signal.addEventListener("abort", stop, { once: true }); // K1
+  signal.addEventListener("abort", stop, { once: true }); // sandbox-runner/S6
   try {
     signal.throwIfAborted();
     progress.bootMs = performance.now() - askedAt;
@@ -156,7 +157,7 @@ async function perform(
     if (needsSeal(request.purpose) && !sandbox.sealed) {
       throw refused(
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
-      ); // K2
+      ); // sandbox-runner/S7
     }
     await fillWorkspace(lease, plan, request.collect);
     const link = await ports.egress(request, sandbox);
@@ -164,11 +165,11 @@ async function perform(
     try {
       return await runSteps(request, ports, progress, leased);
     } finally {
-      progress.egress = (await link?.close()) ?? null; // K5
+      progress.egress = (await link?.close()) ?? null;
     }
   } finally {
     signal.removeEventListener("abort", stop);
-    ports.later(lease.release()); // K1
+    ports.later(lease.release()); // sandbox-runner/S6
   }
 }
 
@@ -178,7 +179,7 @@ interface Leased {
   readonly plan: WorkspacePlan;
   readonly limits: JobLimits;
   readonly emit: Emit;
-  /** Where the network is, for those steps that have one. */
+  /** Variables that lead to the network, for jobs that have one. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -194,10 +195,10 @@ async function runSteps(
   let ending = COMPLETED;
   for (const step of request.steps) {
     progress.step = step.id;
-    await Promise.allSettled(progress.steps.slice(0, -1)); // K4
+    await Promise.allSettled(progress.steps.slice(0, -1)); // at most two steps wait for the store
     const left = Math.max(1, endsAt - performance.now());
     const exitCode = await runStep(step, left, ports, progress, leased).catch((error: unknown) => {
-      recordKilled(error, step, ports, progress); // K3
+      recordKilled(error, step, ports, progress);
       leased.emit({ kind: "step", id: step.id, exitCode: null });
       throw error;
     });
@@ -210,7 +211,7 @@ async function runSteps(
     }
     if (exitCode.code !== 0 && !step.continueOnFailure) break;
   }
-  // An early end before the step to collect after: what is there now is what there is.
+  // The job ended before the step to collect after, so the files are collected as they are now.
   if (request.collect && progress.changes === null) {
     const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
     progress.changes = await ports.evidence.changes(collected);
@@ -247,11 +248,11 @@ function recordKilled(error: unknown, step: SandboxStep, ports: JobPorts, progre
 }
 
 function keep(progress: Progress, step: Promise<SandboxStepOutcome>): void {
-  step.catch(() => undefined); // a failure to store is met where all of them are awaited
+  step.catch(() => undefined); // a failure to store is handled where all steps are awaited
   progress.steps.push(step);
 }
 
-/** What the requester alone can mend. */
+/** Errors that only the requester can correct. */
 const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_SANDBOX_REFUSED",
   "ANT_SANDBOX_PATH",
@@ -265,7 +266,7 @@ function endingOfFailure(error: unknown, step: string | null, signal: AbortSigna
   if (signal.aborted) return endingOfDeath(canceledBy(signal), step);
   if (error instanceof SandboxDied) {
     const ending = endingOfDeath(error.death, step);
-    // What takes too long before the first command is no time of the task.
+    // A timeout before the first command is not the task's: its commands have used no time yet.
     return step === null && ending.outcome === "timeout"
       ? {
           outcome: "error",
@@ -284,11 +285,11 @@ function canceledBy(signal: AbortSignal): { kind: "canceled"; reason: string } {
   return { kind: "canceled", reason: typeof signal.reason === "string" ? signal.reason : "canceled" };
 }
 
-/** What no sandbox could be told to do is refused before one is taken. */
-function refuseUnsayable(steps: readonly SandboxStep[]): void {
+/** Refuses steps that no sandbox could run, before a sandbox is taken. */
+function refuseInvalidSteps(steps: readonly SandboxStep[]): void {
   for (const { id, argv, cwd, env } of steps) {
     if (encodeStep("perl", { argv, cwd: "/workspace", env }) === null) {
-      throw refused(`step ${id}: a NUL in its words, or a variable without a proper name`);
+      throw refused(`step ${id}: a NUL in an argument, or an invalid variable name`);
     }
     try {
       stepDirectory(cwd);

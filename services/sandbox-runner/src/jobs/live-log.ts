@@ -1,6 +1,6 @@
 /**
- * Live output, as a picture: pieces are gathered for a moment, cut to a bound, and told to whoever listens.
- * What matters is kept by conversation/output-bound.ts; here anything may be lost, but never more sent than the bound.
+ * Live output for people who watch: pieces are gathered for a moment, cut to a bound, and published. Pieces may be lost
+ * here, but never more than the bound is sent; conversation/output-bound.ts keeps the output that is evidence.
  */
 import { StringDecoder } from "node:string_decoder";
 import type { LogLine } from "@antiphon/contracts";

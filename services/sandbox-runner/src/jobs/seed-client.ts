@@ -1,9 +1,9 @@
 /**
- * The seed's SandboxClient (RFC 000, with the extension of SandboxJob v1) on any provider: one command, files in
- * and out, binary and executable ones too.
+ * The seed's SandboxClient (RFC 000, with the extension of SandboxJob v1) on any provider: one command, with files in
+ * and out, including binary and executable ones.
  *
- * Its result has no field for the reason of an end: a time-out reads as exit code 124 and exhausted memory as 137,
- * as a shell would report them. sandbox-rpc says it properly.
+ * Its result has no field for the reason of an end, so a timeout becomes exit code 124 and exhausted memory 137, as a
+ * shell reports them. sandbox-rpc reports the reason itself.
  */
 import {
   AntiphonError,
@@ -89,7 +89,7 @@ async function outcomeOf(
       files: {},
     };
   }
-  // Nothing is known beforehand, so everything that is there counts as changed.
+  // The baseline is empty, so every file counts as changed.
   const collected = await sandbox.collect(new Map(), collectBounds());
   return {
     exitCode: exit.exitCode,
@@ -99,7 +99,7 @@ async function outcomeOf(
   };
 }
 
-/** In canonical order: what is persisted does not depend on how a tar was made. */
+/** In canonical order, so that the stored result does not depend on how a tar was made. */
 function filesOf({ files }: Collected): Record<string, SandboxJobFile> {
   const sorted = [...files].sort((a, b) => comparePaths(a.path, b.path));
   return Object.fromEntries(sorted.map(({ path, mode, content }) => [path, { ...readable(content), mode }]));

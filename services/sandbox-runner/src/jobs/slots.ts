@@ -12,7 +12,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** False: all are taken. */
+  /** False when all slots are taken. */
   take(): boolean {
     if (this.#taken >= this.#most) return false;
     this.#taken += 1;
@@ -24,7 +24,7 @@ export class Slots {
     if (this.#taken === 0) for (const idle of this.#onIdle.splice(0)) idle();
   }
 
-  /** Resolves when none is taken. */
+  /** Resolves when no slot is taken. */
   settled(): Promise<void> {
     if (this.#taken === 0) return Promise.resolve();
     return new Promise((resolve) => {

@@ -9,7 +9,10 @@ function after(takes: readonly number[], startMs: number): Demand {
   return takes.reduce((demand, at) => afterTake(demand, at), known);
 }
 
-/** Takes that find nothing ready, of a pool that holds `size` at first and starts one after the other. */
+/**
+ * Counts the takes that find nothing ready, in a pool that holds `size` at first and starts one sandbox after the
+ * other.
+ */
 function waits(takes: readonly number[], size: number, startMs: number): number {
   let ready = size;
   let busyUntil = Number.NEGATIVE_INFINITY;
@@ -30,15 +33,15 @@ function waits(takes: readonly number[], size: number, startMs: number): number 
   return waited;
 }
 
-describe("what is worth having ready", () => {
-  it("W7 is all there may be until ten minutes are known, and one when nothing was taken in them", () => {
+describe("the number of sandboxes worth having ready", () => {
+  it("is the most allowed until ten minutes have passed, and one when nothing was taken in them", () => {
     const young = noDemand(0);
     expect(worthHaving(young, 8, 9 * MINUTE)).toBe(8);
     expect(worthHaving(young, 8, 10 * MINUTE)).toBe(1);
     expect(worthHaving(young, 0, 10 * MINUTE)).toBe(0);
   });
 
-  it("W6 is what was taken at once, and is forgotten ten minutes later", () => {
+  it("is the number taken at once, and is forgotten ten minutes later", () => {
     const burst = after([0, 5, 10], 300);
     expect(worthHaving(burst, 8, MINUTE)).toBe(3);
     expect(worthHaving(burst, 2, MINUTE)).toBe(2);
@@ -46,13 +49,13 @@ describe("what is worth having ready", () => {
     expect(worthHaving(after([0, 10_000, 20_000], 300), 8, MINUTE)).toBe(1);
   });
 
-  it("a slow start is forgotten little by little", () => {
+  it("forgets a slow start gradually", () => {
     let demand = afterStart(noDemand(0), 1000);
     for (let i = 0; i < 10; i += 1) demand = afterStart(demand, 100);
     expect(demand.startMs).toBeCloseTo(348.7, 0);
   });
 
-  it("W6 whoever did not wait with a full pool would not have waited with this one", () => {
+  it("makes no take wait that would not have waited with a full pool", () => {
     const gaps = fc.array(fc.nat({ max: 2_000 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 8 }), (pauses, most) => {

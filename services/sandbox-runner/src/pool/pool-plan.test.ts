@@ -17,7 +17,7 @@ function possible(state: PoolState, nowMs: number): PoolEvent[] {
 }
 
 describe("the pool's plan", () => {
-  it("W1: stays within its bounds whatever happens in whatever order", () => {
+  it("stays within its bounds for any events in any order", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 200 }), (choices) => {
         let state = EMPTY_POOL;
@@ -33,7 +33,7 @@ describe("the pool's plan", () => {
     );
   });
 
-  it("W2: pauses after failures, longer each time, and starts again at once after a success", () => {
+  it("pauses after failures, longer each time, and starts again at once after a success", () => {
     const failed = poolAfter({ ...EMPTY_POOL, starting: 1 }, { kind: "start-failed", atMs: 1000 });
     expect(startsWanted(failed, bounds, 1499)).toBe(0);
     expect(startsWanted(failed, bounds, 1500)).toBe(3);

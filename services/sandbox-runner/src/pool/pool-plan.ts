@@ -1,12 +1,10 @@
 /**
- * How many sandboxes to have ready, as a pure decision.
+ * Decides how many sandboxes to start. Pure: the shell in pool/pool.ts carries out what `startsWanted` returns, and
+ * reports the events.
  *
- * A sandbox is starting, ready, or leased; a lease never comes back (S1). The shell in pool/pool.ts
- * performs what `startsWanted` says and reports what happened.
- *
- * Invariants:
- *   W1  ready + starting never exceeds `warm`, and everything together never exceeds `warm + slots`.
- *   W2  After failures nothing is started before the pause is over, so a broken engine is not hammered.
+ * A sandbox is starting, ready, or leased; a lease never returns. `ready + starting` never exceeds `warm`, and all
+ * together never exceed `warm + slots`. After a failure nothing is started before a pause is over, so that a broken
+ * engine is not flooded with requests.
  */
 export interface PoolState {
   readonly ready: number;
@@ -60,7 +58,7 @@ export function poolAfter(state: PoolState, event: PoolEvent): PoolState {
   }
 }
 
-/** How many to begin starting now (W1, W2). */
+/** How many sandboxes to start now. */
 export function startsWanted(state: PoolState, bounds: PoolBounds, nowMs: number): number {
   if (nowMs < state.lastFailureMs + pauseMs(state.failures)) return 0;
   const missing = bounds.warm - state.ready - state.starting;
@@ -68,7 +66,7 @@ export function startsWanted(state: PoolState, bounds: PoolBounds, nowMs: number
   return Math.max(0, Math.min(missing, room));
 }
 
-/** The wait after so many failures in a row: 0, 0.5, 1, 2 ... 30 s. */
+/** The pause after this many failures in a row: 0, 0.5, 1, 2 ... 30 s. */
 export function pauseMs(failures: number): number {
   return failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
 }

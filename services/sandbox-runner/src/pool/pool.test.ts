@@ -6,7 +6,7 @@ import { WarmPool, type PoolOptions } from "./pool.ts";
 const order: SandboxOrder = { imageId: "sha256:a", limits: defaultLimits("runc"), labels: {} };
 const other: SandboxOrder = { ...order, limits: { ...order.limits, pids: 1 } };
 
-/** A provider moved by hand: sandboxes start at once, die when told, and count their ends. */
+/** A provider under the test's control: sandboxes start at once, die when told to, and count their removals. */
 function provider() {
   const made: { sandbox: Sandbox; die: () => void; destroyed: number }[] = [];
   const control = { failing: false, remove: (_id: string): Promise<void> => Promise.resolve() };
@@ -36,7 +36,7 @@ function provider() {
   return { port, made, control };
 }
 
-function setUp(warm = 2, furnish?: PoolOptions["furnish"], maxAgeMs = 1000) {
+function setUp(warm = 2, preload?: PoolOptions["preload"], maxAgeMs = 1000) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
   const failures: unknown[] = [];
@@ -45,7 +45,7 @@ function setUp(warm = 2, furnish?: PoolOptions["furnish"], maxAgeMs = 1000) {
     bounds: { warm, slots: 4 },
     maxAgeMs,
     order: () => order,
-    ...(furnish === undefined ? {} : { furnish }),
+    ...(preload === undefined ? {} : { preload }),
     onFailure: (error) => failures.push(error),
     now: () => clock.now,
   });
@@ -56,7 +56,7 @@ function setUp(warm = 2, furnish?: PoolOptions["furnish"], maxAgeMs = 1000) {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the warm pool", () => {
-  it("starts what it keeps ready, and hands that out first", async () => {
+  it("hands out a ready sandbox before it starts one", async () => {
     const { pool, made } = setUp();
     pool.refill();
     await settle();
@@ -66,7 +66,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("W3: hands one out once, and destroys it once however often it is released", async () => {
+  it("sandbox-runner/S8: hands a sandbox out once, and destroys it once even if it is released twice", async () => {
     const { pool, made } = setUp();
     pool.refill();
     await settle();
@@ -78,7 +78,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("starts one of its own for another image or other limits", async () => {
+  it("starts a new sandbox for another image or other limits", async () => {
     const { pool } = setUp();
     pool.refill();
     await settle();
@@ -87,7 +87,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("W4: never hands out one that died, or that is too old", async () => {
+  it("sandbox-runner/S8: never hands out a sandbox that died or is too old", async () => {
     const { pool, made, clock } = setUp();
     pool.refill();
     await settle();
@@ -104,7 +104,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("W2: says what failed, pauses, and is whole again afterwards", async () => {
+  it("reports a failed start, pauses, and fills up again afterwards", async () => {
     const { pool, control, clock, failures } = setUp();
     control.failing = true;
     pool.refill();
@@ -123,7 +123,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("W8: keeps as many ready as the last ten minutes asked for at once, and lets the others go", async () => {
+  it("keeps as many ready as were taken at once in the last ten minutes, and removes the others", async () => {
     const { pool, made, clock } = setUp(3, undefined, Number.MAX_SAFE_INTEGER);
     pool.refill();
     await settle();
@@ -141,7 +141,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("destroys what is ready when it closes, and starts nothing after", async () => {
+  it("destroys the ready sandboxes when it closes, and starts none afterwards", async () => {
     const { pool, made } = setUp();
     pool.refill();
     await settle();
@@ -151,7 +151,7 @@ describe("the warm pool", () => {
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 1]);
   });
 
-  it("W9: says what could not be removed when it closes, and only when the others are gone", async () => {
+  it("closes with the error of a failed removal, but only when the other sandboxes are gone", async () => {
     const { pool, control, failures } = setUp();
     pool.refill();
     await settle();
@@ -168,7 +168,7 @@ describe("the warm pool", () => {
     expect(said).toBe(stuck);
   });
 
-  it("W5: hands out the one that holds the tree first, then an empty one, and says what is in it", async () => {
+  it("sandbox-runner/S8: hands out a sandbox with the requested tree first, then an empty one, and names its tree", async () => {
     const trees = ["a", null, "b"];
     const { pool } = setUp(3, () => {
       const name = trees.shift() ?? null;
@@ -182,7 +182,7 @@ describe("the warm pool", () => {
     expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
   });
 
-  it("W5: one that could not be furnished is destroyed, not handed out", async () => {
+  it("destroys a sandbox that could not be preloaded", async () => {
     const { pool, made, failures } = setUp(1, () => Promise.reject(new Error("no tree")));
     pool.refill();
     await settle();

@@ -1,15 +1,13 @@
 /**
- * The warm pool: sandboxes of the default image and limits that are started, inspected and, with the base tree that was
- * asked for last in them, ready before anybody asks. Decisions are pool/pool-plan.ts; this is the shell that performs them.
+ * The warm pool: sandboxes of the default image and limits that are started and inspected before a job asks for one, with
+ * the most recently requested base tree in them. pool/pool-plan.ts decides; this shell carries the decisions out.
  *
- * Lifecycle: open -> closed. Closing destroys what is ready; what is leased belongs to its job.
+ * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
+ * sandbox belongs to its job.
  *
- * Invariants:
- *   W3  A sandbox is handed out once and destroyed by its taker; nothing comes back.
- *   W4  A ready sandbox whose container died, or that is older than `maxAgeMs`, is never handed out.
- *   W5  Nothing but a base tree is ever in a ready sandbox, and its lease says which.
- *   W8  What is ready beyond what is worth having (pool/pool-demand.ts) goes, the oldest first.
- *   W9  Closing ends when every ready sandbox was destroyed or could not be; it says what failed.
+ * Promises:
+ *   sandbox-runner/S8 Because a used sandbox may hold anything its job left, each is handed out once and then destroyed,
+ *     and a ready one is alive, recent, and holds at most a base tree, which its lease names.
  */
 import { allDone } from "@antiphon/runtime";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
@@ -24,28 +22,30 @@ import {
 import { afterStart, afterTake, noDemand, worthHaving, type Demand } from "./pool-demand.ts";
 import type { Tree } from "../workspace/tree-archive.ts";
 
-/** Refilling competes with the job that emptied the place for the same cores: it lets it begin first. */
+/** A refill would compete with the job that emptied the place for the same cores, so the job gets a head start. */
 const REFILL_DELAY_MS = 250;
 
 export interface PoolOptions {
   readonly provider: SandboxProvider;
   readonly bounds: PoolBounds;
   readonly maxAgeMs: number;
-  /** What a warm sandbox is ordered as; asked each time, for its deadline label. Null: nothing can be warm now. */
+  /**
+   * The order for a warm sandbox; asked for each one, because its deadline label changes. Null: none can be warm now.
+   */
   readonly order: () => SandboxOrder | null;
-  /** Puts a base tree into an empty sandbox that nobody has asked for yet; answers which. */
-  readonly furnish?: (sandbox: Sandbox) => Promise<HeldTree | null>;
+  /** Puts a base tree into an empty sandbox that has no job yet. Resolves to the tree, or null. */
+  readonly preload?: (sandbox: Sandbox) => Promise<HeldTree | null>;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
 }
 
-/** What can be told, and undone, of a tree that is in a sandbox, whatever became of the tree since. */
+/** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
 type HeldTree = Pick<Tree, "name" | "baseline">;
 
 export interface Lease {
   readonly sandbox: Sandbox;
   readonly warm: boolean;
-  /** The base tree that is in it already. */
+  /** The base tree that is already in the sandbox. */
   readonly holds: HeldTree | null;
   /** Destroys the sandbox. Idempotent. */
   release(): Promise<void>;
@@ -78,12 +78,15 @@ export class WarmPool {
     return this.#state;
   }
 
-  /** How many it means to have ready, and what was taken so far: ready ones, and ones that had to be started. */
+  /**
+   * The number of sandboxes the pool wants ready, and the numbers taken so far: ready ones, and ones that had to be
+   * started.
+   */
   get measures(): { readonly wanted: number; readonly warm: number; readonly cold: number } {
     return { wanted: this.#wanted(), ...this.#taken };
   }
 
-  /** Starts what is missing, one after the other. */
+  /** Starts the missing sandboxes, one after the other. */
   refill(): void {
     if (this.#closed || this.#starting.size > 0) return;
     const order = this.#options.order();
@@ -101,7 +104,7 @@ export class WarmPool {
     this.#starting.add(work);
   }
 
-  /** `tree`: the base tree wanted in it; one that holds it is handed out first, then an empty one. */
+  /** `tree`: the wanted base tree. A sandbox that holds it is handed out first, then an empty one. */
   async take(order: SandboxOrder, tree: string | null = null): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
@@ -133,7 +136,7 @@ export class WarmPool {
       .splice(0)
       .map(({ sandbox }) => sandbox.destroy({ kind: "canceled", reason: "the runner stops" }));
     for (const one of gone) one.catch(this.#options.onFailure);
-    await allDone(gone); // W9
+    await allDone(gone);
   }
 
   #lease(sandbox: Sandbox, ready: Ready | null): Lease {
@@ -146,14 +149,14 @@ export class WarmPool {
       released.catch(this.#options.onFailure);
       return released;
     };
-    return { sandbox, warm: ready !== null, holds: ready?.holds ?? null, release }; // W3, W5
+    return { sandbox, warm: ready !== null, holds: ready?.holds ?? null, release }; // sandbox-runner/S8
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
     try {
       const begun = this.#options.now();
       const sandbox = await this.#options.provider.start(order);
-      const holds = await this.#furnish(sandbox);
+      const holds = await this.#preload(sandbox);
       this.#after({ kind: "start-succeeded" });
       this.#demand = afterStart(this.#demand, this.#options.now() - begun);
       const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
@@ -169,11 +172,11 @@ export class WarmPool {
     }
   }
 
-  async #furnish(sandbox: Sandbox): Promise<HeldTree | null> {
+  async #preload(sandbox: Sandbox): Promise<HeldTree | null> {
     try {
-      return (await this.#options.furnish?.(sandbox)) ?? null;
+      return (await this.#options.preload?.(sandbox)) ?? null;
     } catch (error) {
-      await sandbox.destroy({ kind: "canceled", reason: "it could not be furnished" });
+      await sandbox.destroy({ kind: "canceled", reason: "its base tree could not be put in" });
       throw error;
     }
   }
@@ -185,14 +188,14 @@ export class WarmPool {
   #dropStale(): void {
     const oldest = this.#options.now() - this.#options.maxAgeMs;
     this.#drop(
-      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // W4
+      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // sandbox-runner/S8
       "too old",
     );
   }
 
   #dropSurplus(): void {
     const surplus = Math.max(0, this.#ready.length - this.#wanted());
-    this.#drop(this.#ready.slice(0, surplus), "nobody asked for as many"); // W8
+    this.#drop(this.#ready.slice(0, surplus), "more were ready than needed");
   }
 
   #drop(unwanted: readonly Ready[], reason: string): void {

@@ -25,7 +25,7 @@ const spec: ContainerSpec = {
 const environment = { entrypoint: ["/bin/sh", "-c"], command: ["run", "antiphon"], seccomp: "{}" };
 const image: ImageFacts = { id: "sha256:abc", env: ["PATH=/bin", "NODE_VERSION=20"], volumes: [] };
 
-/** What an engine answers for the container that was asked for. */
+/** The engine's answer for a container that is as it was asked for. */
 function inspected(
   changes: { config?: Record<string, Json>; host?: Record<string, Json>; mounts?: Json[] } = {},
 ): InspectedContainer {
@@ -38,8 +38,8 @@ function inspected(
   };
 }
 
-describe("the container that is asked for", () => {
-  it("D1, D3, D4: is this, and nothing else", () => {
+describe("the container that the engine is asked for", () => {
+  it("sandbox-runner/S1: has exactly these settings", () => {
     expect(createBody(spec, environment)).toMatchInlineSnapshot(`
       {
         "AttachStderr": true,
@@ -133,7 +133,7 @@ describe("the container that is asked for", () => {
     `);
   });
 
-  it("D2: equals what the engine made of it", () => {
+  it("equals the engine's own description of it", () => {
     expect(differences(spec, environment, image, inspected())).toEqual([]);
   });
 
@@ -181,13 +181,13 @@ describe("the container that is asked for", () => {
     ["a log driver", { host: { LogConfig: { Type: "json-file", Config: {} } } }],
     ["a restart policy", { host: { RestartPolicy: { Name: "always", MaximumRetryCount: 0 } } }],
     ["an init beside the supervisor", { host: { Init: true } }],
-    ["a field nobody has heard of", { host: { FutureEscape: "on" } }],
+    ["an unknown field", { host: { FutureEscape: "on" } }],
   ];
-  it.each(others)("D2: %s is a difference", (_name, changes) => {
+  it.each(others)("sandbox-runner/S1: %s is a difference", (_name, changes) => {
     expect(differences(spec, environment, image, inspected(changes))).toHaveLength(1);
   });
 
-  it("D2: so is a field that was asked for and is not there, and another image", () => {
+  it("a missing field and another image are differences, too", () => {
     const actual = inspected();
     const { PidsLimit: _left, ...host } = actual.HostConfig;
     expect(differences(spec, environment, image, { ...actual, HostConfig: host })).toEqual([
@@ -196,12 +196,12 @@ describe("the container that is asked for", () => {
     expect(differences(spec, environment, image, { ...actual, Image: "sha256:other" })).toHaveLength(1);
   });
 
-  it("gives a command the image's PATH and nothing else of it", () => {
+  it("gives a command the image's PATH and no other variable of it", () => {
     expect(stepEnvironment(image)).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
     expect(stepEnvironment({ ...image, env: [] })["PATH"]).toContain("/usr/bin");
   });
 
-  it("D1: gVisor, which has several tasks of the host for each process inside, is given room for them", () => {
+  it("gVisor gets a higher task limit, because it uses several tasks of the host for each process inside", () => {
     const runsc = createBody({ ...spec, limits: { ...spec.limits, runtime: "runsc" } }, environment);
     expect(runsc.HostConfig.PidsLimit).toBe(16 * spec.limits.pids);
   });

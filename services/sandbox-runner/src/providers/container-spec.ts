@@ -1,16 +1,16 @@
 /**
- * The one place that says what a sandbox container is.
+ * The one place that defines a sandbox container.
  *
- * A ContainerSpec holds all that can vary; `createBody` turns it into what Docker is asked for. There is no
- * way to express a bind, a volume, a device, a capability, another user, a network or an environment variable.
+ * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
+ * express a bind, a volume, a device, a capability, another user, a network or an environment variable. The image is
+ * given by id, because a name can be moved.
  *
- * Invariants:
- *   D1  Nothing but the fields of ContainerSpec varies between two containers.
- *   D2  What the engine says about the created container equals what was asked for (`differences` is empty)
- *       before the first byte of untrusted code runs; a field nobody thought of must be at its neutral value.
- *   D3  The image is asked for by id, never by a name that can move.
- *   D4  PID 1 is the supervisor itself: an init beside it would share its frame stream and could be read
- *       by the code under test. The supervisor reaps, so no other init is needed.
+ * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
+ * init. The supervisor reaps, so no init is needed.
+ *
+ * Promises:
+ *   sandbox-runner/S1 Because a container that differs from its request may be open to untrusted code, the engine's
+ *     description must match the request, with unknown settings neutral, before the first byte of such code runs.
  */
 import type { ContainerLimits, ContainerSpec, ImageFacts } from "../ports.ts";
 
@@ -20,7 +20,7 @@ const MiB = 1024 * 1024;
 export const SHM_BYTES = 64 * MiB;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The engine's JSON, of which only a few corners are known. */
+/** The engine's JSON, of which only a few parts are known. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export interface CreateBody {
@@ -39,7 +39,7 @@ export interface Environment {
 
 export function createBody(spec: ContainerSpec, environment: Environment): CreateBody {
   return {
-    Image: spec.imageId, // D3
+    Image: spec.imageId,
     Entrypoint: environment.entrypoint,
     Cmd: environment.command,
     User: `${SANDBOX_UID}:${SANDBOX_UID}`,
@@ -61,8 +61,8 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
 }
 
 /**
- * The engine's limit counts tasks of the host. gVisor's ptrace platform has several for each process of the sandbox, and
- * its kernel panics when it gets no more: under runc's figure a dozen processes ended the container.
+ * The engine limits tasks of the host. gVisor's ptrace platform has several for each process of the sandbox, and its
+ * kernel panics when it gets no more: with runc's limit, a dozen processes ended the container.
  */
 function hostTasksPerProcess(runtime: string): number {
   return runtime === "runsc" ? 16 : 1;
@@ -79,7 +79,7 @@ function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostC
     IpcMode: "none",
     PidMode: "",
     UTSMode: "",
-    Init: false, // D4
+    Init: false, // PID 1 is the supervisor
     Runtime: limits.runtime,
     Memory: limits.memoryBytes,
     MemorySwap: limits.memoryBytes,
@@ -106,13 +106,13 @@ function tmpfs(exec: "exec" | "noexec", bytes: number, inodes: number): string {
   return `rw,${exec},nosuid,nodev,size=${bytes},nr_inodes=${inodes},mode=0700,uid=${SANDBOX_UID},gid=${SANDBOX_UID}`;
 }
 
-/** The whole environment of a command, before what its step adds. */
+/** The whole environment of a command, before the variables of its step. */
 export function stepEnvironment(image: ImageFacts): Readonly<Record<string, string>> {
   const path = image.env.find((entry) => entry.startsWith("PATH="))?.slice("PATH=".length);
   return { PATH: path ?? DEFAULT_PATH, HOME: "/tmp", LANG: "C.UTF-8" };
 }
 
-/** Values an engine fills in by itself and that give nothing away. Everything else must be neutral. */
+/** Fields that an engine fills in by itself, with their harmless values. Every other field must be neutral. */
 const ENGINE_DEFAULTS: Readonly<Record<string, (value: Json) => boolean>> = {
   ShmSize: (value) => typeof value === "number" && value <= SHM_BYTES,
   ConsoleSize: () => true,
@@ -127,7 +127,7 @@ const ENGINE_DEFAULTS: Readonly<Record<string, (value: Json) => boolean>> = {
   Init: (value) => value === false || value === null,
 };
 
-/** What `GET /containers/<id>/json` answers, as far as it is looked at. */
+/** The fields of the answer to `GET /containers/<id>/json` that are compared. */
 export interface InspectedContainer {
   readonly Image: string;
   readonly Config: { readonly [key: string]: Json };
@@ -135,7 +135,7 @@ export interface InspectedContainer {
   readonly Mounts: readonly Json[];
 }
 
-/** Everything in which the engine's container is not the one that was asked for; empty is the only good answer (D2). */
+/** All differences between the engine's container and the requested one; empty when they are equal. */
 export function differences(
   spec: ContainerSpec,
   environment: Environment,
@@ -166,7 +166,7 @@ export function differences(
       if (!rule(value)) found.push(`HostConfig.${key} is ${brief(value)}`);
     } else if (Object.hasOwn(asked.HostConfig, key))
       compare(`HostConfig.${key}`, asked.HostConfig[key] ?? null, value);
-    else if (!isNeutral(value)) found.push(`HostConfig.${key} is ${brief(value)}`);
+    else if (!isNeutral(value)) found.push(`HostConfig.${key} is ${brief(value)}`); // sandbox-runner/S1
   }
   for (const key of Object.keys(asked.HostConfig)) {
     if (!Object.hasOwn(actual.HostConfig, key)) found.push(`HostConfig.${key} is missing`);

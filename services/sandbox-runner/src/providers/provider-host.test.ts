@@ -5,12 +5,12 @@ import { refuseProvider } from "./provider-host.ts";
 const config = (env: Record<string, string>) => readSandboxConfig({ ANTIPHON_STATE_DIR: "/nowhere", ...env });
 
 describe("the provider of a runner", () => {
-  it("Y6: is Docker, in production, unless somebody says otherwise", () => {
+  it("is Docker in production by default", () => {
     expect(config({})).toMatchObject({ mode: "production", provider: "docker" });
     refuseProvider(config({}));
   });
 
-  it("Y6: is never bubblewrap in production", () => {
+  it("sandbox-runner/S11: is never bubblewrap in production", () => {
     expect(() => refuseProvider(config({ ANTIPHON_SANDBOX_PROVIDER: "bubblewrap" }))).toThrow(
       /development only/,
     );
@@ -19,11 +19,11 @@ describe("the provider of a runner", () => {
     expect(chosen.image).toBe("host");
   });
 
-  it.each(["docker", "e2b", "microsandbox"])("Y6: may be %s in production", (name) => {
+  it.each(["docker", "e2b", "microsandbox"])("may be %s in production", (name) => {
     refuseProvider(config({ ANTIPHON_SANDBOX_PROVIDER: name }));
   });
 
-  it("is reached with the key of its environment, and makes machines of the template that is named", () => {
+  it("is reached with the key from its environment, and makes machines of the configured template", () => {
     const chosen = { ANTIPHON_SANDBOX_PROVIDER: "e2b", E2B_API_KEY: "k", E2B_DOMAIN: "e2b.example" };
     expect(config(chosen)).toMatchObject({ image: "base", e2b: { apiKey: "k", domain: "e2b.example" } });
     expect(config({ ...chosen, ANTIPHON_SANDBOX_IMAGE: "mine" }).image).toBe("mine");
@@ -31,7 +31,7 @@ describe("the provider of a runner", () => {
   });
 
   it.each(["host", "exec", "local", "none", "Docker", "toString"])(
-    "Y6: is never the host itself: %s",
+    "sandbox-runner/S11: is never the host itself: %s",
     (name) => {
       for (const mode of ["production", "development"])
         expect(() => config({ ANTIPHON_SANDBOX_PROVIDER: name, ANTIPHON_MODE: mode })).toThrow(
@@ -40,7 +40,7 @@ describe("the provider of a runner", () => {
     },
   );
 
-  it("Y6: is not guessed from a mode that is none", () => {
+  it("is refused in an unknown mode", () => {
     expect(() => config({ ANTIPHON_MODE: "dev" })).toThrow(/production or development/);
   });
 });

@@ -1,4 +1,4 @@
-/** Which provider a runner gets: the composition root's choice, and the one place where production refuses (Y6). */
+/** Chooses the provider of a runner. This is the one place that refuses a provider in production. */
 import { AntiphonError } from "@antiphon/contracts";
 import { uniqueId, type Journal, type Logger } from "@antiphon/runtime";
 import { openBubblewrapHost } from "./bubblewrap/bubblewrap-provider.ts";
@@ -12,13 +12,13 @@ import { DEFAULT_TEMPLATE, refusalOf } from "./provider-rules.ts";
 import { ENDS, isOver, type AttemptName } from "../reaper/stale-epoch.ts";
 import type { ProviderHost } from "../ports.ts";
 
-/** Throws ANT_SANDBOX_PROVIDER when the provider may not be used here at all. */
+/** Throws ANT_SANDBOX_PROVIDER when the provider may not be used in this mode. */
 export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider" | "mode">): void {
   const why = refusalOf(provider, mode);
-  if (why !== null) throw new AntiphonError("ANT_SANDBOX_PROVIDER", why); // Y6
+  if (why !== null) throw new AntiphonError("ANT_SANDBOX_PROVIDER", why); // sandbox-runner/S11
 }
 
-/** Rejects with a coded error while the provider, or its image, is not there. */
+/** Rejects with a coded error while the provider or its image is missing. */
 export async function openProviderHost(
   config: SandboxConfig,
   { node, owner }: Omit<RunnerIdentity, "instance">,

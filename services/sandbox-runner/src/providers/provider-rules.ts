@@ -1,9 +1,9 @@
 /**
- * The providers of sandboxes, and where each may be used.
+ * The providers of sandboxes, and the modes in which each may be used.
  *
- * Invariants:
- *   Y6  In production a sandbox is a container or a virtual machine of its own. What shares the host's file system
- *        with nothing but namespaces in between is for development, and nothing runs commands on the host itself.
+ * Promises:
+ *   sandbox-runner/S11 Because namespaces alone over the host's files do not contain hostile code, a sandbox in
+ *     production is a container or a virtual machine of its own, and no provider runs commands on the host itself.
  */
 import type { SandboxOutcome } from "@antiphon/contracts";
 
@@ -12,7 +12,7 @@ export type ProviderName = SandboxOutcome["meta"]["provider"];
 /** The one image of bubblewrap: this host's own programs. */
 export const HOST_IMAGE = "host";
 
-/** What e2b makes machines of when nothing else is said: the service's own Debian. */
+/** The default template for e2b machines: the service's own Debian. */
 export const DEFAULT_TEMPLATE = "base";
 
 export type Mode = "production" | "development";
@@ -35,9 +35,9 @@ export function isProvider(name: string): name is ProviderName {
   return Object.hasOwn(RULES, name);
 }
 
-/** Why a provider may not be used in this mode, or null (Y6). */
+/** The reason why a provider may not be used in this mode, or null. */
 export function refusalOf(name: ProviderName, mode: Mode): string | null {
   const rule = RULES[name];
-  if (mode === "development" || rule.inProduction) return null;
+  if (mode === "development" || rule.inProduction) return null; // sandbox-runner/S11
   return `${name} is ${rule.what}, which is for development only`;
 }

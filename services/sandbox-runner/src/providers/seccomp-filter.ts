@@ -1,10 +1,9 @@
 /**
- * A seccomp filter for providers that take one as BPF: what no build or test needs is refused with EPERM. The user
- * namespace has no capabilities over the host; this takes away the parts of the kernel where that has not been enough.
- * Docker's own profile (seccomp.json) is an allowlist and stricter.
+ * A seccomp filter for providers that take one as BPF. Calls that no build or test needs are refused with EPERM. The user
+ * namespace has no capabilities over the host; the filter also closes parts of the kernel where that was not enough in
+ * the past. Docker's own profile (seccomp.json) is an allowlist and stricter.
  *
- * Invariants:
- *   Y4  Another architecture than the one this was made for, or the x32 interface of x86-64, ends the process.
+ * A process that uses another architecture than the filter's, or the x32 interface of x86-64, is killed.
  */
 const DENIED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
   ptrace: [101, 117],
@@ -67,7 +66,7 @@ const FAMILIES = [1, 2, 10, 16];
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** The filter as `bwrap --seccomp` reads it; null on a machine it is not written for. */
+/** The filter in the form of `bwrap --seccomp`; null for any other architecture. */
 export function seccompFilter(architecture: string): Buffer | null {
   if (architecture !== "x64" && architecture !== "arm64") return null;
   const { arch, clone, socket, column } = MACHINES[architecture];
@@ -82,7 +81,7 @@ export function seccompFilter(architecture: string): Buffer | null {
     [LOAD, 0, 0, 0],
     [JUMP_AT_LEAST, 0, 1, X32],
     [RETURN, 0, 0, KILL],
-    ...refuse(CLONE3, ENOSYS), // its flags are in memory, where no filter looks; libc falls back to clone
+    ...refuse(CLONE3, ENOSYS), // its flags are in memory, which a filter cannot read; libc falls back to clone
     ...Object.values(DENIED).flatMap((numbers) => refuse(numbers[column], EPERM)),
     [JUMP_EQUAL, 0, 4, clone],
     [LOAD, 0, 0, 16],

@@ -1,4 +1,4 @@
-/** What a container says about itself, so that people and the reaper know whose it is. */
+/** The labels and the name of a container, which tell people and the reaper whose it is. */
 import { limits, type SandboxRequest } from "@antiphon/contracts";
 import { LABELS } from "./reap-plan.ts";
 
@@ -9,15 +9,15 @@ export interface RunnerIdentity {
   readonly owner: string;
 }
 
-/** What a container is labelled with. */
+/** The facts of a job that its container's labels hold. */
 export type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs" | "purpose">;
 
-/** For the engine, the boot and the tidying around the job's own budget. */
+/** Time for the engine, the boot and the cleaning up, on top of the job's own budget. */
 const DEADLINE_GRACE_MS = 5 * 60_000;
 
 /**
- * A warm container is labelled before anybody knows its job, and labels cannot change: its deadline allows for the
- * longest job there is, and its name tells the run once there is one.
+ * A warm container is labelled before its job is known, and labels cannot change. Its deadline therefore allows for the
+ * longest possible job, and its name tells the run as soon as there is one.
  */
 export function containerLabels(
   identity: RunnerIdentity,
@@ -36,7 +36,7 @@ export function containerLabels(
   };
 }
 
-/** A clean room is told from the attempt it judges: an attempt has one container at a time, a verdict may have two. */
+/** The purpose is part of the name because a verdict may have two containers at once, while an attempt has one. */
 export function containerName(
   instance: string,
   job: Pick<SandboxRequest, "run" | "task" | "epoch" | "purpose"> | null,

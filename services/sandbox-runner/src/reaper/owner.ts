@@ -1,6 +1,6 @@
 /**
- * Who owns a container, in a form another process on this machine can check: boot id, PID namespace, process id
- * and that process's start time. A reused process id has another start time; after a reboot the boot id differs.
+ * The owner of a container, in a form that another process on this machine can check: boot id, PID namespace, process
+ * id and the start time of that process. A reused process id has another start time; a reboot changes the boot id.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import type { OwnerState } from "./reap-plan.ts";
@@ -22,7 +22,7 @@ export function ownLabel(): string {
   return [boot, namespace, pid, startTicks].join("/");
 }
 
-/** `unknown` where it cannot be checked: another machine, another namespace, a system without /proc. */
+/** `unknown` where it cannot be checked: on another machine, in another namespace, or on a system without /proc. */
 export function ownerState(label: string): OwnerState {
   const [boot, namespace, pid, startTicks] = label.split("/");
   const self = identityOf(process.pid);
@@ -34,7 +34,8 @@ export function ownerState(label: string): OwnerState {
 function identityOf(pid: number): Identity | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The command may hold spaces and brackets; the fields after the last ")" are fixed: state is the first, start the 20th.
+    // The command may contain spaces and brackets. The fields after the last ")" are fixed: the state is the first, the
+    // start time the 20th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
     return {
@@ -44,6 +45,6 @@ function identityOf(pid: number): Identity | null {
       startTicks: fields[19] ?? "0",
     };
   } catch {
-    return null; // no such process, or no /proc: the caller tells the two apart
+    return null; // no such process, or no /proc; the caller distinguishes the two
   }
 }

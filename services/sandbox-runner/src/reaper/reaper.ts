@@ -1,13 +1,15 @@
 /**
- * The reaper (S4): removes the containers of this instance that nobody can want any more.
+ * The reaper: removes the orphaned containers of this instance.
  *
- * It is the second line. The first is that a sandbox ends by itself: when its runner dies, the engine closes
- * the supervisor's stdin, PID 1 exits, and AutoRemove takes the container away. The reaper is for what that
- * misses: a supervisor that cannot look at its stdin, an engine that was restarted, a runner that lost track.
+ * It is the second line of defence. The first is that a sandbox ends by itself: when its runner dies, the engine closes
+ * the supervisor's stdin, PID 1 exits, and AutoRemove removes the container. The reaper removes the rest: those whose
+ * supervisor cannot read its stdin, whose engine was restarted, or whose runner lost track of them.
  *
- * Invariants:
- *   R5  One sweep at a time; a container that cannot be removed does not stop the others.
- *   R6  Only containers with this instance's label are ever looked at.
+ * One sweep runs at a time, and a container that cannot be removed does not stop the others.
+ *
+ * Promises:
+ *   sandbox-runner/S4 Because a runner can die or lose track at any moment, every container of its instance is removed
+ *     once its deadline has passed, its owner is gone or does not hold it, or its attempt is over; no other is touched.
  */
 import { ownerState } from "./owner.ts";
 import type { Engine, ListedContainer } from "../providers/docker/docker-engine.ts";
@@ -24,13 +26,13 @@ export interface ReaperOptions {
   readonly engine: Engine;
   readonly instance: string;
   readonly self: () => ReapFacts["self"];
-  /** Whether the journal says that an attempt is over (R8). */
+  /** Resolves to true when the journal says that an attempt is over. */
   readonly isOver: (attempt: AttemptName) => Promise<boolean>;
   readonly onReaped: (id: string, reason: ReapReason) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One look at the engine. Returns how many containers went. */
+/** Looks at the engine's containers once. Returns how many were removed. */
 export async function sweep(options: ReaperOptions, nowMs: number): Promise<number> {
   const { engine, instance, onReaped, onFailure } = options;
   const facts: ReapFacts = { nowMs, self: options.self(), ownerState };
@@ -40,19 +42,19 @@ export async function sweep(options: ReaperOptions, nowMs: number): Promise<numb
     removed += 1;
     onReaped(id, reason);
   };
-  const found = await engine.list(instance); // R6
+  const found = await engine.list(instance); // sandbox-runner/S4
   const judged = found.map((container) => ({ container, reason: reapReason(container, facts) }));
   for (const { container, reason } of judged) {
-    if (reason !== null) await remove(container, reason).catch(onFailure); // R5
+    if (reason !== null) await remove(container, reason).catch(onFailure);
   }
   for (const { container, reason } of judged) {
     if (reason !== null || !(await isStale(options, container, nowMs))) continue;
-    await remove(container, "epoch-over").catch(onFailure); // R5, R8
+    await remove(container, "epoch-over").catch(onFailure); // sandbox-runner/S4
   }
   return removed;
 }
 
-/** R8: asked of the journal, and only for what is old enough not to be a job that has just been over. */
+/** Asks the journal, but only about containers that are too old to belong to a job that has just ended. */
 async function isStale(
   { instance, isOver, onFailure }: ReaperOptions,
   { name, createdMs }: ListedContainer,
@@ -61,7 +63,7 @@ async function isStale(
   const attempt = nowMs - createdMs > START_GRACE_MS ? attemptNamed(name, instance) : null;
   if (attempt === null) return false;
   return isOver(attempt).catch((error: unknown) => {
-    onFailure(error); // The journal is away: the next look asks again.
+    onFailure(error); // The journal cannot be read: the next sweep asks again.
     return false;
   });
 }

@@ -7,8 +7,8 @@ const attempt = { runId: "run_a1", taskId: "T-001", epoch: 2 };
 const record = (type: string, taskId: string | null, epoch: number): StoredRecord =>
   ({ type, taskId, epoch }) as StoredRecord;
 
-describe("R8: an attempt that nobody can want any more", () => {
-  it("is read from the name a container got with its job", () => {
+describe("sandbox-runner/S4: an attempt that is over", () => {
+  it("is read from the name that a container got with its job", () => {
     for (const purpose of ["attempt", "verify", "base"] as const) {
       const job = { run: "run_a1", task: "T-001", epoch: 2, purpose };
       expect(attemptNamed(`/${containerName("inst-1", job, "x9k2")}`, "inst-1")).toEqual(attempt);
@@ -18,13 +18,13 @@ describe("R8: an attempt that nobody can want any more", () => {
   });
 
   it.each([
-    ["while it is at work", [record("dispatch", "T-001", 1), record("dispatch", "T-001", 2)], false],
-    ["after the verdict of an earlier one", [record("verdict", "T-001", 1)], false],
-    ["after another task's verdict", [record("verdict", "T-002", 2)], false],
-    ["where the journal knows nothing of its run", [], false],
-    ["after its verdict", [record("verdict", "T-001", 2)], true],
-    ["after the next dispatch", [record("dispatch", "T-001", 3)], true],
-    ["after the end of its run", [record("closed", null, 0)], true],
+    ["is not over while it runs", [record("dispatch", "T-001", 1), record("dispatch", "T-001", 2)], false],
+    ["is not over after the verdict of an earlier attempt", [record("verdict", "T-001", 1)], false],
+    ["is not over after another task's verdict", [record("verdict", "T-002", 2)], false],
+    ["is not over when the journal has no records of its run", [], false],
+    ["is over after its verdict", [record("verdict", "T-001", 2)], true],
+    ["is over after the next dispatch", [record("dispatch", "T-001", 3)], true],
+    ["is over after the end of its run", [record("closed", null, 0)], true],
   ])("%s", (_, records, over) => {
     expect(isOver(attempt, records)).toBe(over);
   });

@@ -1,11 +1,10 @@
 /**
- * Whether anybody can still want the container of an attempt, from what the journal says of its run. Pure.
+ * Decides from the journal's records of a run whether an attempt is over. Pure.
  *
- * A warm container was labelled before its job was known, so whose it is stands in its name (container-labels.ts).
+ * A warm container was labelled before its job was known, so the attempt is read from its name (container-labels.ts).
  *
- * Invariants:
- *   R8  The container of an epoch that was judged, of a task that was handed out again since, or of a run that is closed,
- *       goes, whoever owns it. What does not name an attempt, or one the journal does not know, is left alone.
+ * An attempt is over when its epoch was judged, its task was dispatched again, or its run is closed, whoever owns the
+ * container. A container whose name holds no attempt, or one that the journal does not know, is left alone.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 
@@ -15,7 +14,7 @@ export interface AttemptName {
   readonly epoch: number;
 }
 
-/** What the container's name says of its job; null: it says nothing of one. */
+/** The attempt in the container's name, or null. */
 export function attemptNamed(name: string, instance: string): AttemptName | null {
   const rest = name.replace(/^\//, "").replace(`antiphon-${instance}-`, "");
   const [, runId, taskId, epoch] = /^(run_[a-z0-9]+)-(.+)-(\d+)-[a-z]+-[a-z0-9]+$/.exec(rest) ?? [];
@@ -23,7 +22,7 @@ export function attemptNamed(name: string, instance: string): AttemptName | null
   return { runId, taskId, epoch: Number(epoch) };
 }
 
-/** The types of records that `isOver` looks at. */
+/** The record types that `isOver` reads. */
 export const ENDS = ["dispatch", "verdict", "closed"] as const;
 
 export function isOver(attempt: AttemptName, records: readonly StoredRecord[]): boolean {

@@ -1,19 +1,17 @@
 /**
- * The watchdog: the reaper's own process, small, beside the runner, and outliving it (S4).
+ * The watchdog: a small process of its own that outlives the runner and removes containers that need no knowledge of the
+ * runner's.
  *
- * What needs no knowledge of the runner's is done here, so that a runner that hangs or dies is no reason for a container
- * to live on. At its start and every 30 s it removes what is past its deadline. A runner killed between `create` and
- * `start` leaves a container that never ran and so never ends by itself, and nobody may start another runner: so the
- * watchdog waits on a pipe, and when that closes without a farewell, what carries the runner's owner label is removed.
- * What only the runner can tell, that it lost sight of a container of its own, it looks for itself (reaper.ts).
+ * At its start and every 30 s it removes containers of its instance that are past their deadline, so that a runner that
+ * hangs keeps none alive. It also waits on a pipe from the runner. When the pipe closes without a farewell, the runner
+ * was killed, and the watchdog removes all containers with the runner's owner label, among them those that were created
+ * but never started and therefore never end by themselves. The runner itself looks for containers it lost track of
+ * (reaper.ts).
  *
  * Lifecycle: waiting -> (farewell: exit) | (closed: sweeping until three sweeps found nothing, or two minutes -> exit).
  *
- * Invariants:
- *   G1  While the runner lives it removes nothing but what is past its deadline label (R1), of its own instance; after
- *       that only what has the runner's own owner label.
- *   G2  It is in a session of its own and ignores the terminal's signals: what kills the runner's group leaves it.
- *   G3  It gets no environment and no open file but the pipe.
+ * It is in a session of its own and ignores the terminal's signals, so killing the runner's process group leaves it
+ * alive. It gets no environment and no open file but the pipe.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { LABELS, REAP_INTERVAL_MS } from "./reap-plan.ts";
@@ -65,12 +63,12 @@ process.stdin.on("close", () => {
 });
 `;
 
-/** Where the engine listens; only what plain HTTP reaches can be watched from a process this small. */
+/** The engine's address. Such a small process can only watch an engine that speaks plain HTTP. */
 export type EngineAddress =
   { readonly socketPath: string } | { readonly host: string; readonly port: number };
 
 export interface Watchdog {
-  /** The runner has cleaned up itself. Resolves when the watchdog is gone. */
+  /** Reports that the runner has cleaned up by itself. Resolves when the watchdog is gone. */
   farewell(): Promise<void>;
 }
 
@@ -80,16 +78,16 @@ export function startWatchdog(
   everyMs = REAP_INTERVAL_MS,
 ): Watchdog {
   const instance = `${LABELS.instance}=${of.instance}`;
-  const labels = [instance, `${LABELS.owner}=${of.owner}`]; // G1
+  const labels = [instance, `${LABELS.owner}=${of.owner}`]; // sandbox-runner/S4
   const order = { address, instance, labels, deadline: LABELS.deadline, everyMs };
   const child = spawn(process.execPath, ["--max-old-space-size=32", "-e", PROGRAM, JSON.stringify(order)], {
     cwd: "/",
-    env: {}, // G3
-    detached: true, // G2
+    env: {},
+    detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
   const gone = ended(child);
-  // Killed by somebody else, it reads no farewell; its end is awaited all the same.
+  // A watchdog that something else killed reads no farewell; its end is awaited all the same.
   child.stdin?.on("error", () => child.stdin?.destroy());
   child.unref();
   return {
@@ -108,7 +106,7 @@ function ended(child: ChildProcess): Promise<void> {
     child.once("error", () => {
       resolve();
     });
-    // Its death before ours is no fault of ours: the reaper of the next runner is what is left then.
+    // If the watchdog dies before the runner, the reaper of the next runner takes over.
     child.stdin?.on("error", () => undefined);
   });
 }

@@ -10,7 +10,7 @@ async function all(queue: InputQueue): Promise<string> {
 }
 
 describe("a command's input", () => {
-  it("M4: comes in order and once, however often a piece is said", async () => {
+  it("is read in order and once, even if a piece is sent again", async () => {
     const queue = new InputQueue();
     const read = all(queue);
     expect(await queue.offer(1, bytes("no"), false)).toBe(false);
@@ -22,7 +22,7 @@ describe("a command's input", () => {
     expect(await read).toBe("ab");
   });
 
-  it("M4: waits until it is read", async () => {
+  it("waits until it is read", async () => {
     const queue = new InputQueue();
     let answered = false;
     const offered = queue.offer(0, bytes("a"), true).then(() => (answered = true));
@@ -32,7 +32,7 @@ describe("a command's input", () => {
     await offered;
   });
 
-  it("M9: is answered, and dropped, when the command reads no more", async () => {
+  it("is answered and dropped when the command no longer reads", async () => {
     const queue = new InputQueue();
     const offered = queue.offer(0, bytes("a"), false);
     queue.close();
@@ -40,14 +40,14 @@ describe("a command's input", () => {
     expect(await queue.offer(1, bytes("b"), false)).toBe(true);
   });
 
-  it("M4, M9: a piece said before the one in front of it was taken waits, and neither is lost", async () => {
+  it("a piece that is sent before the previous one was taken waits, and neither is lost", async () => {
     const queue = new InputQueue();
     const offered = [queue.offer(0, bytes("a"), false), queue.offer(1, bytes("b"), true)];
     expect(await all(queue)).toBe("ab");
     expect(await Promise.all(offered)).toEqual([true, true]);
   });
 
-  it("M9: is answered when its reader leaves with the piece in hand", async () => {
+  it("is answered when its reader leaves with the piece in hand", async () => {
     const queue = new InputQueue();
     const offered = queue.offer(0, bytes("a"), false);
     const reader = queue[Symbol.asyncIterator]();
@@ -56,7 +56,7 @@ describe("a command's input", () => {
     expect(await offered).toBe(true);
   });
 
-  it("M9: is answered when it comes to a reader that is about to leave", async () => {
+  it("is answered when its reader is about to leave", async () => {
     const queue = new InputQueue();
     const reader = queue[Symbol.asyncIterator]();
     const [next, left] = [reader.next(), reader.return()];

@@ -1,10 +1,6 @@
 /**
- * A command's input as numbered pieces from a requester who may say a piece twice. One piece waits at a time; it is
- * answered when it is taken.
- *
- * Invariants:
- *   M9  Every piece is answered: when the command has taken it, or when the command reads no more, whichever way that
- *       was told.
+ * A command's input as numbered pieces, which the requester may send more than once. One piece waits at a time. Every
+ * piece is answered: when the command has taken it, or when the command no longer reads.
  */
 export class InputQueue implements AsyncIterable<Buffer> {
   #next = 0;
@@ -13,10 +9,10 @@ export class InputQueue implements AsyncIterable<Buffer> {
   #wake: () => void = () => undefined;
   #closed = false;
 
-  /** Resolves when there is room for the next. False: a piece before it is missing. */
+  /** Resolves when there is room for the next piece. False when an earlier piece is missing. */
   async offer(seq: number, data: Buffer, end: boolean): Promise<boolean> {
     if (seq > this.#next) return false;
-    while (seq === this.#next && this.#piece !== null) await this.#offered; // M9: it takes nobody's place
+    while (seq === this.#next && this.#piece !== null) await this.#offered; // it must not replace a waiting piece
     if (seq === this.#next && !this.#closed) {
       this.#next += 1;
       this.#offered = new Promise((taken) => {
@@ -24,12 +20,12 @@ export class InputQueue implements AsyncIterable<Buffer> {
       });
       this.#wake();
     }
-    // Said again while it still waits: both are answered when it is taken.
+    // The piece was sent again while it waits: both calls are answered when it is taken.
     if (seq === this.#next - 1) await this.#offered;
     return true;
   }
 
-  /** The command reads no more: what waits is dropped, and answered. */
+  /** The command no longer reads: a waiting piece is dropped and answered. */
   close(): void {
     this.#closed = true;
     this.#piece?.taken();
@@ -49,7 +45,7 @@ export class InputQueue implements AsyncIterable<Buffer> {
         try {
           if (piece.data.length > 0) yield piece.data;
         } finally {
-          piece.taken(); // M9: a reader that leaves does so at the yield
+          piece.taken(); // a reader that leaves does so at the yield
         }
         if (piece.end) return;
       }

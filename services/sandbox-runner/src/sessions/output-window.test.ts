@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OutputWindow } from "./output-window.ts";
 
 describe("an output window", () => {
-  it("M4: lets through what fits, and makes the next piece wait until some was taken", async () => {
+  it("lets pieces through until it is full, and makes the next piece wait until some were taken", async () => {
     const window = new OutputWindow(100);
     expect(window.sent(60)).toBeUndefined();
     const first = window.sent(60);
@@ -10,7 +10,7 @@ describe("an output window", () => {
     let went = 0;
     void first?.then(() => (went += 1));
     void second?.then(() => (went += 1));
-    window.taken(60); // 120 are still on their way
+    window.taken(60); // 120 are still under way
     await Promise.resolve();
     expect(went).toBe(0);
     window.taken(120);
@@ -18,7 +18,7 @@ describe("an output window", () => {
     expect(went).toBe(2);
   });
 
-  it("M4: believes no more than was sent, and no step back", async () => {
+  it("ignores a count above what was sent, and a count that goes back", async () => {
     const window = new OutputWindow(100);
     const waiting = window.sent(150);
     window.taken(1_000);

@@ -1,4 +1,4 @@
-/** Output on its way to somebody who says how much of it they have taken: more than the window waits. */
+/** Counts output that a listener has not taken yet. When more than the window is under way, the sender has to wait. */
 export class OutputWindow {
   readonly #most: number;
   #sent = 0;
@@ -9,7 +9,7 @@ export class OutputWindow {
     this.#most = most;
   }
 
-  /** Something was sent. A promise when the next piece has to wait until it resolves. */
+  /** Counts a sent piece. Returns a promise when the next piece has to wait until it resolves. */
   sent(bytes: number): Promise<void> | undefined {
     this.#sent += bytes;
     if (this.#sent - this.#taken < this.#most) return undefined;
@@ -22,7 +22,7 @@ export class OutputWindow {
     });
   }
 
-  /** All that was taken so far; an older word than one heard before says nothing. */
+  /** `total` is all that was taken so far. A total below an earlier one changes nothing. */
   taken(total: number): void {
     this.#taken = Math.max(this.#taken, Math.min(total, this.#sent));
     if (this.#sent - this.#taken >= this.#most) return;

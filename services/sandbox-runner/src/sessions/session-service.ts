@@ -1,10 +1,8 @@
 /**
- * Sessions over the bus: `open` as one of the runners, everything after it on subjects of this node.
+ * Sessions over the bus: any runner may answer `open`; everything after it goes to the subjects of this node.
  *
- * Invariants:
- *   M6  A session counts as a slot from the moment it is accepted until its container is gone.
- *   M7  A session of a newer epoch ends those of older ones of the same task here; an older epoch is refused.
- *   M8  Every request is answered: with its events, with `over` and why, or with a coded error.
+ * A session takes a slot from its acceptance until its container is gone. Every request is answered: with its events,
+ * with `over` and the reason, or with a coded error.
  */
 import {
   AntiphonError,
@@ -44,7 +42,7 @@ interface Held {
 
 const BUSY_RETRY_MS = 500;
 const QUEUE = "sandbox-runner";
-/** How many ended sessions are remembered, with why. */
+/** How many ended sessions are remembered with their reasons. */
 const REMEMBERED = 256;
 
 export class SessionService {
@@ -114,7 +112,8 @@ export class SessionService {
     const request = checked("SandboxSessionOpen", value);
     const { sessionId } = request;
     const again = this.#held.get(sessionId) ?? this.#opening.get(sessionId);
-    if (again !== undefined) return emit((await again).opened); // no pause between the look and what follows (M1)
+    // Nothing is awaited between this look-up and `set`, so a session opens only once.
+    if (again !== undefined) return emit((await again).opened);
     this.#fence(request);
     if (this.#closed || !this.#options.slots.take())
       return emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
@@ -123,12 +122,12 @@ export class SessionService {
     emit((await opening).opened);
   }
 
-  /** M7 */
+  /** A session of a newer epoch ends those of older epochs of the same task here; an older epoch is refused. */
   #fence({ run, task, epoch }: SandboxSessionOpen): void {
     for (const { request, session } of this.#held.values()) {
       if (request.run !== run || request.task !== task) continue;
       if (request.epoch > epoch)
-        throw new AntiphonError("ANT_SANDBOX_REFUSED", `epoch ${request.epoch} of this task is at work here`);
+        throw new AntiphonError("ANT_SANDBOX_REFUSED", `epoch ${request.epoch} of this task is active here`);
       if (request.epoch < epoch) void session.cancel(`epoch ${epoch} has begun`);
     }
   }
@@ -139,8 +138,8 @@ export class SessionService {
     try {
       const { budgetMs, workspace } = request;
       const bounded = jobLimits(ports.defaults, request.limits);
-      if (!bounded.ok) throw refused(`looser than the runner allows: ${bounded.looser}`);
-      if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("a budget of more than a day");
+      if (!bounded.ok) throw refused(`a limit is looser than the runner allows: ${bounded.looser}`);
+      if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
       const { container, keepBytes } = bounded.limits;
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
@@ -172,7 +171,7 @@ export class SessionService {
       });
       return held;
     } catch (error) {
-      await lease?.release().catch(() => undefined); // told by the pool
+      await lease?.release().catch(() => undefined); // the pool reports it
       slots.give();
       throw error;
     }
@@ -182,7 +181,7 @@ export class SessionService {
     this.#held.delete(sessionId);
     this.#ended.set(sessionId, reason);
     for (const oldest of this.#ended.keys()) if (this.#ended.size > REMEMBERED) this.#ended.delete(oldest);
-    this.#options.slots.give(); // M6
+    this.#options.slots.give();
     this.#options.log.info({ run, task, epoch, sessionId, reason }, "session over");
   }
 
@@ -195,7 +194,7 @@ export class SessionService {
     } catch (error) {
       const over = await held.session.failure(error);
       if (over === null) throw error;
-      emit(over); // M8
+      emit(over);
     }
   }
 
@@ -218,7 +217,7 @@ export class SessionService {
   }
 }
 
-/** While the work goes on, says so. */
+/** Emits beats while the work goes on. */
 async function withBeats(emit: Emit, work: () => Promise<void>): Promise<void> {
   const beat = setInterval(() => {
     emit({ kind: "beat" });

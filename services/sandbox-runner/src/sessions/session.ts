@@ -1,15 +1,12 @@
 /**
- * One session: a sandbox with a workspace, the commands asked of it one after the other, and the lease its holder keeps.
+ * One session: a sandbox with a workspace, the commands it runs one after the other, and the lease its holder keeps.
  *
- * Lifecycle: open -> over. Over has a reason; it is final, whatever it was doing is told, and the container goes.
+ * Lifecycle: open -> over. `over` is final and has a reason; pending requests are told that reason.
  *
- * Invariants:
- *   M1  A session is one container and one attempt; whatever ends it takes the container with it.
- *   M2  A holder that says nothing for limits.sandboxSilenceMs is gone, and so is its session.
- *   M3  One command at a time, in the order they came; a bounded number waits.
- *   M4  Output and input are in order and without a gap, and neither side holds more than a window of what the other
- *       has not taken.
- *   M5  A command that is killed or out of time ends alone; the workspace stays. A session out of time ends.
+ * A session is one container and one attempt: its end always takes the container with it. A command that is killed or
+ * out of time ends alone, and the workspace stays; a session that is out of time ends. Commands run in the order they
+ * came, and a bounded number waits. Output and input are in order and without a gap, and neither side holds more than a
+ * window of bytes that the other has not taken.
  */
 import {
   AntiphonError,
@@ -37,17 +34,17 @@ import { SandboxDied, type ImageFacts, type SandboxDeath } from "../ports.ts";
 export interface SessionOptions {
   readonly lease: Lease;
   readonly image: ImageFacts;
-  /** What /workspace held at first: changes are told against it. */
+  /** The first content of /workspace, which changes are compared with. */
   readonly plan: WorkspacePlan;
   readonly keepBytes: number;
   readonly endsAtMs: number;
   readonly evidence: Evidence;
   readonly now: () => number;
-  /** Hears all output, as a picture for people. */
+  /** Gets all output, for people who watch. */
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
 }
 
-/** A command that waits or runs. */
+/** A waiting or running command. */
 interface Asked {
   readonly window: OutputWindow;
   readonly input: InputQueue | null;
@@ -64,7 +61,7 @@ export class Session {
   #waiting = 0;
   #heardAt: number;
   #over: SandboxDeath | null = null;
-  /** Resolves when the container is gone, with why. */
+  /** Resolves with the reason when the container is gone. */
   readonly ended: Promise<OverEvent>;
 
   constructor(options: SessionOptions) {
@@ -88,30 +85,27 @@ export class Session {
     else asked?.window.taken(signal.taken);
   }
 
-  /** Looks at the lease and the session's time. */
+  /** Checks the lease and the session's time. */
   tick(): void {
     const now = this.#options.now();
-    if (now - this.#heardAt > limits.sandboxSilenceMs) void this.cancel("the holder went silent"); // M2
-    if (now > this.#options.endsAtMs) this.#end({ kind: "timeout" }); // M5
+    if (now - this.#heardAt > limits.sandboxSilenceMs) void this.cancel("the holder went silent"); // sandbox-runner/S6
+    if (now > this.#options.endsAtMs) this.#end({ kind: "timeout" });
   }
 
-  /** Runs it in its turn, and tells how it ended. */
+  /** Runs the command when its turn comes, and emits its exit. */
   async exec(request: SandboxSessionExec, emit: Emit): Promise<void> {
     const { execId, argv, env } = request;
     const cwd = directoryOf(request.cwd);
     if (encodeStep("perl", { argv, cwd, env }) === null)
-      throw new AntiphonError(
-        "ANT_SANDBOX_REFUSED",
-        "a NUL in its words, or a variable without a proper name",
-      );
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", "a NUL in an argument, or an invalid variable name");
     if (this.#asked.has(execId))
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${execId} was asked already`);
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${execId} was already requested`);
     const asked: Asked = {
       window: new OutputWindow(limits.sessionWindowBytes),
       input: request.hasInput ? new InputQueue() : null,
       kill: new AbortController(),
     };
-    this.#asked.set(execId, asked); // before anything is awaited: its input may be right behind it
+    this.#asked.set(execId, asked); // before anything is awaited, because its input may follow at once
     try {
       emit({ kind: "exit", exit: await this.#inTurn(() => this.#run(request, cwd, asked, emit)) });
     } finally {
@@ -120,13 +114,13 @@ export class Session {
     }
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room for the next piece. */
   async input({ execId, seq, data, end }: SandboxSessionInput): Promise<void> {
     const input = this.#asked.get(execId)?.input;
     if (input === undefined || input === null)
       throw new AntiphonError("ANT_SANDBOX_REFUSED", `no command ${execId} waits for input`);
     if (!(await input.offer(seq, Buffer.from(data, "base64"), end)))
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `input before piece ${seq} is missing`); // M4
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `input before piece ${seq} is missing`);
   }
 
   async write(plan: WorkspacePlan): Promise<void> {
@@ -145,13 +139,13 @@ export class Session {
     });
   }
 
-  /** Ends it. Resolves when the container is gone. */
+  /** Ends the session. Resolves when the container is gone. */
   async cancel(reason: string): Promise<void> {
     this.#end({ kind: "canceled", reason });
     await this.ended;
   }
 
-  /** What to say of a failure in here: that the session is over, when it is. */
+  /** The `over` event when the session has ended, else null. */
   async failure(error: unknown): Promise<OverEvent | null> {
     if (error instanceof SandboxDied) this.#end(error.death);
     return this.#over === null ? null : this.ended;
@@ -164,7 +158,7 @@ export class Session {
       input?.close();
       kill.abort();
     }
-    this.#options.lease.release().catch(() => undefined); // M1; a failure to remove is the pool's to report
+    this.#options.lease.release().catch(() => undefined); // the pool reports a failure to remove
   }
 
   #overEvent(): OverEvent {
@@ -186,7 +180,7 @@ export class Session {
       env: { ...stepEnvironment(image), ...request.env },
       stdin: input,
       timeoutMs: Math.max(1, Math.min(request.timeoutMs, endsAtMs - now())),
-      timeoutEnds: "command", // M5
+      timeoutEnds: "command",
       signal: kill.signal,
       keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
@@ -194,7 +188,7 @@ export class Session {
         onOutput(stream, piece);
         if (!request.stream) return undefined;
         emit({ kind: "output", seq: seq++, stream, data: piece.toString("base64") });
-        return window.sent(piece.length); // M4
+        return window.sent(piece.length);
       },
     });
     const { exitCode, signal, timedOut, durationMs, stdout, stderr } = exit;
@@ -207,7 +201,7 @@ export class Session {
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= limits.sessionQueue)
-      throw new AntiphonError("ANT_SANDBOX_BUSY", `${this.#waiting} commands wait already`); // M3
+      throw new AntiphonError("ANT_SANDBOX_BUSY", `${this.#waiting} commands are already waiting`);
     this.#waiting += 1;
     const mine = this.#turn.then(() => {
       if (this.#over !== null) throw new SandboxDied(this.#over);

@@ -2,8 +2,8 @@ import { PLAIN_SUPERVISOR } from "./plain-supervisor.ts";
 import { SEALED_SUPERVISOR } from "./sealed-supervisor.ts";
 
 /**
- * What the container is started with. `exec` keeps PID 1, so whichever supervisor the image can
- * carry is the init of the container; the sources are arguments, so nothing is put into the image.
+ * The command that every container starts with. `exec` keeps PID 1, so the supervisor that the image can run is the
+ * init of the container. The sources are arguments, so nothing has to be put into the image.
  */
 export const SUPERVISOR_ENTRYPOINT: readonly string[] = ["/bin/sh", "-c"];
 

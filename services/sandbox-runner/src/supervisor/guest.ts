@@ -1,21 +1,19 @@
 /**
- * What turns a virtual machine that somebody else made into a sandbox like the others: run once as its root, it makes
- * the namespaces, mounts and limits, gives up everything, and becomes the supervisor of sealed-supervisor.ts.
+ * The program that makes a sandbox of a virtual machine that a service provides. It runs once as root of the machine,
+ * makes the namespaces, mounts and limits, gives up all privileges, and becomes the supervisor of sealed-supervisor.ts.
  *
- * A provider of machines gives a machine with a writable disk, its own agent and, often, a network. The code under test
- * shall find what it finds in a container: /workspace and /tmp of their sizes, nothing else to write, user 65532
- * without a capability, and no interface but loopback, whatever the machine itself can reach.
+ * Such a machine has a writable disk, an agent of its own and, often, a network. The code under test finds what it finds
+ * in a container: /workspace and /tmp of their sizes, nothing else to write, user 65532 without a capability, and no
+ * interface but loopback.
  *
- * Invariants:
- *   V1  Nothing is run before all of it holds: the first line says so, or which part could not be had.
- *   V2  The network namespace is new and empty. What the machine can reach (its agent, metadata, the internet), the code
- *       in it cannot. A socket in a file is in no network: /run is empty in here, and the others that programs of the
- *       machine listen at when it is made are covered.
- *   V3  The supervisor is PID 1 of its own PID namespace in a session without a terminal: neither /dev/tty nor the
- *       launcher leads back to the stream its frames go through.
- *   V4  A limit the machine's kernel cannot enforce is reported as such and never as there.
+ * Sockets in files belong to no network namespace. Therefore /run is empty inside, and every other socket that a program
+ * of the machine listens at is covered by a mount.
  *
- * First line out: `<token> memory=<0|1> processes=<0|1>`, or `<token> failed: <reason>` and the end.
+ * The supervisor is PID 1 of its own PID namespace, in a session without a terminal: neither /dev/tty nor the launcher
+ * leads to the stream that carries its frames.
+ *
+ * Nothing runs before all of this holds. The first line of output says so, with the limits that the kernel enforces:
+ * `<token> memory=<0|1> processes=<0|1>`; or it gives the reason, `<token> failed: <reason>`, and the program ends.
  */
 import type { ContainerLimits } from "../ports.ts";
 import { SANDBOX_UID, SHM_BYTES } from "../providers/container-spec.ts";
@@ -30,7 +28,9 @@ const LAUNCHER = programText(
   "guest/privileges.pl",
 );
 
-/** A Perl program for the root of a machine; `token` begins its first line, so that nothing before it is taken for it. */
+/**
+ * A Perl program for the root of a machine. `token` begins its first line, so that earlier output is not taken for it.
+ */
 export function guestProgram(limits: ContainerLimits, token: string): string {
   const settings: Readonly<Record<string, string | number>> = {
     token,

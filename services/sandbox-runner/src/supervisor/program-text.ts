@@ -1,6 +1,6 @@
 /**
- * The Perl and shell programs that run inside a sandbox, as one text each. They are handed over as an argument, so
- * comment lines and indentation are left out: the rest is what the files say, line by line.
+ * The Perl and shell programs that run inside a sandbox, each as one text. The text is passed as an argument, so comment
+ * lines and indentation are left out; every other line is unchanged.
  *
  * A checkout reads the files beside this one; a bundle carries their text (scripts/build.mjs).
  */

@@ -1,9 +1,9 @@
 /**
- * What every provider of sandboxes promises, as tests any provider can run (docs/guides/sandbox-providers.md).
+ * The promises of every sandbox provider, as tests that any provider can run (docs/guides/sandbox-providers.md).
  *
- * `sandboxConformance("mine", subject)` in a Vitest file registers them. What a provider cannot enforce it says in
- * its `enforces`, and a sandbox in its `sealed`; the test of it is then that of the honest answer: nothing is claimed
- * that does not hold.
+ * `sandboxConformance("mine", subject)` in a Vitest file registers them. A provider reports limits that it cannot enforce
+ * in its `enforces`, and a sandbox reports in its `sealed` whether it is sealed. The tests then check that these reports
+ * are honest.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { collectBounds } from "../job-limits.ts";
@@ -21,9 +21,11 @@ import {
 
 export interface ConformanceSubject {
   provider(): SandboxProvider;
-  /** An order for a sandbox of an image with sh, tar and coreutils; `limits` on top of at most 256 MiB and 64 processes. */
+  /**
+   * An order for a sandbox of an image with sh, tar and coreutils; `limits` on top of at most 256 MiB and 64 processes.
+   */
   order(limits?: Partial<ContainerLimits>): Promise<SandboxOrder>;
-  /** What is still there of this subject's sandboxes, in the provider's own listing. */
+  /** The sandboxes of this subject that still exist, in the provider's own listing. */
   leftovers(): Promise<readonly string[]>;
 }
 
@@ -46,7 +48,7 @@ function shell(script: string, changes: Partial<Command> = {}): Command {
 }
 
 const out = ({ stdout }: CommandExit): string => stdout.bytes.toString("utf8");
-/** Which signal it was is told by a sealed supervisor only. */
+/** Only a sealed supervisor reports which signal it was. */
 const killedBy = (signal: number, { sealed }: Sandbox) => ({
   exitCode: 128 + signal,
   signal: sealed ? signal : 0,
@@ -72,7 +74,7 @@ export function sandboxConformance(name: string, subject: ConformanceSubject): v
     });
     describe("files", () => fileTests(inSandbox));
     describe("commands", () => commandTests(inSandbox));
-    describe("ends", () => endTests(inSandbox, subject));
+    describe("the end of a sandbox", () => endTests(inSandbox, subject));
     describe("isolation", () => isolationTests(inSandbox));
   });
 }
@@ -95,7 +97,7 @@ function fileTests(inSandbox: InSandbox): void {
       expect(files[0]?.content.equals(all)).toBe(true);
     }));
 
-  it("are told in canonical order, whatever order they were made in", () =>
+  it("are reported in canonical order, regardless of the order in which they were made", () =>
     inSandbox(async (sandbox) => {
       const names = ["z", "a/b", "a", "B", "ä", "a-b", "10", "9"].filter((one) => one !== "a");
       for (const path of names) await sandbox.putTar(canonicalTar([file(path, path)]));
@@ -103,7 +105,7 @@ function fileTests(inSandbox: InSandbox): void {
       expect(files.map(({ path }) => path)).toEqual([...names].sort(comparePaths));
     }));
 
-  it("are compared with what was there: changes, modes and deletions", () =>
+  it("are compared with the baseline: changes, modes and deletions", () =>
     inSandbox(async (sandbox) => {
       await sandbox.putTar(canonicalTar([file("same", "s"), file("old", "o"), file("gone", "g")]));
       const { files: before } = await sandbox.collect(new Map(), collectBounds());
@@ -123,14 +125,14 @@ function fileTests(inSandbox: InSandbox): void {
       expect(deletions).toEqual(["gone"]);
     }));
 
-  it("are removed, and one that is not there is no fault", () =>
+  it("are removed, and a missing one is no error", () =>
     inSandbox(async (sandbox) => {
       await sandbox.putTar(canonicalTar([file("d/a", "a"), file("b", "b")]));
       await sandbox.remove(["d", "nothing"]);
       expect(out(await sandbox.run(shell("ls")))).toBe("b\n");
     }));
 
-  it("of a thousand arrive whole", () =>
+  it("arrive whole, even a thousand of them", () =>
     inSandbox(async (sandbox) => {
       const many = Array.from({ length: 1000 }, (_, i) => file(`d${i % 10}/f${i}`, `${i}\n`));
       await sandbox.putTar(canonicalTar(many));
@@ -146,7 +148,7 @@ function fileTests(inSandbox: InSandbox): void {
     ["a name with a line break", "printf x > 'a\nb'", "path-control"],
     ["a name that is .git somewhere", "mkdir .GIT; echo x > .GIT/config", "path-git"],
   ] as const) {
-    it(`do not come out: ${what}, by a named rule, and the sandbox lives on`, () =>
+    it(`are refused by a named rule, and the sandbox lives on: ${what}`, () =>
       inSandbox(async (sandbox) => {
         await sandbox.run(shell(make));
         const refused = await sandbox.collect(new Map(), collectBounds()).catch((error: unknown) => error);
@@ -175,7 +177,7 @@ function fileTests(inSandbox: InSandbox): void {
 }
 
 function commandTests(inSandbox: InSandbox): void {
-  it("get their words, directory and environment, and nothing else of it", () =>
+  it("get their arguments, directory and environment, and no other variable", () =>
     inSandbox(async (sandbox) => {
       await sandbox.run(shell("mkdir -p 'a dir'"));
       const exit = await sandbox.run({
@@ -197,18 +199,18 @@ function commandTests(inSandbox: InSandbox): void {
       const names = rest
         .join(" ")
         .split(" ")
-        .filter((one) => /^[A-Z_]+$/.test(one) && !["_", "OLDPWD", "SHLVL"].includes(one)); // a shell's own
+        .filter((one) => /^[A-Z_]+$/.test(one) && !["_", "OLDPWD", "SHLVL"].includes(one)); // set by the shell itself
       expect(names.sort()).toEqual(["HOME", "LANG", "MINE", "PATH", "PWD"]);
     }));
 
-  it("tell their exit code, and a death by signal as a shell would", () =>
+  it("report their exit code, and a death by signal as a shell does", () =>
     inSandbox(async (sandbox) => {
       expect(await sandbox.run(shell("exit 7"))).toMatchObject({ exitCode: 7, signal: 0 });
       expect(await sandbox.run(shell("kill -TERM $$"))).toMatchObject(killedBy(15, sandbox));
       expect(await sandbox.run(shell("kill -KILL $$"))).toMatchObject(killedBy(9, sandbox));
     }));
 
-  it("that cannot be run end as a shell would say it", () =>
+  it("that cannot be run end with the exit code of a shell", () =>
     inSandbox(async (sandbox) => {
       expect((await sandbox.run({ ...shell(""), argv: ["no-such-program"] })).exitCode).toBe(127);
       expect((await sandbox.run({ ...shell(""), cwd: "/workspace/none" })).exitCode).toBe(126);
@@ -240,13 +242,13 @@ function commandTests(inSandbox: InSandbox): void {
       expect(out(exit)).toMatch(/^1\n2\n3\n[^]*bytes not kept[^]*499999\n500000\n$/);
     }));
 
-  it("that print without end are stopped", () =>
+  it("are stopped when they print without end", () =>
     inSandbox(async (sandbox) => {
       const died = await sandbox.run(shell("yes", { maxOutputBytes: MiB })).catch((error: unknown) => error);
       expect(died).toMatchObject({ death: { kind: "output" } });
     }));
 
-  it("B3: are heard while they run, and wait for a slow listener", () =>
+  it("sandbox-runner/S10: send output while they run, and wait for a slow listener", () =>
     inSandbox(async (sandbox) => {
       let open = 0;
       let most = 0;
@@ -264,7 +266,7 @@ function commandTests(inSandbox: InSandbox): void {
       expect(most).toBeLessThan(32);
     }));
 
-  it("keep their files for the next, and leave no process behind", () =>
+  it("sandbox-runner/S3: leave their files for the next command, and no process", () =>
     inSandbox(async (sandbox) => {
       await sandbox.run(shell("echo kept > state; sleep 300 & sleep 300 & echo started"));
       const script =
@@ -274,7 +276,7 @@ function commandTests(inSandbox: InSandbox): void {
 }
 
 function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
-  it("at its time, with all it started, TERM ignored or not", () =>
+  it("comes at its time limit and takes all its processes, even if they ignore TERM", () =>
     inSandbox(async (sandbox) => {
       const since = performance.now();
       const script = "echo begun; trap '' TERM; (setsid sleep 300 &) ; while :; do :; done";
@@ -286,7 +288,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(performance.now() - since).toBeLessThan(2_000 + GONE_MS);
     }));
 
-  it("B5, P8: of one command alone, when that is asked for: the sandbox and its files live on", () =>
+  it("does not come with the end of one command on request: the sandbox and its files live on", () =>
     inSandbox(async (sandbox) => {
       const slow = shell("echo begun > mark; trap '' TERM; sleep 300", {
         timeoutMs: 2_000,
@@ -301,7 +303,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       expect(out(await sandbox.run(shell("cat mark")))).toBe("begun\n");
     }));
 
-  it("B1: by a word from outside, whatever it does, and stays ended", async () => {
+  it("sandbox-runner/S3: comes on request, during any command, and is final", async () => {
     const sandbox = await subject.provider().start(await subject.order());
     const running = sandbox.run(shell("while :; do :; done")).catch((error: unknown) => error);
     await sandbox.destroy({ kind: "canceled", reason: "enough" });
@@ -311,7 +313,7 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
     await sandbox.destroy({ kind: "canceled", reason: "again" });
   });
 
-  it("by its memory, told apart from a crash, where the provider says that it limits it", () =>
+  it("comes when its memory runs out, distinguished from a crash, where the provider says that it limits memory", () =>
     inSandbox(async (sandbox) => {
       const hungry = shell("head -c 400m /dev/zero | tail > /dev/null");
       const exit = await sandbox.run(hungry).catch((error: unknown) => error as SandboxDied);
@@ -320,14 +322,14 @@ function endTests(inSandbox: InSandbox, subject: ConformanceSubject): void {
       else expect(exit.oomKills).toBeGreaterThan(0);
     }));
 
-  it("not by too many processes: fork fails inside, where the provider says that it limits them", () =>
+  it("does not come with too many processes: fork fails inside, where the provider says that it limits them", () =>
     inSandbox(async (sandbox) => {
       const many = "i=0; while [ $i -lt 200 ]; do sleep 5 & i=$((i+1)); done 2>/dev/null; exit 1";
       const exit = await sandbox.run(shell(many));
       expect(exit.pidsRefused > 0).toBe(subject.provider().enforces.processes);
     }));
 
-  it("not by a full disk: writing fails inside, at the workspace's size", () =>
+  it("does not come with a full disk: writing fails inside, at the workspace's size", () =>
     inSandbox(
       async (sandbox) => {
         const exit = await sandbox.run(shell("head -c 30000000 /dev/zero > big; wc -c < big"));
@@ -358,7 +360,7 @@ function isolationTests(inSandbox: InSandbox): void {
       expect(out(await sandbox.run(shell(script)))).toBe("");
     }));
 
-  it("the code is nobody, has no capability and can gain none", () =>
+  it("the code runs as user 65532, without a capability, and can gain none", () =>
     inSandbox(async (sandbox) => {
       const status = out(
         await sandbox.run(shell("id -u; grep -E '^(CapEff|CapPrm|NoNewPrivs)' /proc/self/status")),

@@ -39,18 +39,18 @@ function refusalOf(tar: Buffer, pieceBytes?: number): string {
   return "nothing";
 }
 
-describe("what comes out of a sandbox", () => {
-  it.each(HOSTILE)("C1, C2, T1, T3: %s is refused by its rule", (_name, tar, rule) => {
+describe("the content that comes out of a sandbox", () => {
+  it.each(HOSTILE)("sandbox-runner/S5: %s is refused by its rule", (_name, tar, rule) => {
     expect(refusalOf(tar)).toBe(rule);
-    expect(refusalOf(tar, 7)).toBe(rule); // wherever the stream is cut
+    expect(refusalOf(tar, 7)).toBe(rule); // also when the stream is cut into small pieces
   });
 
-  it(`every rule has an archive that it refuses (${HOSTILE.length} archives)`, () => {
+  it(`every rule is tested with an archive (${HOSTILE.length} archives)`, () => {
     const rules = Object.keys(REFUSAL_RULES).filter((rule) => rule !== "ignore-work"); // ignore-rules.test.ts
     expect([...new Set(HOSTILE.map(([, , rule]) => rule))].sort()).toEqual(rules.sort());
   });
 
-  it("C3: is the same in whatever order, with modes and sums", () => {
+  it("is the same in any order of the archive, with modes and hashes", () => {
     const entries = [...KEPT, file("b", { mode: 0o755 }), file("a/é"), { name: "a/", type: "5" }];
     const expected = {
       files: [
@@ -63,7 +63,7 @@ describe("what comes out of a sandbox", () => {
     expect(collect(rawTar(...entries.toReversed()))).toEqual(expected);
   });
 
-  it("tells changed content, changed modes and deletions", () => {
+  it("reports changed content, changed modes and deletions", () => {
     const { files, deletions } = collect(
       rawTar({ name: "kept.txt", content: "kepT" }, { name: "odd\\name", content: "o", mode: 0o4755 }),
     );
@@ -74,7 +74,7 @@ describe("what comes out of a sandbox", () => {
     expect(deletions).toEqual(["huge", "link"]);
   });
 
-  it("C4: passes over the sandbox's own repository, whatever is in it", () => {
+  it("skips the sandbox's own repository with all its content", () => {
     const { files } = collect(
       rawTar(
         ...KEPT,
@@ -86,7 +86,7 @@ describe("what comes out of a sandbox", () => {
     expect(files.map(({ path }) => path)).toEqual(["new"]);
   });
 
-  it("C5: what is ignored is neither kept nor counted, and a link among it refuses nothing", () => {
+  it("does not include, count or refuse ignored paths, even links", () => {
     const ignores = (path: string): boolean => path.startsWith("node_modules/");
     const collector = new Collector(baseline, bounds, newHasher, ignores);
     const reader = new TarReader(collector);
@@ -99,7 +99,7 @@ describe("what comes out of a sandbox", () => {
     expect(collector.result().files.map(({ path }) => path)).toEqual(["new"]);
   });
 
-  it("C5: what was there before is judged, whatever ignores it", () => {
+  it("judges a path that was there before, even if a rule ignores it", () => {
     const collector = new Collector(baseline, bounds, newHasher, () => true);
     const reader = new TarReader(collector);
     expect(() => {
@@ -107,7 +107,7 @@ describe("what comes out of a sandbox", () => {
     }).toThrow("type-symlink");
   });
 
-  it("C1: a link that points elsewhere than before is refused as that, not as a new one", () => {
+  it("a link that points elsewhere than before is refused as moved, not as new", () => {
     const collector = new Collector(baseline, bounds, newHasher);
     const reader = new TarReader(collector);
     expect(() => {
@@ -115,7 +115,7 @@ describe("what comes out of a sandbox", () => {
     }).toThrow(/type-symlink-moved: .*points elsewhere/);
   });
 
-  it("reads what it writes: long names, modes, empty files", () => {
+  it("reads back its own archives: long names, modes, empty files", () => {
     const files = [
       { path: "z/empty", mode: "100644" as const, content: Buffer.alloc(0) },
       { path: `${"d".repeat(99)}/${"ü".repeat(60)}`, mode: "100755" as const, content: Buffer.from("long") },
@@ -134,7 +134,7 @@ describe("what comes out of a sandbox", () => {
     ]);
   });
 
-  it("T2: never fails but by a rule, on any bytes", () => {
+  it("sandbox-runner/S5: any bytes are accepted or refused by a rule, without another error", () => {
     const bytes = fc.uint8Array({ minLength: 512, maxLength: 4096 });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 3 }), (noise, keep) => {

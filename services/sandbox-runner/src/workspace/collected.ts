@@ -1,14 +1,14 @@
 /**
- * What came out of a sandbox, compared with what went in: the changed files, the deletions, or the rule it
- * is refused by (S2). A TarSink; it never touches a disk.
+ * Compares the content of a sandbox with what went in: the result is the changed files and the deletions, or the rule
+ * that refuses it. It is a TarSink and never touches a disk.
  *
- * Invariants:
- *   C1  Only regular files come out. A symbolic link counts only as "still there" when it went in just so.
- *   C2  Bounds hold while reading, not after: entries, changed files, kept bytes.
- *   C3  The result depends on the set of files only, not on the order of the archive.
- *   C4  `.git` directories are passed over, whatever is in them (S5).
- *   C5  What git would ignore is no part of a proposal: neither kept nor counted, and no rule refuses it. Only what
- *       was not there before can be ignored, and not where it stands in the place of something that was.
+ * The result depends only on the set of files, not on their order in the archive. `.git` directories are skipped. Paths
+ * that git would ignore are no part of a proposal: they are not kept or counted, and no rule refuses them. A path that
+ * was there before, or that takes the place of one, cannot be ignored.
+ *
+ * Promises:
+ *   sandbox-runner/S5 Because untrusted code writes every byte of the workspace, only regular files with checked paths
+ *     come out; links, devices, malformed archives and anything above a bound are refused by a named rule while reading.
  */
 import type { FileMode } from "@antiphon/contracts";
 import { checkPath, isInsideGitDirectory } from "./path-rule.ts";
@@ -16,7 +16,7 @@ import { Refusal } from "./refusal.ts";
 import type { TarEntry, TarSink } from "./tar-reader.ts";
 import { comparePaths, type WritableFile } from "./tar-writer.ts";
 
-/** What a path of the workspace was when the job began. */
+/** The state of a workspace path when the job began. */
 export type BaselineEntry =
   | { readonly kind: "file"; readonly mode: FileMode; readonly size: number; readonly sha256: string }
   | { readonly kind: "symlink"; readonly target: string };
@@ -27,7 +27,7 @@ export interface CollectBounds {
   readonly maxEntries: number;
   readonly maxFiles: number;
   readonly maxBytes: number;
-  /** Whether what `.gitignore` files and git's usual exceptions leave out is passed over (C5). */
+  /** True to skip paths that `.gitignore` files and git's usual exceptions leave out. */
   readonly gitignore?: boolean;
 }
 
@@ -52,7 +52,7 @@ interface OpenFile {
   readonly size: number;
   readonly before: BaselineEntry | undefined;
   readonly hasher: Hasher;
-  /** null: too large to keep, which is fine only if it turns out to be unchanged. */
+  /** Null when the file is too large to keep, which is fine only if it turns out to be unchanged. */
   pieces: Buffer[] | null;
 }
 
@@ -79,18 +79,18 @@ export class Collector implements TarSink {
     this.#ignores = ignores;
   }
 
-  /** A path that is there as it was. */
+  /** Records a path whose file or link has not changed. */
   unchanged(path: string): void {
     this.#seen.set(path, this.#baseline.get(path)?.kind ?? "file");
   }
 
   entry(entry: TarEntry): void {
     this.#entries += 1;
-    if (this.#entries > this.#bounds.maxEntries) throw new Refusal("too-many-entries", entry.path); // C2
+    if (this.#entries > this.#bounds.maxEntries) throw new Refusal("too-many-entries", entry.path); // sandbox-runner/S5
     const path = entry.path.startsWith("./") ? entry.path.slice(2) : entry.path;
-    if (entry.type === "directory" || isInsideGitDirectory(path)) return; // C4
+    if (entry.type === "directory" || isInsideGitDirectory(path)) return;
     const before = this.#baseline.get(path);
-    if (before === undefined && this.#ignores(path)) return; // C5
+    if (before === undefined && this.#ignores(path)) return;
     if (before === undefined) checkPath(path);
     if (this.#seen.has(path)) throw new Refusal("path-duplicate", path);
     if (entry.type === "file") {
@@ -101,7 +101,7 @@ export class Collector implements TarSink {
     const isUntouchedLink =
       entry.type === "symlink" && before?.kind === "symlink" && before.target === entry.link;
     const wasLink = entry.type === "symlink" && before?.kind === "symlink";
-    if (!isUntouchedLink) throw new Refusal(wasLink ? "type-symlink-moved" : ruleOf(entry.type), path); // C1
+    if (!isUntouchedLink) throw new Refusal(wasLink ? "type-symlink-moved" : ruleOf(entry.type), path); // sandbox-runner/S5
     this.#seen.set(path, "symlink");
   }
 
@@ -121,20 +121,20 @@ export class Collector implements TarSink {
     if (file.pieces === null) throw new Refusal("too-many-bytes", file.path);
     this.#keptBytes += file.size;
     this.#changed.push({ path: file.path, mode: file.mode, content: Buffer.concat(file.pieces), sha256 });
-    if (this.#changed.length > this.#bounds.maxFiles) throw new Refusal("too-many-files", file.path); // C2
+    if (this.#changed.length > this.#bounds.maxFiles) throw new Refusal("too-many-files", file.path); // sandbox-runner/S5
   }
 
   result(): Collected {
     this.#refuseConflicts();
     const deletions = [...this.#baseline.keys()].filter((path) => !this.#seen.has(path));
     return {
-      files: this.#changed.sort((a, b) => comparePaths(a.path, b.path)), // C3
+      files: this.#changed.sort((a, b) => comparePaths(a.path, b.path)),
       deletions: deletions.sort(comparePaths),
     };
   }
 
   #openFile(path: string, entry: TarEntry, before: BaselineEntry | undefined): void {
-    const fits = this.#keptBytes + entry.size <= this.#bounds.maxBytes; // C2
+    const fits = this.#keptBytes + entry.size <= this.#bounds.maxBytes;
     const couldBeUnchanged = before?.kind === "file" && before.size === entry.size;
     if (!fits && !couldBeUnchanged) throw new Refusal("too-many-bytes", path);
     this.#open = {
@@ -147,7 +147,7 @@ export class Collector implements TarSink {
     };
   }
 
-  /** A file where another file needs a directory. Each directory is looked at once. */
+  /** Refuses a file where another file needs a directory. Each directory is checked once. */
   #refuseConflicts(): void {
     const fine = new Set<string>();
     for (const path of this.#seen.keys()) {

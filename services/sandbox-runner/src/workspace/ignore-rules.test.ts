@@ -10,7 +10,7 @@ const rules = (content: string, more: Record<string, string> = {}): IgnoreRules 
     ["node_modules/"],
   );
 
-describe("what git ignores", () => {
+describe("the rules by which git ignores paths", () => {
   it.each([
     ["a name anywhere", "*.log", "a/b/c.log", true],
     ["an anchored name elsewhere", "/out", "a/out", false],
@@ -28,11 +28,11 @@ describe("what git ignores", () => {
     ["a set without an end", "[a-c", "[a-c", false],
     ["a fallback rule", "", "x/node_modules/.bin/tsc", true],
     ["a fallback rule taken back", "!node_modules/", "x/node_modules/.bin/tsc", false],
-  ])("U1: %s", (_name, content, path, expected) => {
+  ])("match as in git: %s", (_name, content, path, expected) => {
     expect(rules(content).ignores(path)).toBe(expected);
   });
 
-  it("U1: a deeper file decides before a shallower one, and nothing comes back below an ignored directory", () => {
+  it("let a deeper file override a shallower one, but never include a path below an ignored directory", () => {
     const both = rules("*.log\ndist/\n", { a: "!keep.log\n", dist: "!*\n" });
     expect(["a/keep.log", "keep.log", "dist/x"].map((path) => both.ignores(path))).toEqual([
       false,
@@ -41,7 +41,7 @@ describe("what git ignores", () => {
     ]);
   });
 
-  it("U2: a pattern made to be slow is refused, not waited for", () => {
+  it("refuse a pattern that is made to be slow", () => {
     const slow = new IgnoreRules([{ directory: "", content: `${"*a".repeat(100)}b` }], [], 1_000_000);
     for (let i = 0; i < 100; i += 1) expect(slow.ignores(`${"a".repeat(250)}${i}/x`)).toBe(false);
     const deep = new IgnoreRules([{ directory: "", content: `${"**/a/".repeat(20)}b` }], [], 1_000_000);

@@ -1,11 +1,9 @@
 /**
- * What `.gitignore` files leave out, as git reads them (gitignore(5)), without git and without regular expressions:
- * the rules come from a repository nobody vouches for, and so do the paths.
+ * Evaluates `.gitignore` files as git does (gitignore(5)), without git and without regular expressions, because both the
+ * rules and the paths come from an untrusted repository.
  *
- * Invariants:
- *   U1  The last rule that matches decides, a deeper file before a shallower one, and nothing below an ignored
- *       directory comes back.
- *   U2  The work is counted, and refused beyond a bound: no pattern is slow enough to hold the process.
+ * The last matching rule decides, rules of a deeper file before those of a shallower one, and no path below an ignored
+ * directory is included again. The work is counted and refused beyond a bound, so no pattern can block the process.
  */
 import { Refusal } from "./refusal.ts";
 
@@ -83,7 +81,7 @@ export class IgnoreRules {
   #steps = 0;
   readonly #mostSteps: number;
 
-  /** `fallback`: rules for everywhere, which any file can overrule, as `.git/info/exclude`. */
+  /** `fallback`: rules for the whole tree that any file can override, as `.git/info/exclude`. */
   constructor(files: readonly RuleFile[], fallback: readonly string[], mostSteps = MOST_STEPS) {
     this.#mostSteps = mostSteps;
     for (const { directory, content } of files) {
@@ -92,13 +90,13 @@ export class IgnoreRules {
     this.#fallback = parse(fallback.join("\n"));
   }
 
-  /** True for a path that is no directory and that `git add` would pass over. */
+  /** True for a path that is not a directory and that `git add` would skip. */
   ignores(path: string): boolean {
     const name = bytewise(path);
     return this.#ignoresDirectory(parentOf(name)) || this.#decide(name, false);
   }
 
-  /** From the top down and without recursion: a path may have as many directories as it has characters. */
+  /** Works from the top down and without recursion: a path may have as many directories as it has characters. */
   #ignoresDirectory(directory: string): boolean {
     const known = this.#directories.get(directory);
     if (known !== undefined) return known;
@@ -107,17 +105,17 @@ export class IgnoreRules {
       const ignored = this.#directories.get(upper) ?? this.#decide(upper, true);
       this.#directories.set(upper, ignored);
       if (!ignored && end >= 0) continue;
-      this.#directories.set(directory, ignored); // U1
+      this.#directories.set(directory, ignored);
       return ignored;
     }
   }
 
   #decide(path: string, isDirectory: boolean): boolean {
     for (let from = parentOf(path); ; from = parentOf(from)) {
-      this.#count(path, 1 + (from.length >> 4)); // to look a directory up, its name is read
+      this.#count(path, 1 + (from.length >> 4)); // the look-up reads the directory's name
       const rules = this.#files.get(from);
       const verdict = rules === undefined ? null : this.#last(rules, relative(path, from), isDirectory);
-      if (verdict !== null) return verdict; // U1
+      if (verdict !== null) return verdict;
       if (from === "") return this.#last(this.#fallback, path, isDirectory) ?? false;
     }
   }
@@ -136,14 +134,14 @@ export class IgnoreRules {
 
   #count(subject: string, steps: number): void {
     this.#steps += steps;
-    if (this.#steps > this.#mostSteps) throw new Refusal("ignore-work", subject); // U2
+    if (this.#steps > this.#mostSteps) throw new Refusal("ignore-work", subject);
   }
 
   #matches(pattern: Rule["parts"], at: number, parts: readonly string[], from: number): boolean {
     const glob = pattern[at];
     if (glob === undefined) return from === parts.length;
     if (glob === null) {
-      // At the end, two stars stand for what is inside: at least one part.
+      // At the end, two stars stand for the content of a directory: at least one part.
       if (at === pattern.length - 1) return from < parts.length;
       for (let next = from; next < parts.length; next += 1) {
         if (this.#matches(pattern, at + 1, parts, next)) return true;
@@ -155,7 +153,7 @@ export class IgnoreRules {
     return this.#matches(pattern, at + 1, parts, from + 1);
   }
 
-  /** One star is retried at a time, the last one met: at most length times length steps. */
+  /** Retries only the last star it met, so the work is at most the product of the two lengths. */
   #matchesPart(glob: readonly Token[], part: string): boolean {
     let at = 0;
     let from = 0;
@@ -210,7 +208,7 @@ function ruleOf(line: string): Rule | null {
   for (const part of text.split("/")) {
     const isDeep = part === "**" && anchored;
     if (!isDeep) parts.push(tokensOf(part));
-    else if (parts.at(-1) !== null) parts.push(null); // several in a row say no more than one
+    else if (parts.at(-1) !== null) parts.push(null); // several in a row mean the same as one
   }
   return { parts, anchored, directoriesOnly, ignores };
 }
@@ -240,7 +238,7 @@ function tokensOf(part: string): readonly Token[] {
   return tokens;
 }
 
-/** The set that begins at `start`, behind its bracket; one that does not end matches nothing. */
+/** The set that begins at `start`, after its bracket. A set without an end matches nothing. */
 function setOf(part: string, start: number): { readonly token: Token; readonly end: number } {
   let at = start;
   const inverted = part[at] === "!" || part[at] === "^";
@@ -270,7 +268,7 @@ function codeAt(part: string, at: number): { readonly code: number; readonly nex
   return { code: part.charCodeAt(at + escaped), next: at + escaped + 1 };
 }
 
-/** Git matches bytes, and so does this: one character for each byte of the UTF-8 form. */
+/** Git matches bytes, so the text becomes one character for each byte of its UTF-8 form. */
 function bytewise(text: string): string {
   return /^[\u0000-\u007f]*$/.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }

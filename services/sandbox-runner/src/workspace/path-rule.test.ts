@@ -61,7 +61,7 @@ describe("paths into and out of a sandbox", () => {
     expect(checkPath(path)).toBe(path);
   });
 
-  it("knows what is inside a repository of the sandbox's own", () => {
+  it("recognises paths inside a repository of the sandbox's own", () => {
     expect([".git", ".git/x", "a/.git/x", ".gitignore", "a/git"].map(isInsideGitDirectory)).toEqual([
       true,
       true,

@@ -5,12 +5,12 @@ const MAX_PART_BYTES = 255;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** Characters HFS+ ignores when it compares names. */
+/** Characters that HFS+ ignores when it compares names. */
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
- * A path relative to the workspace, as both directions allow it (S2). Returns it unchanged or throws
- * the Refusal that names the rule. Pure text: nothing is looked up on a disk.
+ * Checks a path relative to the workspace, by the same rules in both directions. Returns it unchanged or throws the
+ * Refusal that names the rule. It only examines the text and never looks at a disk.
  */
 export function checkPath(path: string): string {
   if (path === "") throw new Refusal("path-empty", path);
@@ -26,15 +26,15 @@ export function checkPath(path: string): string {
     if (Buffer.byteLength(part) > MAX_PART_BYTES) throw new Refusal("path-length", path);
     if (isGitDirectory(part)) throw new Refusal("path-git", path);
   }
-  return path;
+  return path; // sandbox-runner/S5
 }
 
-/** The sandbox's own repository: never imported (S5), and no reason to refuse the rest. */
+/** True inside the sandbox's own repository, which is never imported and is no reason to refuse the rest. */
 export function isInsideGitDirectory(path: string): boolean {
   return path.includes(".git") && path.split("/").includes(".git");
 }
 
-/** `.git` itself and every spelling NTFS or HFS+ takes for it. */
+/** True for `.git` itself and every spelling that NTFS or HFS+ takes for it. */
 function isGitDirectory(part: string): boolean {
   const folded = part.replace(IGNORABLE, "").toLowerCase();
   const stem = folded.split(":")[0] ?? "";

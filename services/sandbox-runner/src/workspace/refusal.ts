@@ -1,4 +1,4 @@
-/** The named rules by which something coming out of, or going into, a sandbox is refused. */
+/** The named rules by which content that comes out of, or goes into, a sandbox is refused. */
 export const REFUSAL_RULES = {
   "tar-header": "a header that is not a tar header, or whose checksum is wrong",
   "tar-number": "a number that is not plain octal",

@@ -1,4 +1,4 @@
-/** The `.gitignore` files of an archive, and nothing else of it. Links by that name are none, as for git. */
+/** Collects the `.gitignore` files of an archive and nothing else. As in git, a link by that name does not count. */
 import type { RuleFile } from "./ignore-rules.ts";
 import type { TarEntry, TarSink } from "./tar-reader.ts";
 

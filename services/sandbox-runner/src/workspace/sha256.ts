@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Hasher } from "./collected.ts";
 
-/** The hasher workspace/collected.ts asks for. */
+/** The hasher for workspace/collected.ts. */
 export const sha256Hasher = (): Hasher => {
   const hash = createHash("sha256");
   return {

@@ -19,8 +19,8 @@ function read(text: string, pieceBytes = text.length): Survey {
   return reader.result();
 }
 
-describe("what a supervisor says of a workspace", () => {
-  it("is read alike wherever the stream is cut, and refused when it stops early or does not end", () => {
+describe("a supervisor's list of changes", () => {
+  it("is read alike wherever the stream is cut, and refused when it stops early or is too long", () => {
     const said = survey(["a", "b/c"], ["d"]);
     expect(read("+a\0-d\0+b/c\0")).toEqual(said);
     expect(read("+a\0-d\0+b/c\0", 1)).toEqual(said);
@@ -30,7 +30,7 @@ describe("what a supervisor says of a workspace", () => {
   });
 });
 
-describe("what is taken out", () => {
+describe("the selection of paths to take out", () => {
   const baseline = of({ same: file("1"), over: file("2"), gone: file("3"), link: link("same") });
   const remembered = of({
     same: file("1"),
@@ -40,29 +40,29 @@ describe("what is taken out", () => {
     old: file("4"),
   });
 
-  it("is what differs, what is new, and what the job had put over the tree", () => {
+  it("is the changed paths, the new ones, and those that the job had put over the tree", () => {
     const { wanted, unchanged } = select(survey(["new"], ["gone"]), baseline, remembered, nothing, 9);
     expect(wanted).toEqual(["new", "over", "old"]);
     expect(unchanged).toEqual(["same", "link"]);
   });
 
-  it("is everything where nothing is remembered", () => {
+  it("is every path when nothing is remembered", () => {
     const all = [...baseline.keys()];
     expect(select(survey(all), baseline, new Map(), nothing, 9)).toEqual({ wanted: all, unchanged: [] });
   });
 
-  it("C5: is not what is ignored, unless it was there before", () => {
+  it("leaves out ignored paths, unless they were there before", () => {
     const { wanted } = select(survey(["same", "new"]), baseline, remembered, () => true, 9);
     expect(wanted).toContain("same");
     expect(wanted).not.toContain("new");
   });
 
-  it("C2: is refused before it is sent when it is too much, or has a name that breaks a rule", () => {
+  it("is refused before it is sent when it is too large or a name breaks a rule", () => {
     expect(() => select(survey(["a", "b"]), baseline, remembered, nothing, 1)).toThrow("too-many-files");
     expect(() => select(survey(["a\nb"]), baseline, remembered, nothing, 9)).toThrow("path-control");
   });
 
-  it("C5: begins with the rule files that are there, by-products aside", () => {
+  it("begins with the existing rule files, without those of by-products", () => {
     const rules = of({ ".gitignore": file("1"), "a/.gitignore": file("1"), "b/.gitignore": file("1") });
     const now = survey(["c/.gitignore", "node_modules/x/.gitignore"], ["b/.gitignore"]);
     const files = ruleFilesOf(now, rules, new IgnoreRules([], ["node_modules/"]));

@@ -1,6 +1,6 @@
 /**
- * Which paths of a workspace have to be taken out to tell what changed in it: what its supervisor says differs from
- * what it remembered, minus what git ignores, plus what it cannot know of.
+ * Selects the paths of a workspace that have to be taken out to find its changes: those that its supervisor reports as
+ * different from what it remembered, without those that git ignores, and with those that it cannot know about.
  */
 import { ByteQueue } from "../conversation/byte-queue.ts";
 import type { Baseline, BaselineEntry } from "./collected.ts";
@@ -8,21 +8,21 @@ import type { IgnoreRules } from "./ignore-rules.ts";
 import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 
-/** What a supervisor says: paths that are new or differ, and paths that are gone. */
+/** A supervisor's report: paths that are new or differ, and paths that are missing. */
 export interface Survey {
   readonly changed: readonly string[];
   readonly missing: ReadonlySet<string>;
 }
 
 interface Selection {
-  /** To be taken out and judged. */
+  /** Paths to take out and judge. */
   readonly wanted: readonly string[];
-  /** As the job began with them. */
+  /** Paths that are as they were when the job began. */
   readonly unchanged: readonly string[];
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Far more than any path has; what waits for its end is held in memory. */
+/** Far more than any path has. An incomplete name is held in memory. */
 const MOST_NAME_BYTES = 64 * 1024;
 const MOST_RULE_FILES = 1000;
 const NUL = 0;
@@ -69,7 +69,7 @@ export class SurveyReader {
   }
 }
 
-/** The rule files of the workspace, those of by-products aside. */
+/** The rule files of the workspace, without those of by-products. */
 export function ruleFilesOf(
   survey: Survey,
   remembered: Baseline,
@@ -96,21 +96,21 @@ export function select(
     else if (!ignores(path)) {
       wanted.push(checkPath(path));
       added += 1;
-      if (added > maxFiles) throw new Refusal("too-many-files", path); // before any of them is sent
+      if (added > maxFiles) throw new Refusal("too-many-files", path); // refused before any file is sent
     }
   }
   const unchanged: string[] = [];
   for (const [path, entry] of remembered) {
     const before = baseline.get(path);
     if (changed.has(path) || survey.missing.has(path)) continue;
-    // What the job put over the remembered file is not what the supervisor compares with.
+    // The supervisor compares with the remembered file, not with the one that the job put over it.
     if (before !== undefined && sameEntry(before, entry)) unchanged.push(path);
     else wanted.push(path);
   }
   return { wanted, unchanged };
 }
 
-/** True where something of the baseline is below `path`, as below a directory. */
+/** The directories that contain a path of the baseline. */
 export function directoriesOf(baseline: Baseline): ReadonlySet<string> {
   const directories = new Set<string>();
   for (const path of baseline.keys()) {

@@ -1,15 +1,13 @@
 /**
- * A tar archive from an untrusted place, read as a stream; nothing is ever extracted (S2).
+ * Reads a tar archive from an untrusted source as a stream. Nothing is ever extracted.
  *
- * It knows ustar, GNU long names (`L`, `K`) and the pax keys path, linkpath and size; everything else is
- * either without meaning here (owner, times) or refused by a named rule.
+ * It understands ustar, GNU long names (`L`, `K`) and the pax keys path, linkpath and size. Everything else either has no
+ * meaning here (owner, times) or is refused by a named rule.
  *
- * Lifecycle: push chunks, then finish. The sink hears `entry`, `data`* and `end` for each entry in order.
+ * Lifecycle: push chunks, then finish. The sink gets `entry`, `data`* and `end` for each entry in order.
  *
- * Invariants:
- *   T1  No number from the archive is used before it is checked; sizes are plain octal up to 8 GiB.
- *   T2  At most one header block and one extension (64 KiB) are held.
- *   T3  An archive that stops early is refused, never taken as shorter.
+ * Every number is checked before it is used; sizes are plain octal up to 8 GiB. At most one header block and one
+ * extension (64 KiB) are held in memory. An archive that stops early is refused, never taken as a shorter one.
  */
 import { Refusal } from "./refusal.ts";
 
@@ -46,7 +44,7 @@ const TYPES: Readonly<Record<string, EntryType>> = {
 };
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What the next bytes are. */
+/** The kind of the next bytes. */
 type Phase =
   | { readonly at: "header" }
   | { readonly at: "data"; left: number; padding: number }
@@ -54,7 +52,7 @@ type Phase =
   | { readonly at: "padding"; left: number }
   | { readonly at: "over" };
 
-/** What the extension headers before an entry said about it. */
+/** The content of the extension headers before an entry. */
 interface Extended {
   path?: string;
   link?: string;
@@ -76,12 +74,12 @@ export class TarReader {
     let bytes = chunk;
     while (bytes.length > 0) {
       const phase = this.#phase;
-      if (phase.at === "over") return; // what follows the end mark is padding
+      if (phase.at === "over") return; // bytes after the end mark are padding
       if (phase.at === "header") {
         const held = this.#partial.length;
         const needed = BLOCK - held;
         const fresh = bytes.subarray(0, needed);
-        const block = held === 0 && fresh.length === BLOCK ? fresh : Buffer.concat([this.#partial, fresh]); // T2
+        const block = held === 0 && fresh.length === BLOCK ? fresh : Buffer.concat([this.#partial, fresh]);
         bytes = bytes.subarray(needed);
         this.#partial = block.length < BLOCK ? block : NOTHING;
         if (block.length === BLOCK) this.#header(block);
@@ -98,7 +96,7 @@ export class TarReader {
 
   finish(): void {
     const clean = this.#phase.at === "over" || (this.#phase.at === "header" && this.#partial.length === 0);
-    if (!clean) throw new Refusal("tar-truncated", this.#phase.at); // T3
+    if (!clean) throw new Refusal("tar-truncated", this.#phase.at); // sandbox-runner/S5
     if (this.#zeroBlocks === 0 && this.#phase.at !== "over")
       throw new Refusal("tar-truncated", "no end mark");
   }
@@ -118,10 +116,10 @@ export class TarReader {
     }
     if (this.#zeroBlocks > 0 || !checksumHolds(block)) throw new Refusal("tar-header", printable(block));
     const kind = String.fromCharCode(block[156] ?? 0);
-    const size = octal(block, 124, 12); // T1
+    const size = octal(block, 124, 12); // sandbox-runner/S5
     const padding = (BLOCK - (size % BLOCK)) % BLOCK;
     if (kind === "L" || kind === "K" || kind === "x" || kind === "g") {
-      if (size === 0 || size > MAX_EXTENSION_BYTES) throw new Refusal("tar-extension", printable(block)); // T2
+      if (size === 0 || size > MAX_EXTENSION_BYTES) throw new Refusal("tar-extension", printable(block));
       this.#phase = { at: "extension", kind, left: size, padding, pieces: [] };
       return;
     }
@@ -136,7 +134,7 @@ export class TarReader {
     this.#extended = {};
     const path = extended.path ?? nameOf(block);
     const size = extended.size ?? announced;
-    // Only a file has a body; another entry that announces one would let two readers disagree.
+    // Only a file has a body. If another entry announces one, two readers could disagree about the rest.
     if (type !== "file" && size !== 0) throw new Refusal("tar-header", path);
     const link = extended.link ?? (block[157] === 0 ? "" : text(field(block, 157, 100)));
     this.#sink.entry({ path, type, mode: octal(block, 100, 8), size, link });
@@ -159,8 +157,7 @@ export class TarReader {
     if (kind === "g" || key === "hdrcharset") throw new Refusal("tar-extension", key);
     if (key === "path") this.#extended.path = value;
     else if (key === "linkpath") this.#extended.link = value;
-    else if (/^\d{1,10}$/.test(value))
-      this.#extended.size = Number(value); // T1
+    else if (/^\d{1,10}$/.test(value)) this.#extended.size = Number(value);
     else throw new Refusal("tar-number", value);
   }
 }
@@ -180,7 +177,7 @@ function* paxRecords(bytes: Buffer): Generator<readonly [string, string]> {
   }
 }
 
-/** GNU's magic reuses the prefix area for other things, so the prefix counts for ustar only. */
+/** GNU's magic reuses the prefix area for other things, so only ustar's prefix counts. */
 function nameOf(block: Buffer): string {
   const name = text(field(block, 0, 100));
   if (block[345] === 0 || block.toString("latin1", 257, 263) !== "ustar\0") return name;
@@ -202,7 +199,7 @@ function untilNul(bytes: Buffer): Buffer {
 }
 
 function text(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString("latin1"); // nearly all, and far quicker
+  if (isAscii(bytes)) return bytes.toString("latin1"); // nearly all names, and much faster
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -210,7 +207,7 @@ function text(bytes: Buffer): string {
   }
 }
 
-/** Octal digits, blanks around them, then NUL or the field's end; nothing else is a number (T1). */
+/** Accepts octal digits with blanks around them, then NUL or the end of the field. Anything else is refused. */
 function octal(block: Buffer, at: number, length: number): number {
   let value = 0;
   let ended = false;

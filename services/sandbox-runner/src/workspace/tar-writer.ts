@@ -1,6 +1,6 @@
 /**
- * The canonical tar Antiphon writes: ustar, regular files only, sorted by byte order of the path, owner and
- * times zero, modes 644 and 755, pax headers only where a path does not fit. Equal files give equal bytes.
+ * Writes Antiphon's canonical tar: ustar, regular files only, sorted by byte order of the path, owner and times zero,
+ * modes 644 and 755, pax headers only for paths that do not fit. Equal files give equal bytes.
  */
 import type { FileMode } from "@antiphon/contracts";
 
@@ -28,7 +28,7 @@ export function canonicalTar(files: readonly WritableFile[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Byte order of the UTF-8 form, which is the order git sorts by as well. */
+/** Byte order of the UTF-8 form, which is also git's order. */
 export function comparePaths(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a, "utf8"), Buffer.from(b, "utf8"));
 }

@@ -36,21 +36,21 @@ async function bytesOf(tree: Tree): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** What is here: an index each. */
+/** The trees in the directory; each has an index. */
 const trees = (): string[] =>
   readdirSync(directory)
     .filter((name) => name.endsWith(".index.json"))
     .map((name) => name.slice(0, -".index.json".length))
     .sort();
 
-/** As if the tree had been used last long ago: at `minute` of a day that is over. */
+/** Dates the last use of a tree back to `minute` of a day long ago. */
 function usedAt(name: string, minute: number): void {
   const then = new Date(2020, 0, 1, 0, minute);
   utimesSync(join(directory, `${name}.index.json`), then, then);
 }
 
 describe("trees on disk", () => {
-  it("tell what is in them and give the same bytes back", async () => {
+  it("list their entries and return the same bytes", async () => {
     const tree = await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
     expect([...tree.baseline.keys()]).toEqual(["a.txt", "run", "l"]);
     expect(tree.baseline.get("run")).toMatchObject({ kind: "file", mode: "100755", size: 2 });
@@ -59,7 +59,7 @@ describe("trees on disk", () => {
     expect((await bytesOf(tree)).equals(tar)).toBe(true);
   });
 
-  it("A3: are fetched once, also by two at a time, also by the next process", async () => {
+  it("are fetched once, even by two jobs at a time or by the next process", async () => {
     const archive = new TreeArchive(directory, source, 1e6);
     await Promise.all([archive.open("tree-1.tar"), archive.open("tree-1.tar")]);
     await archive.open("tree-1.tar");
@@ -67,20 +67,20 @@ describe("trees on disk", () => {
     expect(asked).toEqual(["tree-1.tar"]);
   });
 
-  it("A1: are not there when they did not come whole", async () => {
+  it("do not appear when they did not arrive whole", async () => {
     const archive = new TreeArchive(directory, source, 1e6);
     await expect(archive.open("broken.tar")).rejects.toThrow("lost");
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("A1: are fetched again when their index cannot be read", async () => {
+  it("are fetched again when their index cannot be read", async () => {
     await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
     writeFileSync(join(directory, "tree-1.tar.index.json"), "{");
     await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
     expect(asked).toHaveLength(2);
   });
 
-  it("A2: go when there are too many, the newest stays", async () => {
+  it("are evicted when there are too many, except the newest", async () => {
     const archive = new TreeArchive(directory, source, tar.length + 10);
     await archive.open("tree-1.tar");
     await archive.open("tree-2.tar");
@@ -89,7 +89,7 @@ describe("trees on disk", () => {
     expect(asked).toEqual(["tree-1.tar", "tree-2.tar", "tree-1.tar"]);
   });
 
-  it("A4: opening one whose index is in memory is a use: another one goes first", async () => {
+  it("count as used when opened from memory, so another tree is evicted first", async () => {
     const archive = new TreeArchive(directory, source, 2 * tar.length + 10);
     await archive.open("tree-1.tar");
     await archive.open("tree-2.tar");
@@ -100,10 +100,10 @@ describe("trees on disk", () => {
     expect(trees()).toEqual(["tree-1.tar", "tree-3.tar"]);
   });
 
-  it("A4: one that had to go between its opening and its reading is fetched again, once for two readers", async () => {
+  it("are fetched again, once for two readers, when evicted between opening and reading", async () => {
     const archive = new TreeArchive(directory, source, tar.length + 10);
     const tree = await archive.open("tree-1.tar");
-    const bytes = tree.tar(); // taken before, read after
+    const bytes = tree.tar(); // obtained before the eviction, read after it
     await archive.open("tree-2.tar");
     expect(trees()).toEqual(["tree-2.tar"]);
     const [first, second] = await Promise.all([bytesOf({ ...tree, tar: () => bytes }), bytesOf(tree)]);
@@ -111,7 +111,7 @@ describe("trees on disk", () => {
     expect(asked).toEqual(["tree-1.tar", "tree-2.tar", "tree-1.tar"]);
   });
 
-  it("A4: one whose index another job has just removed is fetched again, also when it is still remembered", async () => {
+  it("are fetched again when another job has just removed the index, even if it is in memory", async () => {
     const archive = new TreeArchive(directory, source, 1e6);
     await archive.open("tree-1.tar");
     rmSync(join(directory, "tree-1.tar.index.json"));
@@ -120,7 +120,7 @@ describe("trees on disk", () => {
     expect(asked).toEqual(["tree-1.tar", "tree-1.tar"]);
   });
 
-  it.each(["../x", "/etc/passwd", "a/b", "", ".hidden"])("have no name like %j", async (name) => {
+  it.each(["../x", "/etc/passwd", "a/b", "", ".hidden"])("cannot have the name %j", async (name) => {
     await expect(new TreeArchive(directory, source, 1e6).open(name)).rejects.toMatchObject({
       code: "ANT_SANDBOX_REFUSED",
     });

@@ -1,13 +1,11 @@
 /**
- * Base trees on this machine's disk: the tar as it came from the object store, and an index of what is in it.
+ * Base trees on this machine's disk: for each, the tar from the object store and an index of its entries.
  *
- * Invariants:
- *   A1  A tree is visible only when whole: written beside, checked entry by entry, flushed, then renamed. A power cut
- *       takes the name or nothing.
- *   A2  Bounded: beyond `maxBytes` the trees not used for longest go.
- *   A3  Two jobs that want the same tree at the same time fetch it once.
- *   A4  A tree that was opened can be read, however much later: one that had to go meanwhile is fetched again. Each
- *       opening counts as a use, also of a tree whose index is in memory.
+ * A tree becomes visible only when it is whole: it is written to a second file, checked entry by entry, flushed and then
+ * renamed, so a power cut cannot leave half of one. Beyond `maxBytes`, the least recently used trees are evicted. Two
+ * jobs that need the same tree at the same time fetch it once.
+ *
+ * An opened tree can be read at any later time: if it was evicted in the meantime, it is fetched again.
  */
 import { createHash } from "node:crypto";
 import {
@@ -48,7 +46,7 @@ interface IndexDocument {
 const READ_BYTES = 256 * 1024;
 const INDEXES_IN_MEMORY = 8;
 const ABANDONED_MS = 3_600_000;
-/** A tree fetched again may be evicted again before it is opened, by jobs that share too small a disk. */
+/** A tree that was fetched again may be evicted again before it is opened, when jobs share a disk that is too small. */
 const OPEN_TRIES = 5;
 
 export class TreeArchive {
@@ -66,11 +64,11 @@ export class TreeArchive {
 
   async open(name: string): Promise<Tree> {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(name)) {
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is no name of a tree`);
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is not a valid tree name`);
     }
     const recent = this.#recent.get(name);
     if (recent !== undefined && (await this.#used(name))) return this.#keep(name, recent);
-    let coming = this.#coming.get(name); // A3
+    let coming = this.#coming.get(name); // fetched once for all callers
     if (coming === undefined) {
       coming = this.#load(name).finally(() => this.#coming.delete(name));
       this.#coming.set(name, coming);
@@ -92,7 +90,7 @@ export class TreeArchive {
     return this.#treeOf(name, await this.#fetch(name));
   }
 
-  /** Says that a tree is in use now (A2, A4). False: it is not here, or another job is just removing it. */
+  /** Marks the tree as used now, so that it is evicted last. False when it is missing or another job is removing it. */
   async #used(name: string): Promise<boolean> {
     const now = new Date();
     try {
@@ -123,7 +121,7 @@ export class TreeArchive {
       reader.finish();
       const index: IndexDocument = { version: 1, contentBytes: sink.contentBytes, entries: sink.entries };
       await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
-      await rename(partial, this.#tarPath(name)); // A1
+      await rename(partial, this.#tarPath(name));
       await rename(`${partial}.json`, this.#indexPath(name));
       await this.#evict(name);
       return index;
@@ -133,7 +131,7 @@ export class TreeArchive {
     }
   }
 
-  /** A2. A tree being read keeps its bytes until its reader is done: the file is unlinked, not truncated. */
+  /** Evicts old trees. A reader of an evicted tree still gets all its bytes: the file is unlinked, not truncated. */
   async #evict(keep: string): Promise<void> {
     const trees: { name: string; bytes: number; usedMs: number }[] = [];
     for (const file of await readdir(this.#directory)) {
@@ -154,7 +152,7 @@ export class TreeArchive {
     }
   }
 
-  /** What a killed process was still writing. */
+  /** Removes a file that a killed process was still writing. */
   async #dropAbandoned(path: string): Promise<void> {
     const found = await stat(path).catch(() => null);
     if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
@@ -169,20 +167,20 @@ export class TreeArchive {
     };
   }
 
-  /** A4: opened when the first byte is wanted, which may be long after the tree was: a sandbox had to be started. */
+  /** Opens the file when the first byte is needed, which may be long after `open`: a sandbox had to be started. */
   async *#bytesOf(name: string): AsyncGenerator<Buffer> {
     const file = await this.#opened(name);
     yield* file.createReadStream({ highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>; // closes the file
   }
 
-  /** From here on the file keeps its bytes, also when it is unlinked. */
+  /** Once it is open, the file keeps its bytes even when it is unlinked. */
   async #opened(name: string): Promise<FileHandle> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await open(this.#tarPath(name), "r");
       } catch (error) {
         if (!isMissing(error) || attempt === OPEN_TRIES) throw error;
-        await this.open(name); // A4: evicted meanwhile
+        await this.open(name); // it was evicted in the meantime
       }
     }
   }
@@ -196,7 +194,7 @@ export class TreeArchive {
   }
 }
 
-/** What the tree holds, by path. Directories have no existence of their own, as in git. */
+/** Records the entries of a tree by path. Directories are no entries of their own, as in git. */
 class IndexSink implements TarSink {
   readonly entries: [string, BaselineEntry][] = [];
   contentBytes = 0;
@@ -242,6 +240,6 @@ async function readIndex(path: string): Promise<IndexDocument | null> {
     const document = JSON.parse(text) as IndexDocument;
     return document.version === 1 ? document : null;
   } catch {
-    return null; // a disk that was full, or an older form: it is fetched again
+    return null; // the disk was full, or the format is old: the tree is fetched again
   }
 }

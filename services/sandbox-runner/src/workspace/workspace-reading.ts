@@ -1,7 +1,7 @@
 /**
- * Reads what changed out of a workspace. A sealed supervisor names what differs and hands out only that; from a plain
- * one everything comes out, twice where git's ignore rules have to be known first. What comes out is judged by
- * workspace/collected.ts either way.
+ * Reads the changes out of a workspace. A sealed supervisor names the paths that differ and sends only the selected ones.
+ * A plain one sends everything, and sends it twice where git's ignore rules have to be known first. In both cases
+ * workspace/collected.ts judges the content.
  */
 import { BY_PRODUCTS } from "@antiphon/git";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "./collected.ts";
@@ -14,7 +14,7 @@ import { sha256Hasher } from "./sha256.ts";
 type Hear = (piece: Buffer) => void;
 
 interface SelectiveReading {
-  /** What the supervisor compares with; nothing, when it was not told to. */
+  /** The baseline that the supervisor compares with; empty when it was not told to remember one. */
   readonly remembered: Baseline;
   look(hear: Hear): Promise<void>;
   take(paths: readonly string[], hear: Hear): Promise<void>;
@@ -75,7 +75,7 @@ async function ignoredOf(
   return passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
 }
 
-/** C5: not where it stands in the place of a directory that was there. */
+/** A path that takes the place of a former directory is not ignored. */
 function passedOver(rules: IgnoreRules, baseline: Baseline): (path: string) => boolean {
   const directories = directoriesOf(baseline);
   return (path) => rules.ignores(path) && !directories.has(path);

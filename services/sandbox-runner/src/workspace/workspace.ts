@@ -1,6 +1,6 @@
 /**
- * Fills /workspace as a request says: the tree, minus deletions, plus the overlay, plus files, in this order;
- * and remembers what is in it, so that changes can be told afterwards.
+ * Fills /workspace as a request says: the tree, minus deletions, plus the overlay, plus files, in this order. The
+ * resulting baseline is kept, so that changes can be found afterwards.
  */
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
@@ -27,7 +27,7 @@ export interface WorkspaceSources {
   readonly blob: (ref: BlobRef) => Promise<Buffer>;
 }
 
-/** Everything that is needed, fetched and checked, before a sandbox is touched. */
+/** Fetches and checks everything that is needed, before a sandbox is touched. */
 export async function planWorkspace(
   asked: SandboxWorkspace,
   sources: WorkspaceSources,
@@ -48,7 +48,10 @@ export async function planWorkspace(
       tree?.contentBytes ?? 0,
     );
     if (bytes > roomBytes) {
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `${bytes} bytes do not fit a workspace of ${roomBytes}`);
+      throw new AntiphonError(
+        "ANT_SANDBOX_REFUSED",
+        `${bytes} bytes do not fit in a workspace of ${roomBytes}`,
+      );
     }
     const baseline = baselineOf(tree, deletions, [...files.values()]);
     return { tree, deletions, files: [...files.values()], baseline };
@@ -59,26 +62,26 @@ export async function planWorkspace(
   }
 }
 
-/** Where there is a repository, what it ignores is no change to it (C5). */
+/** Git's ignore rules apply only where there is a repository. */
 export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-/** Into a sandbox as it was leased. `collects`: its changes will be asked for. */
+/** Fills a leased sandbox. `collects`: its changes will be collected later. */
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
   collects: boolean,
 ): Promise<void> {
   const { sandbox, holds } = lease;
-  const isFurnished = holds !== null && holds.name === plan.tree?.name;
-  if (holds !== null && !isFurnished) await sandbox.remove(topOf(holds.baseline));
-  if (plan.tree !== null && !isFurnished) await sandbox.putTar(plan.tree.tar());
+  const isPreloaded = holds !== null && holds.name === plan.tree?.name;
+  if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
+  if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
-  if (collects && !isFurnished) await sandbox.remember?.(plan.baseline);
+  if (collects && !isPreloaded) await sandbox.remember?.(plan.baseline);
 }
 
-/** Deletions, overlay and files, onto what is there. */
+/** Applies deletions, overlay and files to the current content. */
 export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
   if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files));
@@ -88,7 +91,7 @@ function topOf(baseline: Baseline): readonly string[] {
   return [...new Set([...baseline.keys()].map((path) => path.split("/")[0] ?? path))];
 }
 
-/** An overlay is written by Antiphon, and read as if it were not: the same rules as on the way out. */
+/** Although Antiphon wrote the overlay, it is read by the same rules as content that comes out of a sandbox. */
 function readOverlay(bytes: Buffer): readonly WritableFile[] {
   const { sandboxFiles, sandboxFileBytes } = limits;
   const bounds = { ...collectBounds(), maxFiles: sandboxFiles, maxBytes: sandboxFileBytes };

@@ -1,4 +1,4 @@
-/** What bubblewrap is asked for: nothing of the host but its programs, read-only; nothing but what is named here. */
+/** The arguments for bubblewrap: the host's programs, read-only, and otherwise only the paths that are named here. */
 import type { ContainerLimits } from "../../ports.ts";
 import { SANDBOX_UID, WORKSPACE } from "../container-spec.ts";
 
@@ -6,14 +6,14 @@ export interface BubblewrapFacts {
   /** Top-level directories that are links into /usr on this host, with their targets, and those that are not. */
   readonly links: Readonly<Record<string, string>>;
   readonly directories: readonly string[];
-  /** Where the sandbox's own memory and process counts are, when it has a cgroup: [outside, inside]. */
+  /** Paths of the sandbox's own memory and process counts, when it has a cgroup: [outside, inside]. */
   readonly cgroups: readonly (readonly [string, string])[];
   readonly hasFilter: boolean;
 }
 
-/** What of /etc programs need to start; names and keys of this host are not among them. */
+/** The parts of /etc that programs need to start. They hold no names or keys of this host. */
 const ETC = ["alternatives", "ld.so.cache", "ssl", "ca-certificates", "perl", "mime.types", "nsswitch.conf"];
-/** File descriptor the seccomp filter is read from. */
+/** The file descriptor that bubblewrap reads the seccomp filter from. */
 export const FILTER_FD = 3;
 
 export function bubblewrapArguments(

@@ -1,13 +1,12 @@
 /**
  * Sandboxes from bubblewrap: namespaces over this host's own programs, read-only, for a developer's Linux without an
- * engine. Development only (providers/provider-rules.ts, Y6).
+ * engine. It is for development only (providers/provider-rules.ts).
  *
- * The supervisor is PID 1 of the sandbox and a child of this process, so that the end of this process is its end
- * (--die-with-parent, and the end of its stdin): no reaper is needed, only the empty cgroups are swept.
+ * The supervisor is PID 1 of the sandbox and a child of this process, so it ends with this process (--die-with-parent,
+ * and the end of its stdin). No reaper is needed; only empty cgroups are swept.
  *
- * Invariants:
- *   Y7  No network, no home, no /run, no writable path of the host: what is there is named in bubblewrap-command.ts.
- *   Y8  What is not available, bubblewrap itself or user namespaces, is a coded error with the reason it gives.
+ * A sandbox has no network, no home, no /run and no writable path of the host: bubblewrap-command.ts names everything it
+ * has. A missing bubblewrap or missing user namespaces are a coded error with the reason that the program gives.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
@@ -24,15 +23,15 @@ import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
 
 const FACTS: ImageFacts = { id: HOST_IMAGE, env: [], volumes: [] };
 const TOP = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/** Who the sandbox's processes are on this host, when it is root that starts them. */
+/** The user that a sandbox's processes have on this host when root starts them. */
 const NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--"];
-/** Joins its cgroups, then becomes what follows `--`. */
+/** Joins the cgroups before `--`, then becomes the command after it. */
 const JOIN =
   'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; done; shift; exec "$@"';
 
 export interface BubblewrapOptions {
   readonly instance: string;
-  /** Directories programs are looked for in, colon separated. */
+  /** Directories to search for programs, separated by colons. */
   readonly path: string;
   readonly newName: () => string;
 }
@@ -52,7 +51,7 @@ export class BubblewrapProvider implements SandboxProvider {
     return { memory: this.#limits, processes: this.#limits };
   }
 
-  /** Memory, processes and CPU are limited by a cgroup, where this process may make one. */
+  /** The cgroup that limits memory, processes and CPU, where this process may make one. */
   get parent(): string {
     return `antiphon-${this.#options.instance}`;
   }
@@ -61,7 +60,7 @@ export class BubblewrapProvider implements SandboxProvider {
     return Promise.resolve(reference === HOST_IMAGE ? FACTS : null);
   }
 
-  /** Starts one that does nothing. */
+  /** Starts a sandbox that does nothing. */
   async ping(): Promise<void> {
     const program = this.#find();
     const limits = { workspaceBytes: 1 << 20, tmpBytes: 1 << 20 };
@@ -74,7 +73,7 @@ export class BubblewrapProvider implements SandboxProvider {
     });
     if (status === 0) return Promise.resolve();
     const why = error?.message ?? (stderr.trim().split("\n").at(-1) || `exit code ${String(status)}`);
-    throw unavailable(`bubblewrap cannot make a sandbox here: ${why}`); // Y8
+    throw unavailable(`bubblewrap cannot make a sandbox here: ${why}`);
   }
 
   async start(order: SandboxOrder): Promise<SupervisedSandbox> {
@@ -82,7 +81,7 @@ export class BubblewrapProvider implements SandboxProvider {
       throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `bubblewrap has one image, ${HOST_IMAGE}`);
     const since = performance.now();
     const id = this.#options.newName();
-    const cgroup = makeCgroup(this.parent, id, order.limits); // Y5
+    const cgroup = makeCgroup(this.parent, id, order.limits);
     this.#limits = cgroup !== null;
     const facts: BubblewrapFacts = { ...factsOf(cgroup?.readable ?? []), hasFilter: this.#filter !== null };
     const supervisor = [...SUPERVISOR_ENTRYPOINT, ...SUPERVISOR_COMMAND];
@@ -94,7 +93,7 @@ export class BubblewrapProvider implements SandboxProvider {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
     });
     const filter = child.stdio[FILTER_FD] as NodeJS.WritableStream;
-    filter.on("error", () => undefined); // it never started; its end is what is told
+    filter.on("error", () => undefined); // it never started, and the end of the process reports that
     filter.end(this.#filter ?? Buffer.alloc(0));
     const line = processLine(child, {
       id,
@@ -115,7 +114,7 @@ export class BubblewrapProvider implements SandboxProvider {
     if (this.#program !== null) return this.#program;
     const bubblewrap = this.#lookUp("bwrap");
     if (bubblewrap === null)
-      throw unavailable("bubblewrap is not installed (Debian: apt-get install bubblewrap)"); // Y8
+      throw unavailable("bubblewrap is not installed (Debian: apt-get install bubblewrap)");
     const setpriv = process.getuid?.() === 0 ? this.#lookUp("setpriv") : null;
     this.#program = setpriv === null ? [bubblewrap] : [setpriv, ...NOBODY.slice(1), bubblewrap];
     return this.#program;
@@ -160,7 +159,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // not there, or not ours to run
+    return false; // missing, or not executable for this user
   }
 }
 

@@ -1,9 +1,7 @@
 /**
- * Memory, process and CPU limits by cgroup, for providers without an engine that has them. Version 1 and 2 are
- * understood; where this process may not make one there is none, and the provider says so.
- *
- * Invariants:
- *   Y5  A cgroup is made, limited and handed over before the first process of the sandbox is in it.
+ * Limits memory, processes and CPU by cgroup, version 1 or 2, for providers without an engine that does it. Where this
+ * process may not make a cgroup there is none, and the provider reports that. A cgroup is made and limited before the
+ * first process of the sandbox joins it.
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,16 +12,16 @@ const CPU_PERIOD_US = 100_000;
 const REMOVE_TRIES = 50;
 
 export interface Cgroup {
-  /** Directories a process joins by writing its id to their cgroup.procs. */
+  /** Directories that a process joins by writing its id to their cgroup.procs. */
   readonly directories: readonly string[];
-  /** What a sandbox may read of it: [outside, inside]. */
+  /** Directories that the sandbox may read: [outside, inside]. */
   readonly readable: readonly (readonly [string, string])[];
-  /** Kills what is in it. */
+  /** Kills all processes in the cgroup. */
   kill(): void;
   remove(): Promise<void>;
 }
 
-/** Null where none can be made. */
+/** Null where no cgroup can be made. */
 export function makeCgroup(parent: string, name: string, limits: ContainerLimits): Cgroup | null {
   const made: string[] = [];
   try {
@@ -37,7 +35,7 @@ export function makeCgroup(parent: string, name: string, limits: ContainerLimits
   }
 }
 
-/** Removes what a runner that was killed left of its cgroups; those with processes in them stay. */
+/** Removes the cgroups that a killed runner left behind. Those with processes in them stay. */
 export function sweepCgroups(parent: string): void {
   for (const top of [ROOT, join(ROOT, "memory"), join(ROOT, "pids"), join(ROOT, "cpu")]) {
     const place = join(top, parent);
@@ -95,7 +93,7 @@ function cgroup(directories: readonly string[], readable: Cgroup["readable"]): C
     remove: async () => {
       for (let attempt = 0; attempt < REMOVE_TRIES; attempt += 1) {
         if (directories.map(removeIfEmpty).every(Boolean)) return;
-        await new Promise((resolve) => setTimeout(resolve, 20)); // its last processes are being buried
+        await new Promise((resolve) => setTimeout(resolve, 20)); // its last processes are still being reaped
       }
     },
   };
@@ -114,7 +112,7 @@ function entries(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // not there: nothing in it
+    return []; // no such directory, so it has no entries
   }
 }
 
@@ -122,7 +120,7 @@ function processesIn(directory: string): number[] {
   try {
     return readFileSync(join(directory, "cgroup.procs"), "latin1").split("\n").filter(Boolean).map(Number);
   } catch {
-    return []; // removed meanwhile
+    return []; // removed in the meantime
   }
 }
 

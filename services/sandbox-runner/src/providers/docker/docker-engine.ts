@@ -1,7 +1,6 @@
 /**
- * Docker, as far as the sandbox-runner uses it: the only file that knows dockerode.
- *
- * No call here waits for ever: each has a deadline, and a late answer of the engine is ignored.
+ * Docker, as far as the sandbox-runner uses it. No other file knows dockerode. Every call has a deadline, and a late
+ * answer of the engine is ignored.
  */
 import type { Duplex } from "node:stream";
 import Docker from "dockerode";
@@ -22,7 +21,7 @@ export interface ListedContainer {
 }
 
 export interface Engine {
-  /** Where it listens, when that is a socket or plain HTTP; null for TLS and SSH. */
+  /** The engine's address, when that is a socket or plain HTTP; null for TLS and SSH. */
   address(): Promise<EngineAddress | null>;
   ping(): Promise<void>;
   image(reference: string): Promise<ImageFacts | null>;
@@ -59,7 +58,7 @@ export function dockerEngine(socketPath?: string): Engine {
       } catch (error) {
         if (statusOf(error) === 404) return null;
         if (statusOf(error) !== 400) throw error;
-        const message = `${JSON.stringify(reference)} is no name of an image`;
+        const message = `${JSON.stringify(reference)} is not a valid image name`;
         throw new AntiphonError("ANT_SANDBOX_IMAGE_INVALID", message, { cause: error });
       }
     },
@@ -84,8 +83,8 @@ export function dockerEngine(socketPath?: string): Engine {
     list: async (instance) => {
       const filters = { label: [`antiphon.instance=${instance}`] };
       const found = await call("list", docker.listContainers({ all: true, filters }));
-      // A name is the last that a removal takes. Docker 20.10 may list a container for ever after that, which is found by
-      // no other call: it is gone.
+      // A removal takes the name last. Docker 20.10 may list a container without a name for ever, although no other
+      // call finds it. Such a container is gone.
       const there = found.filter(({ Names }) => Names.length > 0);
       return there.map((one) => ({
         id: one.Id,
@@ -99,7 +98,7 @@ export function dockerEngine(socketPath?: string): Engine {
   };
 }
 
-/** Never rejects: while the engine cannot be asked, the answer is not known yet. */
+/** Never rejects: while the engine cannot be reached, it asks again. */
 async function removed(docker: Docker, id: string): Promise<number> {
   for (;;) {
     try {
@@ -147,7 +146,7 @@ async function watchMemory(
   }
 }
 
-/** dockerode has read DOCKER_HOST and friends; what it made of them is in its modem. */
+/** dockerode has read DOCKER_HOST and its companions; the result is in its modem. */
 async function addressOf(docker: Docker): Promise<EngineAddress | null> {
   const modem = docker.modem as {
     socketPath?: string | (() => Promise<string>);
@@ -161,7 +160,7 @@ async function addressOf(docker: Docker): Promise<EngineAddress | null> {
   return { host: modem.host, port: Number(modem.port) };
 }
 
-/** Gone already, or going: what was asked for. */
+/** A container that is gone, or about to be, already is as requested. */
 async function unlessGone(work: Promise<unknown>): Promise<void> {
   try {
     await work;

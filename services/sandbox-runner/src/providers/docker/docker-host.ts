@@ -1,7 +1,7 @@
 /**
- * Docker with what goes on around it in a runner: the reaper (S4), the watchdog, and an ear for the engine's OOM events.
+ * A runner's Docker host: the provider with the reaper, the watchdog, and a listener for the engine's OOM events.
  *
- * Lifecycle: opened (what a former runner left is removed) -> closed (nothing of this runner is left or watched any more).
+ * Lifecycle: opened (containers of former runners are removed) -> closed (no container of this runner is left).
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
@@ -18,7 +18,7 @@ export interface DockerHostOptions {
   readonly instance: string;
   /** See owner.ts. */
   readonly owner: string;
-  /** The default image; null: none was built. */
+  /** The default image; null when none was built. */
   readonly image: string | null;
   readonly newName: () => string;
   /** See reaper.ts. */
@@ -30,7 +30,7 @@ export interface DockerHost extends ProviderHost {
   readonly provider: DockerProvider;
 }
 
-/** Rejects with a coded error while Docker or the image is not there. */
+/** Rejects with a coded error while Docker or the image is missing. */
 export async function openDockerHost(options: DockerHostOptions): Promise<DockerHost> {
   const { instance, owner, log } = options;
   const engine = dockerEngine();
@@ -54,7 +54,7 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
   const address = await engine.address();
   const watchdog = address === null ? null : startWatchdog(address, { instance, owner });
   if (watchdog === null)
-    log.warn("the engine is not local: if this process is killed, its next start cleans up");
+    log.warn("the engine is not local: if this process is killed, its containers stay until its next start");
   await sweep(reaper, Date.now());
   void reapUntil(reaper, stop.signal);
   void watchMemory(provider, instance, stop.signal, log);
@@ -69,15 +69,15 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
 }
 
 /**
- * A runner that leaves takes with it what it made and lost sight of: a container whose creation was answered to a
- * connection that was gone. Nobody else would for as long as no other runner of the instance is started.
+ * Removes containers that this runner made and lost track of, such as one whose creation was answered on a lost
+ * connection. Otherwise they would stay until another runner of the instance starts.
  */
 async function removeOwn(engine: Engine, instance: string, owner: string): Promise<void> {
   const own = (await engine.list(instance)).filter(({ labels }) => labels[LABELS.owner] === owner);
   await Promise.all(own.map(({ id }) => engine.remove(id)));
 }
 
-/** Follows the engine's OOM events; begins again when the engine was away. */
+/** Follows the engine's OOM events, and starts again after the engine was away. */
 async function watchMemory(
   provider: DockerProvider,
   instance: string,
@@ -90,7 +90,7 @@ async function watchMemory(
     } catch (error) {
       log.warn(
         { err: error },
-        "engine events lost; memory exhaustion of a whole sandbox reads as a crash meanwhile",
+        "engine events lost; until they return, a sandbox that runs out of memory is reported as crashed",
       );
     }
     await new Promise((resolve) => setTimeout(resolve, LISTEN_AGAIN_MS).unref());

@@ -1,4 +1,4 @@
-/** The line to a supervisor in a container: Docker's attach stream, and the engine's verbs. */
+/** The line to a supervisor in a container: Docker's attach stream, and the engine's calls. */
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
 import { EngineDemux } from "../../conversation/frames.ts";
@@ -6,10 +6,10 @@ import type { Engine } from "./docker-engine.ts";
 import { writeUntilDrained } from "../../conversation/drained-write.ts";
 import type { SupervisorLine } from "../../conversation/supervisor-line.ts";
 
-/** The engine answers that a removal is under way before it is done; this is how long it may go on. */
+/** The engine answers while a removal is still under way; this is how long the removal may take. */
 const REMOVAL_MS = 10_000;
 
-/** `gone`: asked of the engine after the container was started. */
+/** `gone` must be requested after the container was started. */
 export function dockerLine(
   engine: Engine,
   id: string,

@@ -1,11 +1,8 @@
 /**
- * Sandboxes from Docker: create, attach, start, look, greet.
+ * Sandboxes from Docker: create, attach, start, inspect, greet.
  *
- * Invariants:
- *   E1  A container that is not exactly the one asked for never gets a byte (providers/container-spec.ts, D2).
- *   E2  Whatever fails on the way, the container that was created is removed; where the engine fails of that too, what
- *       went wrong first is told, the container has lost its line, and it is not held: its supervisor or the reaper ends it.
- *   E3  `wait` is asked for after `start` has been answered, never beside it.
+ * When any of these fails, the new container is removed. When the removal fails too, the first error is reported; the
+ * container has lost its line and is not held, so its supervisor or the reaper ends it.
  */
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
@@ -26,9 +23,9 @@ export const DOCKER_ENVIRONMENT: Environment = {
 
 export interface DockerProviderOptions {
   readonly engine: Engine;
-  /** A fresh name for a container. */
+  /** Makes a new container name. */
   readonly newName: () => string;
-  /** An image with perl, to give to images that have none (supervisor-pack.ts). */
+  /** An image with perl, whose perl is sent to images without one (supervisor-pack.ts). */
   readonly packImage?: string;
 }
 
@@ -58,12 +55,15 @@ export class DockerProvider implements SandboxProvider {
     return facts;
   }
 
-  /** Ids of the containers this provider holds: the reaper leaves them alone (B8). */
+  /** Ids of the containers that this provider holds. The reaper leaves them alone. */
   held(): ReadonlySet<string> {
     return new Set(this.#live.keys());
   }
 
-  /** Tells each sandbox when the engine says its memory ran out. Ends with the signal, or throws when the engine goes. */
+  /**
+   * Tells each sandbox when the engine reports that it ran out of memory. Ends with the signal; throws when the engine
+   * goes away.
+   */
   watchMemory(instance: string, signal: AbortSignal): Promise<void> {
     return this.#engine.watchMemory(instance, (id) => this.#live.get(id)?.memoryRanOut(), signal);
   }
@@ -84,23 +84,23 @@ export class DockerProvider implements SandboxProvider {
     try {
       stream = await this.#engine.attach(id);
       await this.#engine.start(id);
-      const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // E3
+      const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // only after `start` was answered
       const sandbox = new SupervisedSandbox(line, order.imageId, since);
       this.#live.set(id, sandbox);
       void sandbox.letGo.then(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
       const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
       if (found.length === 0) return await this.#sealed(sandbox, order);
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // E1
+      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // sandbox-runner/S1
     } catch (error) {
-      stream?.destroy(); // E2
+      stream?.destroy(); // before the removal, which may fail
       this.#live.delete(id);
       await this.#engine.remove(id).catch(() => undefined);
       throw error;
     }
   }
 
-  /** E1 holds for the pack, too: it is given only to a container that has been compared. */
+  /** Gives the pack to a plain supervisor. Called only for a container that has been compared. */
   async #sealed(sandbox: SupervisedSandbox, order: SandboxOrder): Promise<SupervisedSandbox> {
     if (!sandbox.isPlain || this.#packImage === null || this.#packImage === order.imageId) return sandbox;
     this.#pack ??= this.#readPack({ ...order, imageId: this.#packImage });
@@ -109,7 +109,7 @@ export class DockerProvider implements SandboxProvider {
     return sandbox;
   }
 
-  /** Once per provider; tried again the next time when the engine failed. */
+  /** Runs once per provider, and again after the engine failed. */
   async #readPack(order: SandboxOrder): Promise<SupervisorPack | null> {
     try {
       const source = await this.start(order);

@@ -1,19 +1,18 @@
 /**
- * The line to a supervisor in a machine of an E2B service: a terminal in raw mode, which is the one thing of its SDK
- * that carries bytes as they are, waits for a slow reader, and keeps nothing.
+ * The line to a supervisor in a machine of an E2B service: a terminal in raw mode. It is the only part of the service's
+ * SDK that carries bytes unchanged, waits for a slow reader, and keeps nothing.
  *
  * Lifecycle: made (its lease is renewed from here on) -> open (a terminal is there) -> killed -> gone.
  *
- * Invariants:
- *   V6  A machine lives only while somebody renews its lease: within that time of the end of this process, or of the
- *       last word it got through to the service, the service ends it.
- *   V7  `gone` is said when the service has said so, or when the lease of a machine nobody could reach has run out.
+ * A machine lives only while its lease is renewed: when this process ends, or can no longer reach the service, the
+ * service ends the machine within the lease time. `gone` resolves when the service confirms the end, or when the lease of
+ * an unreachable machine has expired.
  */
 import type { CommandHandle, Sandbox as Machine } from "e2b";
 import type { LineListener, SupervisorLine } from "../../conversation/supervisor-line.ts";
 
 const KILL_MS = 3_000;
-/** One request carries at most this much; what waits beyond it makes the writer wait. */
+/** Most bytes in one request. Writers wait while more is queued. */
 const REQUEST_BYTES = 512 * 1024;
 
 export class E2bLine implements SupervisorLine {
@@ -38,19 +37,20 @@ export class E2bLine implements SupervisorLine {
     this.gone = new Promise((resolve) => (this.#vanish = resolve));
     this.#renewing = setInterval(() => {
       machine.setTimeout(leaseMs).catch((error: unknown) => {
-        // Another failure than this one is tried again; when none gets through, the lease says what becomes of it (V6).
+        // After any other failure the next renewal tries again. If none succeeds, the lease expires and the machine
+        // ends.
         if (error instanceof Error && error.name === "SandboxNotFoundError") this.#over();
       });
     }, leaseMs / 4);
     this.#renewing.unref();
   }
 
-  /** Opens the terminal and says the first words to the shell in it. */
+  /** Opens the terminal and sends the first command to its shell. */
   async open(words: string): Promise<void> {
     const size = { cols: 80, rows: 24 };
     const onData = async (bytes: Uint8Array): Promise<void> => {
       this.#listener?.stdout(Buffer.from(bytes));
-      await this.#reading; // the SDK reads no further meanwhile
+      await this.#reading; // the SDK reads no further until this resolves
     };
     const terminal = await this.#machine.pty.create({
       ...size,
@@ -62,7 +62,7 @@ export class E2bLine implements SupervisorLine {
     this.#terminal = terminal;
     const ended = (): void => {
       this.#listener?.closed();
-      void this.kill().catch(() => undefined); // V7 tells what becomes of it
+      void this.kill().catch(() => undefined); // `gone` reports the end
     };
     void terminal.wait().then(ended, ended);
     await this.write(Buffer.from(words, "utf8"));
@@ -96,7 +96,7 @@ export class E2bLine implements SupervisorLine {
       await this.#machine.kill({ requestTimeoutMs: KILL_MS });
       this.#over();
     } catch (error) {
-      setTimeout(() => this.#over(), this.#leaseMs).unref(); // V7
+      setTimeout(() => this.#over(), this.#leaseMs).unref(); // the lease has expired by then
       throw error;
     }
   }
@@ -106,7 +106,7 @@ export class E2bLine implements SupervisorLine {
     return this.kill();
   }
 
-  /** Metadata is given once, with the machine. */
+  /** Metadata can only be given when the machine is made. */
   rename(): Promise<void> {
     return Promise.resolve();
   }
@@ -116,7 +116,7 @@ export class E2bLine implements SupervisorLine {
     void this.#terminal?.disconnect();
   }
 
-  /** In order, one request at a time, each with all that waits up to its size. */
+  /** Sends in order, one request at a time, each with as many queued bytes as fit. */
   async #send(terminal: number): Promise<void> {
     while (this.#waiting.length > 0) {
       const all = Buffer.concat(this.#waiting);
@@ -125,7 +125,7 @@ export class E2bLine implements SupervisorLine {
         await this.#machine.pty.sendInput(terminal, all.subarray(0, REQUEST_BYTES));
       } catch {
         this.#waiting = [];
-        this.#listener?.closed(); // whatever kept the words from arriving, the line is no longer one
+        this.#listener?.closed(); // bytes were lost, so the line can no longer be used
       }
     }
     this.#sending = null;

@@ -12,23 +12,23 @@ const good: MachineFacts = {
 };
 
 describe("a machine of an E2B service", () => {
-  it("V5: is taken when the service confirms all of it", () => {
+  it("is accepted when the service confirms every setting", () => {
     expect(machineDifferences(order, good)).toEqual([]);
     expect(machineDifferences({ ...order, templateId: null }, { ...good, templateId: "any" })).toEqual([]);
   });
 
   it.each<[string, Partial<MachineFacts>]>([
     ["internet access", { allowInternetAccess: true }],
-    ["no word about internet access", { allowInternetAccess: undefined }],
+    ["no statement about internet access", { allowInternetAccess: undefined }],
     ["an allowed host", { network: { allowOut: ["example.com"] } }],
     ["a rule", { network: { rules: { "example.com": [] } } }],
     ["a proxy", { network: { egressProxy: { address: "192.0.2.1:1080" } } }],
     ["a volume", { volumeMounts: [{ name: "v", path: "/v" }] }],
-    ["a pause instead of an end", { lifecycle: { onTimeout: "pause", autoResume: false } }],
-    ["a resurrection", { lifecycle: { onTimeout: "kill", autoResume: true } }],
+    ["a pause at its timeout", { lifecycle: { onTimeout: "pause", autoResume: false } }],
+    ["automatic resumption", { lifecycle: { onTimeout: "kill", autoResume: true } }],
     ["another template", { templateId: "t2" }],
-    ["somebody else's metadata", { metadata: { instance: "b" } }],
-  ])("V5: is refused with %s", (_what, change) => {
+    ["metadata of another instance", { metadata: { instance: "b" } }],
+  ])("is refused with %s", (_what, change) => {
     expect(machineDifferences(order, { ...good, ...change })).toHaveLength(1);
   });
 });

@@ -1,12 +1,10 @@
 /**
- * What a machine of an E2B service must be, compared with what the service says it made.
- *
- * Invariants:
- *   V5  A machine that is not confirmed to be without internet, or has anything nobody asked for, never gets a command:
- *       a field that is missing from the answer is not a confirmation.
+ * Compares a machine of an E2B service with the one that was asked for. A machine never gets a command unless the
+ * service confirms that it has no internet access and nothing that was not requested. A field that is missing from the
+ * answer confirms nothing.
  */
 
-/** The parts of the service's answer that matter here; names as in its SDK. */
+/** The compared parts of the service's answer, with the names of its SDK. */
 export interface MachineFacts {
   readonly templateId: string;
   readonly allowInternetAccess?: boolean | undefined;
@@ -23,12 +21,12 @@ export interface MachineFacts {
 }
 
 export interface MachineOrder {
-  /** Of the first machine made of the template; null before that. */
+  /** The template id of the first machine; null before that. */
   readonly templateId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What differs, in words; empty: it is the machine that was asked for. */
+/** The differences in words; empty when the machine is as requested. */
 export function machineDifferences(order: MachineOrder, facts: MachineFacts): string[] {
   const found: string[] = [];
   if (facts.allowInternetAccess !== false)
@@ -39,11 +37,11 @@ export function machineDifferences(order: MachineOrder, facts: MachineFacts): st
   if (egressProxy !== undefined) found.push("the network has a proxy");
   if ((facts.volumeMounts ?? []).length > 0) found.push("volumes are mounted");
   if (facts.lifecycle !== undefined && facts.lifecycle.onTimeout !== "kill")
-    found.push(`at its time it would ${facts.lifecycle.onTimeout}, not end`);
-  if (facts.lifecycle?.autoResume === true) found.push("it would come back by itself");
+    found.push(`at its timeout it would ${facts.lifecycle.onTimeout}, not end`);
+  if (facts.lifecycle?.autoResume === true) found.push("it would resume by itself");
   if (order.templateId !== null && order.templateId !== facts.templateId)
     found.push(`its template is ${facts.templateId}, not ${order.templateId}`);
   for (const [name, value] of Object.entries(order.metadata))
-    if (facts.metadata[name] !== value) found.push(`metadata ${name} is not what was given`);
+    if (facts.metadata[name] !== value) found.push(`metadata ${name} differs from the requested value`);
   return found;
 }

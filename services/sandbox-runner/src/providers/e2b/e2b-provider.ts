@@ -1,12 +1,8 @@
 /**
- * Sandboxes from an E2B service: a virtual machine each, made a sandbox by supervisor/guest.ts.
+ * Sandboxes from an E2B service: each is a virtual machine, made a sandbox by supervisor/guest.ts.
  *
- * The service's SDK is loaded when this provider is chosen, and only then. Its key stays in this process: a machine gets
- * no environment from here, and what the SDK says is told without it.
- *
- * Invariants:
- *   V8  The key is in requests to the service's control API and nowhere else: no machine, log line, error or evidence.
- *   V9  What cannot be used, for want of a key, a template or a kernel that limits, is said before a job is taken.
+ * The service's SDK is loaded only when this provider is chosen. Its key is sent to the service's control API and is in
+ * nothing else: no machine, log line, error or evidence. A missing key or template is reported before a job is taken.
  */
 import { randomBytes } from "node:crypto";
 import { AntiphonError, type ErrorCode } from "@antiphon/contracts";
@@ -19,13 +15,13 @@ import { guestLine } from "../../conversation/guest-line.ts";
 import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
 
 const REQUEST_MS = 30_000;
-/** What a machine outlives its runner by, at most. */
+/** The longest time that a machine outlives its runner. */
 const LEASE_MS = 60_000;
 const PROGRAM = "/root/.antiphon-guest";
-/** Raw: from here on the terminal carries frames. */
+/** Raw mode: from here on the terminal carries frames. */
 const START = `stty raw -echo; exec perl ${PROGRAM} 2>/dev/null\n`;
 
-/** How the service is reached; what is null is the SDK's default, the public service. */
+/** The addresses of the service. Null stands for the SDK's default, the public service. */
 export interface E2bAccess {
   readonly apiKey: string | null;
   readonly domain: string | null;
@@ -35,7 +31,7 @@ export interface E2bAccess {
 
 export interface E2bOptions {
   readonly access: E2bAccess;
-  /** What machines are made of: the one image of this provider. */
+  /** The template of all machines: the one image of this provider. */
   readonly template: string;
   /** See e2b-line.ts. Default 60 s. */
   readonly leaseMs?: number;
@@ -64,7 +60,7 @@ export class E2bProvider implements SandboxProvider {
     return Promise.resolve(reference === template ? { id: template, env: [], volumes: [] } : null);
   }
 
-  /** Asks the service for one line of its list: the key is good and the service there. */
+  /** Asks the service for one entry of its list, which shows that the key is valid and the service is reachable. */
   async ping(): Promise<void> {
     const { Sandbox } = await import("e2b");
     await Sandbox.list({ ...this.#access(), limit: 1 })
@@ -88,13 +84,13 @@ export class E2bProvider implements SandboxProvider {
       await this.#compare(machine, metadata);
       await machine.files.write(PROGRAM, guestProgram(order.limits, token), { user: "root" });
       const greeted = sandbox.greet();
-      greeted.catch(() => undefined); // told below, or by what went wrong before it
+      greeted.catch(() => undefined); // awaited below, unless an earlier step fails first
       await line.open(START);
       this.#holds(await guest.enforced.catch(refusedBy));
       await greeted;
       return sandbox;
     } catch (error) {
-      await sandbox.destroy({ kind: "gone", message: "it did not start" }).catch(() => undefined); // V6 ends it
+      await sandbox.destroy({ kind: "gone", message: "it did not start" }).catch(() => undefined); // otherwise its lease expires
       throw this.#told(error);
     }
   }
@@ -105,7 +101,7 @@ export class E2bProvider implements SandboxProvider {
       return await Sandbox.create(this.#options.template, {
         ...this.#access(),
         metadata,
-        timeoutMs: this.#leaseMs, // V6
+        timeoutMs: this.#leaseMs, // the lease
         allowInternetAccess: false,
         secure: true,
       });
@@ -114,7 +110,7 @@ export class E2bProvider implements SandboxProvider {
     }
   }
 
-  /** V5 */
+  /** Refuses a machine that differs from the requested one. */
   async #compare(machine: Machine, metadata: Record<string, string>): Promise<void> {
     const facts = await machine.getInfo();
     const found = machineDifferences({ templateId: this.#templateId, metadata }, facts);
@@ -122,11 +118,11 @@ export class E2bProvider implements SandboxProvider {
     this.#templateId ??= facts.templateId;
   }
 
-  /** The first machine says what this provider enforces; a later one that enforces less is no sandbox. */
+  /** The first machine decides what this provider enforces. A later machine that enforces less is refused. */
   #holds(found: Enforced): void {
     const { memory, processes } = this.#enforces;
     if ((memory && !found.memory) || (processes && !found.processes))
-      throw refused("the machine's kernel limits less than those before it");
+      throw refused("the machine's kernel enforces fewer limits than that of an earlier machine");
     this.#enforces = found;
   }
 
@@ -144,19 +140,19 @@ export class E2bProvider implements SandboxProvider {
     };
   }
 
-  /** Coded, without the key, and without the SDK's error inside: that one knows the request (V8). */
+  /** A coded error without the key, and without the SDK's own error, which contains the request. */
   #told(error: unknown): AntiphonError {
     if (error instanceof AntiphonError) return error;
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     const words = message.replaceAll(this.#options.access.apiKey ?? "\0", "[key]");
     if (name === "AuthenticationError") return unavailable(`the E2B service refuses the key: ${words}`);
-    // The SDK has no class for it where a machine is made: its words begin with the status.
+    // When a machine is made, the SDK has no error class for this, but its message begins with the status.
     if (/^404: .*template/i.test(words)) return missing(this.#options.template, `is not there: ${words}`);
     return new AntiphonError("ANT_SANDBOX_FAILED", `E2B: ${words}`);
   }
 }
 
-/** Rejects with ANT_SANDBOX_PROVIDER where no sandbox can be made: one is, and is ended again (V9). */
+/** Makes and ends one sandbox as a trial. Rejects with ANT_SANDBOX_PROVIDER where no sandbox can be made. */
 export async function openE2bHost(
   options: E2bOptions,
   trial: Pick<SandboxOrder, "limits" | "labels">,

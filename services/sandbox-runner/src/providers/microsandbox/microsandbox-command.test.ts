@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultLimits } from "../../job-limits.ts";
 import { createWords, labelOf, machineDifferences } from "./microsandbox-command.ts";
 
-/** As msb 0.6.18 printed it for a machine made with `--no-net`, without what is not looked at. */
+/** As msb 0.6.18 printed it for a machine made with `--no-net`, without the fields that are not compared. */
 const record = {
   name: "m",
   status: "Stopped",
@@ -21,7 +21,7 @@ const network = record.config.network;
 const changed = (config: object): unknown => ({ ...record, config: { ...record.config, ...config } });
 
 describe("a machine of microsandbox", () => {
-  it("is asked for without a network, bounded in memory and time, from an image that is there", () => {
+  it("is made without a network, bounded in memory and time, from an image that is already present", () => {
     const order = { imageId: "debian:12", limits: defaultLimits("runc"), labels: { a: "1", empty: "" } };
     const words = createWords("m", order, 60);
     expect(words.join(" ")).toContain("--pull never --no-net");
@@ -29,7 +29,7 @@ describe("a machine of microsandbox", () => {
     expect(words).toContain("60s");
   });
 
-  it("V10: is taken when its record says all of it", () => {
+  it("is accepted when its record confirms every setting", () => {
     expect(machineDifferences(record)).toEqual([]);
     expect(machineDifferences(changed({ network: { enabled: false } }))).toEqual([]);
     expect(labelOf(record, "antiphon.owner")).toBe("a/b/1/2");
@@ -48,12 +48,12 @@ describe("a machine of microsandbox", () => {
     ["a port", changed({ network: { ...network, ports: [{}] } })],
     ["a secret", changed({ network: { ...network, secrets: { secrets: [{}] } } })],
     ["a mount", changed({ mounts: [{}] })],
-  ])("V10: is refused with %s", (_what, found) => {
+  ])("is refused with %s", (_what, found) => {
     expect(machineDifferences(found)).toHaveLength(1);
   });
 
   it.each([null, {}, { config: {} }, { config: null }])(
-    "V10: is refused when its record says nothing: %j",
+    "is refused when its record confirms nothing: %j",
     (found) => {
       expect(machineDifferences(found).length).toBeGreaterThan(0);
     },

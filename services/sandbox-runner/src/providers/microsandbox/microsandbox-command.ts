@@ -1,15 +1,14 @@
 /**
- * What `msb` is asked for, and what it must say it made. Words and answers are those of msb 0.6.
+ * The commands for `msb`, and the check of the machine it made. Commands and answers are those of msb 0.6.
  *
- * Invariants:
- *   V10  A machine whose own record does not say that nothing goes in or out, or that has a mount, a port or a secret,
- *        never gets a command.
+ * A machine never gets a command unless its own record confirms that nothing goes in or out, and that it has no mount,
+ * port or secret.
  */
 import type { SandboxOrder } from "../../ports.ts";
 
-/** For what the machine itself needs beside the sandbox in it. */
+/** Memory for the machine itself, beside the sandbox in it. */
 const OVERHEAD_MIB = 128;
-/** What ends a machine whose runner is gone: no command has run in it for so long. */
+/** A machine without a running command ends after this time, so it ends when its runner is gone. */
 const IDLE = "30s";
 const MiB = 1024 * 1024;
 
@@ -25,7 +24,7 @@ export function createWords(name: string, order: SandboxOrder, maxDurationS: num
   ];
 }
 
-/** Byte by byte, no terminal: the launcher, and then the supervisor, behind the child's own standard streams. */
+/** Runs the launcher, and then the supervisor, on the child's own standard streams, without a terminal. */
 export function execWords(name: string, program: string): string[] {
   return [
     "exec",
@@ -43,7 +42,7 @@ export function execWords(name: string, program: string): string[] {
   ];
 }
 
-/** Of `msb inspect --format json`: what matters here. */
+/** The compared parts of `msb inspect --format json`. */
 interface Inspected {
   readonly config?: {
     readonly labels?: Readonly<Record<string, string>>;
@@ -62,7 +61,7 @@ interface Inspected {
   };
 }
 
-/** What differs, in words; empty: it is the machine that was asked for. What is not said does not hold. */
+/** The differences in words; empty when the machine is as requested. A missing field is a difference. */
 export function machineDifferences(record: unknown): string[] {
   const { config } = (record ?? {}) as Inspected;
   const { network, mounts } = config ?? {};

@@ -1,14 +1,12 @@
 /**
- * Sandboxes from microsandbox: a virtual machine of this host each, made by its own program `msb` and made a sandbox by
+ * Sandboxes from microsandbox: each is a virtual machine on this host, made by its program `msb` and made a sandbox by
  * supervisor/guest.ts. The conversation goes through `msb exec --stream`, a child of this process.
  *
- * Lifecycle: the end of this process ends that child's input, so the supervisor, so the command; a machine without one
- * ends by itself, and the next runner removes its record, and whatever machine a dead runner left.
+ * Lifecycle: when this process ends, that child's input ends, then the supervisor, then the command. A machine without a
+ * command ends by itself. The next runner removes its record, and any machine that a dead runner left.
  *
- * Invariants:
- *   V11  What is not available, msb itself, its release, or a machine's boot on this host, is a coded error with the
- *        reason msb gives, before a job is taken.
- *   V12  Whatever fails on the way, the machine that was made is removed; `gone` is said when it has been.
+ * When msb is missing, has another release, or cannot boot a machine here, a coded error with msb's own reason says so
+ * before a job is taken. When a later step fails, the new machine is removed; `gone` resolves after the removal.
  */
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -22,21 +20,21 @@ import { ownerState } from "../../reaper/owner.ts";
 import { processLine } from "../../conversation/process-line.ts";
 import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
 
-/** Its words and answers are those of this line of releases. */
+/** The releases whose commands and answers this file knows. */
 const RELEASE = /^msb 0\.6\.\d+/;
 const ASK_MS = 20_000;
-/** A machine boots in well under a second; what an image's first use needs comes on top. */
+/** A machine boots in well under a second, but the first use of an image takes longer. */
 const CREATE_MS = 120_000;
 const LONGEST_S = 24 * 3600;
 const ANSWER_BYTES = 4 * 1024 * 1024;
 
 export interface MicrosandboxOptions {
   readonly instance: string;
-  /** Directories `msb` is looked for in, colon separated. */
+  /** Directories to search for `msb`, separated by colons. */
   readonly path: string;
-  /** Where msb keeps its images and records: its user's home. */
+  /** The home of msb's user, where msb keeps its images and records. */
   readonly home: string;
-  /** The one image of this provider, as msb has it. */
+  /** The one image of this provider, by msb's own name. */
   readonly image: string;
   readonly newName: () => string;
 }
@@ -59,7 +57,7 @@ export class MicrosandboxProvider implements SandboxProvider {
     return Promise.resolve(reference === image ? { id: image, env: [], volumes: [] } : null);
   }
 
-  /** The program is there, is one we know, and says that a machine can boot. */
+  /** Checks that msb is installed, has a known release, and reports that a machine can boot. */
   async ping(): Promise<void> {
     const release = (await this.#ask(["--version"])).trim();
     if (!RELEASE.test(release)) throw unavailable(`${release} is not msb 0.6`);
@@ -75,9 +73,9 @@ export class MicrosandboxProvider implements SandboxProvider {
     try {
       await this.#ask(createWords(name, order, LONGEST_S), CREATE_MS, "ANT_SANDBOX_FAILED");
       const found = machineDifferences(JSON.parse(await this.#ask(["inspect", "--format", "json", name])));
-      if (found.length > 0) throw refused(`the machine differs: ${found.join("; ")}`); // V10
+      if (found.length > 0) throw refused(`the machine differs: ${found.join("; ")}`);
     } catch (error) {
-      await this.#remove(name).catch(() => undefined); // V12: what went wrong first is what is told
+      await this.#remove(name).catch(() => undefined); // the first error is the one to report
       throw error;
     }
     const sandbox = await this.#launch(name, order, token, since);
@@ -96,7 +94,7 @@ export class MicrosandboxProvider implements SandboxProvider {
     const sandbox = new SupervisedSandbox(line, order.imageId, since);
     try {
       const greeted = sandbox.greet();
-      greeted.catch(() => undefined); // told below, or by what went wrong before it
+      greeted.catch(() => undefined); // awaited below, unless an earlier step fails first
       this.#holds(await enforced.catch(refusedBy));
       await greeted;
       return sandbox;
@@ -106,7 +104,7 @@ export class MicrosandboxProvider implements SandboxProvider {
     }
   }
 
-  /** Removes what dead runners of this instance left; those of a living one, here or elsewhere, stay. */
+  /** Removes the machines that dead runners of this instance left. Machines of living runners stay. */
   async sweep(): Promise<void> {
     const label = `${LABELS.instance}=${this.#options.instance}`;
     const listed = JSON.parse(await this.#ask(["list", "--format", "json", "--label", label])) as {
@@ -127,20 +125,20 @@ export class MicrosandboxProvider implements SandboxProvider {
     );
   }
 
-  /** The first machine says what this provider enforces; a later one that enforces less is no sandbox. */
+  /** The first machine decides what this provider enforces. A later machine that enforces less is refused. */
   #holds(found: Enforced): void {
     const { memory, processes } = this.#enforces;
     if ((memory && !found.memory) || (processes && !found.processes))
-      throw refused("the machine's kernel limits less than those before it");
+      throw refused("the machine's kernel enforces fewer limits than that of an earlier machine");
     this.#enforces = found;
   }
 
-  /** Nothing of this process's own environment but where msb and its home are. */
+  /** Only the paths of msb and its home, nothing else of this process's own environment. */
   #environment(): Record<string, string> {
     return { PATH: this.#options.path, HOME: this.#options.home };
   }
 
-  /** What msb prints; rejects with what it complains of. */
+  /** The output of msb; rejects with its complaint. */
   #ask(
     words: readonly string[],
     timeout = ASK_MS,
@@ -164,7 +162,7 @@ export class MicrosandboxProvider implements SandboxProvider {
   }
 }
 
-/** Rejects with ANT_SANDBOX_PROVIDER where no machine boots; one is made a sandbox, and ended again (V11). */
+/** Makes and ends one sandbox as a trial. Rejects with ANT_SANDBOX_PROVIDER where no machine boots. */
 export async function openMicrosandboxHost(
   options: Omit<MicrosandboxOptions, "image"> & { readonly image: string | null },
   trial: Pick<SandboxOrder, "limits" | "labels">,

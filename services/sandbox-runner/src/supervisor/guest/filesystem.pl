@@ -1,6 +1,6 @@
-# V2, V3: new namespaces, then only what a sandbox may see: /workspace and /tmp to write, the rest read-only.
+# New namespaces, and in them only what a sandbox may see: /workspace and /tmp are writable, the rest is read-only.
 
-# Sockets in files that programs of the machine listen at. Those below these directories are covered by mounts anyway.
+# Sockets in files that programs of the machine listen at. Mounts already cover those below these directories.
 my @sockets = grep { !m{^/(run|proc|dev|tmp|workspace)/} && -S }
   map { m{^\S+(?: +\S+){6} (/.*)$} ? $1 : () } lines_of('/proc/net/unix');
 
@@ -8,7 +8,7 @@ my $NEW_NAMESPACES = 0x6c020000;    # mounts, host name, IPC, PIDs, network
 must('new namespaces', 'unshare', $NEW_NAMESPACES);
 must_mount('none', '/', '', $PRIVATE_RECURSIVE, '');
 
-# The child is PID 1 of the new namespace. The parent only hands on how it ended.
+# The child is PID 1 of the new namespace. The parent only passes on its exit status.
 my $pid = fork;
 defined $pid or fail("fork: $!");
 if ($pid) {
@@ -31,7 +31,7 @@ for my $directory (qw(/run /var/run)) {
 }
 for my $path (@sockets) { try_mount('/dev/null', $path, '', $BIND, '') or $! == $ENOENT or fail("mount $path: $!") }
 
-# Every mount that is there becomes read-only; one that is hidden below another cannot be reached and may refuse.
+# Every existing mount becomes read-only. A mount that is hidden below another is unreachable, so it may refuse.
 my @mounts = map { my $path = (split)[4]; $path =~ s/\\(\d{3})/chr oct $1/ge; $path } lines_of('/proc/self/mountinfo');
 must_mount(@$_, '', $BIND, '') for @own_groups;
 my %done;
@@ -43,7 +43,7 @@ for my $path (@mounts, map { $_->[1] } @own_groups) {
     or fail("read-only $path: $!");
 }
 
-# A /dev of six devices is put together at /workspace and moved to its place.
+# A /dev with six devices is assembled at /workspace and then moved to its place.
 must_mount('tmpfs', '/workspace', 'tmpfs', $NOSUID | $NOEXEC, 'size=65536,mode=0755');
 for my $device (qw(null zero full random urandom tty)) {
   open(my $file, '>', "/workspace/$device") or fail("/dev: $!");

@@ -1,6 +1,6 @@
-# Run once as root of a machine that somebody else made: makes a sandbox of it and becomes the supervisor (guest.ts).
-# `%o` stands before this text: token, uid, memory, pids, cpu, workspace, workspaceInodes, tmp, tmpInodes, shm, and in
-# hexadecimal x64, arm64 (seccomp filters) and supervisor.
+# Runs once as root of a machine that a service provides: makes a sandbox of it and becomes the supervisor (guest.ts).
+# `%o` is defined before this text: token, uid, memory, pids, cpu, workspace, workspaceInodes, tmp, tmpInodes, shm, and
+# in hexadecimal x64, arm64 (seccomp filters) and supervisor.
 
 $|  = 1;
 $^F = 2;    # Every descriptor above 2 is close-on-exec.
@@ -14,7 +14,7 @@ sub fail {
   exit 111;
 }
 
-# The machine's kind, from the ELF header of perl itself: 62 is x86-64, anything else is taken for arm64.
+# The processor, from the ELF header of perl itself: 62 is x86-64, anything else is taken for arm64.
 open(my $perl, '<', '/proc/self/exe') or fail('no /proc');
 binmode $perl;
 sysread($perl, my $elf, 20);
@@ -34,14 +34,14 @@ my ($RDONLY, $NOSUID, $NODEV, $NOEXEC, $REMOUNT, $BIND, $MOVE, $PRIVATE_RECURSIV
 my $PLAIN = $NOSUID | $NODEV | $NOEXEC;
 my ($ENOENT, $EINVAL) = (2, 22);
 
-# A system call that has to succeed; `$what` is told when it does not.
+# A system call that has to succeed. `$what` names it in the failure.
 sub must {
   my ($what, $call, @arguments) = @_;
   syscall($SYS{$call}, @arguments) == -1 and fail("$what: $!");
   return;
 }
 
-# Perl passes a string's address and a number's value, so each argument is made one or the other.
+# Perl passes the address of a string and the value of a number, so each argument is converted to the right one.
 sub try_mount {
   my ($from, $to, $type, $flags, $data) = map { "$_" } @_;
   return syscall($SYS{mount}, $from, $to, $type, 0 + $flags, $data) == 0;
@@ -53,7 +53,7 @@ sub must_mount {
   return;
 }
 
-# False: the file could not be written.
+# False when the file could not be written.
 sub write_file {
   my ($path, $text) = @_;
   open(my $file, '>', $path) or return 0;

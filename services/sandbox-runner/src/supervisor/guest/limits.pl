@@ -1,6 +1,6 @@
-# V4: memory, processes and CPU by cgroup v2, or v1 where that is what the machine has. `%enforced` is what its kernel took.
+# Memory, processes and CPU by cgroup v2, or v1 where the machine has that. `%enforced` holds what its kernel accepted.
 
-# 64 MiB are left to the machine itself.
+# The machine itself keeps 64 MiB.
 my ($machine_kib) = map { /^MemTotal:\s+(\d+)/ ? $1 : () } lines_of('/proc/meminfo');
 my $machine_memory = $machine_kib * 1024 - 64 * 1048576;
 $o{memory} = $machine_memory if $machine_memory > 0 && $machine_memory < $o{memory};
@@ -8,11 +8,11 @@ $o{memory} = $machine_memory if $machine_memory > 0 && $machine_memory < $o{memo
 my $CGROUPS = '/sys/fs/cgroup';
 my $group   = "antiphon-$$";
 my %enforced;
-my @own_groups;    # Pairs of our group and where the sandbox shall see it.
+my @own_groups;    # Pairs: our group, and the path at which the sandbox sees it.
 
 sub join_unified_group {
 
-  # Controllers can be handed down only by a group without processes.
+  # Only a group without processes can delegate controllers.
   if (!write_file("$CGROUPS/cgroup.subtree_control", '+memory')) {
     mkdir "$CGROUPS/antiphon-machine";
     for my $pid (lines_of("$CGROUPS/cgroup.procs")) {

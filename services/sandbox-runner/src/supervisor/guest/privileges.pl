@@ -1,11 +1,11 @@
-# V1: gives up everything that root has, says so, and becomes the supervisor.
+# Gives up all of root's privileges, reports that, and becomes the supervisor.
 
 my ($PR_SET_PDEATHSIG, $PR_SET_SECCOMP, $PR_CAPBSET_DROP, $PR_SET_NO_NEW_PRIVS) = (1, 22, 24, 38);
 my ($SIGKILL, $SECCOMP_MODE_FILTER) = (9, 2);
 
 must('a session', 'setsid');
 for my $capability (0 .. 63) {
-  last if syscall($SYS{prctl}, $PR_CAPBSET_DROP, $capability, 0, 0, 0) == -1;    # This kernel knows no more.
+  last if syscall($SYS{prctl}, $PR_CAPBSET_DROP, $capability, 0, 0, 0) == -1;    # This kernel has no more capabilities.
 }
 my $uid = 0 + $o{uid};
 must('groups',                  'setgroups', 0,                    0);
@@ -14,7 +14,7 @@ must('uid',                     'setresuid', $uid,                 $uid,     $ui
 must('death with the launcher', 'prctl',     $PR_SET_PDEATHSIG,    $SIGKILL, 0, 0, 0);
 must('no new privileges',       'prctl',     $PR_SET_NO_NEW_PRIVS, 1,        0, 0, 0);
 
-# struct sock_fprog: the number of instructions of 8 bytes, padding, their address.
+# struct sock_fprog: the number of 8-byte instructions, padding, their address.
 my $filter  = pack 'H*',     $x86 ? $o{x64} : $o{arm64};
 my $program = pack 'S x6 P', length($filter) / 8, $filter;
 must('the filter', 'prctl', $PR_SET_SECCOMP, $SECCOMP_MODE_FILTER, $program, 0, 0);

@@ -1,5 +1,5 @@
 # The plain supervisor: PID 1 in POSIX sh, for images without perl. $1 is the source of the sealed one, for X.
-# plain-supervisor.ts says what it promises, sealed-supervisor.ts which frames there are.
+# plain-supervisor.ts describes it, sealed-supervisor.ts lists the frames.
 
 [ $$ = 1 ] || exit 97
 umask 022
@@ -15,18 +15,18 @@ tell() { # type, text
 }
 
 no_room() {
-  tell f 'no room in /tmp for what was sent'
+  tell f 'no room in /tmp for the input'
   exit 1
 }
 
-# SIZE: the number without its leading zeros, which sh would take for octal.
+# SIZE: the number without its leading zeros, which would make it octal for sh.
 decimal() { # nine digits
   SIZE=$1
   while [ "$SIZE" != "${SIZE#0}" ]; do SIZE=${SIZE#0}; done
   SIZE=${SIZE:-0}
 }
 
-# VALUE: what stands beside the key in the last of the files that has it; 0 where none does.
+# VALUE: the number beside the key in the last of the files that has the key; 0 where none has it.
 counter() { # key, files
   VALUE=0
   KEY=$1
@@ -38,7 +38,7 @@ counter() { # key, files
   done
 }
 
-# FORKS and KILLS: how often the container's bounds were hit so far.
+# FORKS and KILLS: how often the container's limits were hit so far.
 count_limits() {
   counter max /sys/fs/cgroup/pids.events /sys/fs/cgroup/pids/pids.events
   FORKS=$VALUE
@@ -46,7 +46,7 @@ count_limits() {
   KILLS=$VALUE
 }
 
-# P13: the order is taken as a file before it is answered, so that head cannot read ahead of the next frame.
+# The order is stored in a file before it is answered, so that head cannot read ahead into the next frame.
 take_order() {
   rm -rf $DIR
   mkdir -p $DIR
@@ -89,7 +89,7 @@ tell h 'sh sealed=0 landlock=0'
 while IFS=' ' read -r TYPE DIGITS; do
   decimal "$DIGITS"
   case $TYPE in
-    # A file of the sealed supervisor: its name, then its content; X starts it.
+    # A file of the sealed supervisor: first its name, then its content. X starts it.
     F)
       mkdir -p $DIR
       CARRIED=$(head -c "$SIZE")

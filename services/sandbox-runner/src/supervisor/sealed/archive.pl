@@ -1,8 +1,9 @@
-# A tar of the paths that are asked for on stdin (each ended by a NUL), to stdout. It is judged outside, entry by entry.
+# Writes a tar of the paths given on stdin (each ended by a NUL) to stdout. The runner judges it outside, entry by
+# entry.
 
 my ($S_IFMT, $S_IFREG) = (0170000, 0100000);
 
-# tar's types of a link, a character device, a block device and a fifo: they have no content.
+# The tar types of a link, a character device, a block device and a fifo, which have no content.
 my %TAR_TYPES   = (0120000, 2, 0020000, 3, 0060000, 4, 0010000, 6);
 my $TAR_LARGEST = 68719476735;                                        # Eleven octal digits.
 
@@ -36,7 +37,7 @@ sub send_archive {
     next unless defined $mode;
     my $kind = $mode & $S_IFMT;
 
-    # A file of several names is said to be a hard link: nobody outside accepts one.
+    # A file with several names is sent as a hard link, which the runner refuses.
     my $type = $kind == $S_IFREG ? ($links > 1 ? 1 : 0) : $TAR_TYPES{$kind};
     next unless defined $type;
     $size = 0            if $type;

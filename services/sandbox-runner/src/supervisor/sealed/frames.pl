@@ -1,6 +1,7 @@
-# Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes. program.ts lists the types.
+# Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes. sealed-supervisor.ts lists
+# them.
 
-# Writes all of it, however little the pipe takes at a time. Without a reader the supervisor ends (P7).
+# Writes all bytes, even if the pipe takes only a few at a time. Without a reader the supervisor exits.
 sub write_out {
   my ($bytes) = @_;
   my $done = 0;
@@ -20,13 +21,13 @@ sub send_frame {
 
 my $received = '';
 
-# P7: the end of stdin means that the runner is gone; PID 1 exits, and the container with it.
+# The end of stdin means that the runner is gone. PID 1 exits, and the kernel ends the container with it.
 sub receive {
   sysread(STDIN, $received, 262144, length $received) or exit 0;
   return;
 }
 
-# The next whole frame that was received: type and payload, or nothing.
+# The next complete frame: type and payload, or nothing.
 sub next_frame {
   return unless $received =~ /^(.) (\d{9})\n/s;
   my ($type, $size) = ($1, $2);

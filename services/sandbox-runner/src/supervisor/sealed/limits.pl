@@ -1,4 +1,4 @@
-# What a step used up, and what it may not reach.
+# Measures what a step used, and confines it.
 
 sub file_text {
   my ($path) = @_;
@@ -9,7 +9,7 @@ sub file_text {
   return $text;
 }
 
-# A counter of the container's own cgroup: the first of these files that has the key (cgroup v2, then v1).
+# A counter of the container's own cgroup, from the first of these files that has the key (cgroup v2, then v1).
 sub counter {
   my ($key, @files) = @_;
   for my $file (@files) { return $1 if file_text($file) =~ /^$key (\d+)/m }
@@ -22,7 +22,7 @@ sub oom_kills {
 
 sub refused_forks { return counter('max', '/sys/fs/cgroup/pids.events', '/sys/fs/cgroup/pids/pids.events') }
 
-# Free bytes and inodes of a file system; -1 where it cannot be told.
+# Free bytes and inodes of a file system; -1 where they are unknown.
 sub free_room {
   my ($path) = @_;
   my $statfs = "\0" x 256;
@@ -31,7 +31,8 @@ sub free_room {
   return ($block_size * $free_blocks, $free_inodes);
 }
 
-# P5: this process, and all it starts, may write below three directories only, and signals stay inside. Called in the child.
+# Called in the child. Where the kernel has Landlock, this process and all its descendants may write below three
+# directories only (so not to /proc/<pid>/mem), and their signals do not leave the step.
 sub confine {
   return unless $landlock;
   my ($WRITE_FILE, $REFER, $TRUNCATE) = (0x2, 0x2000, 0x4000);
@@ -40,7 +41,7 @@ sub confine {
   $access |= $TRUNCATE if $landlock >= 3;
   my $SCOPE_SOCKETS_AND_SIGNALS = 3;
   my $rules                     = pack('QQQ', $access, 0, $SCOPE_SOCKETS_AND_SIGNALS);
-  my $rules_size = $landlock >= 6 ? 24 : 8;                                       # Older kernels know the first field only.
+  my $rules_size = $landlock >= 6 ? 24 : 8;                                       # Older kernels have only the first field.
   my $ruleset    = syscall($SYS_LANDLOCK_CREATE_RULESET, $rules, $rules_size, 0);
   $ruleset >= 0 or die "landlock: $!\n";
 
@@ -54,7 +55,7 @@ sub confine {
   return;
 }
 
-# P4: kills and reaps until this is the only process of the namespace.
+# sandbox-runner/S3: kills and reaps until this is the only process of the namespace.
 sub end_all_processes {
   while (1) {
     kill 9, -1;

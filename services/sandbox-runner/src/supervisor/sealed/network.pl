@@ -1,4 +1,5 @@
-# P9: one listener on 127.0.0.1, whose connections are carried as frames and judged outside the container.
+# One listener on 127.0.0.1, opened only when the runner asks. Its connections are carried as frames and judged outside
+# the container. None holds more than its credit, so no connection can fill memory or starve another.
 
 my $MAX_CONNECTIONS   = 64;
 my $CONNECTION_CREDIT = 262144;
@@ -26,7 +27,8 @@ sub listen_on {
   return send_frame('n', 'ok');
 }
 
-# Takes a frame about a connection; false: the frame is about something else. One that is gone already hears nothing.
+# Takes a frame about a connection; false when the frame is about something else. Frames for a closed connection are
+# dropped.
 sub connection_frame {
   my ($type, $payload) = @_;
   return 0 unless $type =~ /^[DGSQ]$/;
@@ -98,7 +100,7 @@ sub write_connection {
   return;
 }
 
-# The connections of a step end with it, also those that nobody has accepted yet.
+# The connections of a step end with it, including those that were not accepted yet.
 sub end_connections {
   drop_connection($_) for keys %connections;
   return unless $listener;

@@ -1,31 +1,33 @@
-# Part 1 of the sealed supervisor: what it is, and how it shuts itself off from the code it supervises.
-# program.ts joins the parts. No module is loaded: an image may have none.
+# Part 1 of the sealed supervisor: it checks where it runs and seals itself off from the code it supervises.
+# program-text.ts joins the parts. No module is loaded, because an image may have none.
 
-$$ == 1 or die "a supervisor is PID 1 of its sandbox, or nothing\n";    # P12
+# On a host, ending a step would end every process there is.
+$$ == 1 or die "a supervisor only runs as PID 1 of a sandbox\n";
 
-$^F = 2;                                                                # Every descriptor above 2 is close-on-exec (P1).
+$^F = 2;    # sandbox-runner/S2: every descriptor above 2 is close-on-exec.
 $|  = 1;
 umask 022;
 
-# P10: a supervisor that was carried into the container removes the files it runs from.
+# A supervisor that was carried into the container deletes the files it runs from before its hello, so that no process
+# can open or change them.
 if (opendir(my $carried, '/tmp/.antiphon')) {
   unlink "/tmp/.antiphon/$_" for readdir $carried;
   closedir $carried;
   rmdir '/tmp/.antiphon';
 }
 
-# PID 1 ignores what its own namespace sends (P3); a broken pipe is an error of a write, not the end.
+# PID 1 ignores every signal from its own namespace. A broken pipe must be the error of a write, not the end.
 $SIG{PIPE} = 'IGNORE';
 $SIG{HUP}  = 'IGNORE';
 
-# The machine's kind, from the ELF header of perl itself: 62 is x86-64, anything else is taken for arm64.
+# The processor, from the ELF header of perl itself: 62 is x86-64, anything else is taken for arm64.
 open(my $perl, '<', '/proc/self/exe') or die "no /proc\n";
 binmode $perl;
 sysread($perl, my $elf, 20);
 close $perl;
 my $x86 = unpack('v', substr($elf, 18, 2)) == 62;
 
-# System calls by number, since POSIX.pm may be missing. The last four have one number on both.
+# System calls by number, since POSIX.pm may be missing. The last four have the same number on both.
 my ($SYS_PRCTL, $SYS_STATFS, $SYS_SETSID) = $x86 ? (157, 137, 112) : (167, 43, 157);
 my ($SYS_OPENAT, $SYS_READ, $SYS_CLOSE, $SYS_FSTAT) = $x86 ? (257, 0, 3, 5) : (56, 63, 57, 80);
 my $SYS_EXIT_GROUP = $x86 ? 231 : 94;
@@ -40,7 +42,8 @@ my $AT_FDCWD   = -100;
 my $WNOHANG    = 1;
 my ($ENOENT, $EINTR, $EAGAIN) = (2, 4, 11);
 
-# P2: not dumpable, so the kernel refuses /proc/1/fd, /proc/1/mem, ptrace and pidfd_getfd. Sealed only if it says so.
+# sandbox-runner/S2: a process that is not dumpable is refused by the kernel for /proc/1/fd, /proc/1/mem, ptrace,
+# pidfd_getfd.
 syscall($SYS_PRCTL, $PR_SET_DUMPABLE, 0, 0, 0, 0);
 my $sealed = syscall($SYS_PRCTL, $PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 1 : 0;
 

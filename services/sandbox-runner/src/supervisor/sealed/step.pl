@@ -1,9 +1,9 @@
-# One step: a command with pipes of its own (P1), fed and read until it ends, then its whole process tree (P4).
+# One step: a command with pipes of its own, fed and read until it exits; then its whole process tree is killed.
 
-my $FEED_BOUND  = 4194304;    # Bytes of input held for a command that does not read.
+my $FEED_BOUND  = 4194304;    # Most input held for a command that does not read, in bytes.
 my $SMALL_PIECE = 512;
 
-# The child: never returns. `$action` is a part of this program that is run as a step; it needs no confinement.
+# The child; never returns. `$action` is a part of this program that runs as a step and needs no confinement.
 sub become_command {
   my ($input, $output, $errors, $unused, $order, $action) = @_;
   open(STDIN,  '<&', $input);
@@ -31,8 +31,9 @@ sub become_command {
   exit $code;
 }
 
-# Starts a step. `input`: its stdin, undef once closed. `feed`: bytes still to be written there. `no_more`: the runner has
-# sent the end of the input. `outputs`: what is still open of o (stdout) and e (stderr). `status`: of its end.
+# Starts a step. `input`: its stdin, undef once closed. `feed`: bytes still to be written there. `no_more`: the runner
+# has
+# sent the end of the input. `outputs`: the open ones of o (stdout) and e (stderr). `status`: its wait status.
 sub start_step {
   my ($order, $action) = @_;
   my %step =
@@ -55,12 +56,12 @@ sub take_frames {
   while (my ($type, $payload) = next_frame()) {
     if ($type eq 'I') {
       if    ($step->{input}) { $step->{feed} .= $payload }
-      elsif (!$step->{over}) { send_frame('w', length $payload) }    # Nobody reads it any more.
+      elsif (!$step->{over}) { send_frame('w', length $payload) }    # The command no longer reads.
     } elsif ($type eq 'E') {
       $step->{no_more} = 1;
       return;
     } elsif ($type eq 'K') {
-      kill 9, -1;                                                    # P8
+      kill 9, -1;                                                    # All of the PID namespace but this process.
     } elsif (!connection_frame($type, $payload)) {
       fail("frame $type in a step");
     }
@@ -68,7 +69,7 @@ sub take_frames {
   return;
 }
 
-# Sends on what is there of one output; false at its end and while nothing is there.
+# Sends on the available bytes of one output; false at its end and while there are none.
 sub carry_output {
   my ($step, $stream) = @_;
   my $read = sysread($step->{outputs}{$stream}, my $bytes, 65536);
@@ -107,7 +108,7 @@ sub feed_input {
   return;
 }
 
-# Waits until something can be read or written, and does it.
+# Waits until something can be read or written, then reads and writes it.
 sub serve_step {
   my ($step) = @_;
   my ($readable, $writable) = ('', '');
@@ -121,8 +122,10 @@ sub serve_step {
     vec($readable, $fd, 1) = 1 if !$connection->{ended} && $connection->{credit} > 0;
     vec($writable, $fd, 1) = 1 if length $connection->{outgoing};
   }
-  pause_ms(1) if $step->{small_pieces} > 32;                                                    # P6
-  return      if select($readable, $writable, undef, $step->{pidfd} >= 0 ? 0.25 : 0.005) < 0;
+
+  # A program that writes byte by byte must not flood the runner with frames.
+  pause_ms(1) if $step->{small_pieces} > 32;
+  return if select($readable, $writable, undef, $step->{pidfd} >= 0 ? 0.25 : 0.005) < 0;
   for my $stream (keys %{ $step->{outputs} }) {
     carry_output($step, $stream) if vec($readable, fileno $step->{outputs}{$stream}, 1);
   }
@@ -154,12 +157,12 @@ sub run_step {
   }
   syscall($SYS_CLOSE, $step->{pidfd}) if $step->{pidfd} >= 0;
 
-  # What is free is asked before the step's processes go, which would free what they hold.
+  # The free space is measured before the step's processes are killed, which frees what they hold.
   my ($bytes,     $inodes)     = free_room('/workspace');
   my ($tmp_bytes, $tmp_inodes) = free_room('/tmp');
   $bytes  = $tmp_bytes  if $tmp_bytes >= 0  && $tmp_bytes < $bytes;
   $inodes = $tmp_inodes if $tmp_inodes >= 0 && $tmp_inodes < $inodes;
-  end_all_processes();    # P4
+  end_all_processes();    # sandbox-runner/S3
   end_connections();
   for my $stream (sort keys %{ $step->{outputs} }) { 1 while carry_output($step, $stream) }
   close_input($step);
@@ -168,7 +171,7 @@ sub run_step {
   my @used   = (oom_kills() - $step->{oom_kills}, refused_forks() - $step->{refused_forks});
   send_frame('x', join ' ', $status >> 8, $status & 127, @used, $bytes, $inodes);
 
-  # P8: input that was under way when the command ended is read and dropped.
+  # Input that was already on its way when the command ended is read and dropped; the exit frame did not wait for it.
   take_frames($step) unless $step->{no_more};
   until ($step->{no_more}) { receive(); take_frames($step) }
   return;

@@ -1,12 +1,12 @@
 /**
- * Which base tree warm sandboxes wait with: the one asked for last, since the tasks of a run share theirs, and its
- * verdicts too. Nothing but Antiphon's own export of the repository ever goes in before a job does (W5).
+ * Puts a base tree into warm sandboxes before any job asks for them: the most recently requested one, since the tasks and
+ * verdicts of a run share theirs. Only Antiphon's own export of the repository is ever put in.
  */
 import { limits } from "@antiphon/contracts";
 import type { Sandbox } from "../ports.ts";
 import type { Tree, TreeArchive } from "../workspace/tree-archive.ts";
 
-export class Furnisher {
+export class Preloader {
   readonly #trees: TreeArchive;
   #latest: string | null = null;
 
@@ -19,10 +19,10 @@ export class Furnisher {
   }
 
   /**
-   * Answers the tree that is in the sandbox now, or null where it is left empty. A tree that cannot be had,
-   * or put in, is not tried a second time: who asks for it next is told why.
+   * Returns the tree that is now in the sandbox, or null when the sandbox stays empty. A tree that cannot be fetched or
+   * put in is not tried again; the next job that asks for it gets the error.
    */
-  async furnish(sandbox: Sandbox): Promise<Tree | null> {
+  async preload(sandbox: Sandbox): Promise<Tree | null> {
     const name = this.#latest;
     if (name === null) return null;
     try {

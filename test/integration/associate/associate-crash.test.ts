@@ -49,7 +49,7 @@ describe("an Associate that dies", () => {
     const body = { associate: "as_gone", incarnation: "x" };
     await world.journal.append({ type: "claim", runId, taskId: TASK, epoch, cause: null, body });
     const sent = await world.dispatch(scripted("true"), { runId, epoch });
-    await eventually("it is put back", async () => (await world.unfinished()) === 1);
+    await eventually("the dispatch is handed back", async () => (await world.unfinished()) === 1);
     expect(await world.journal.find("result", runId, TASK, epoch)).toBeNull();
     expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_patient", holder: "as_gone" });
   });
@@ -62,7 +62,7 @@ describe("an Associate that dies", () => {
     const lapsed = { kind: "lapsed" as const, observer: "as_other", holder: "as_zombie" };
     const cause = { seq: claim.seq, digest: claim.digest };
     await world.journal.append({ type: "result", runId, taskId: TASK, epoch, cause, body: lapsed });
-    await eventually("it is told that its claim is lost", () =>
+    await eventually("it learns that its claim is lost", () =>
       zombie.lines.some((line) => line["code"] === "ANT_CLAIM_LOST" && line["run"] === runId),
     );
     expect(await world.result(sent)).toEqual(lapsed);
@@ -88,7 +88,7 @@ describe("an Associate that is cut off", () => {
       world.nats.pause();
       try {
         await eventually(
-          "it fences itself",
+          "it stops its attempt",
           () => cutOff.lines.some((line) => line["why"] === "fenced"),
           REDELIVERY_MS,
         );

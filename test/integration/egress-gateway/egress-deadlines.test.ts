@@ -273,7 +273,7 @@ describe("a sandbox that stalls", () => {
       expect.objectContaining({ decision: "allow", path: "/fine" }),
       expect.objectContaining(late("client:idle", { path: "/post", bytes_up: 4 })),
     ]);
-    await eventually("the other side is let go", () => !open.has("/post"));
+    await eventually("the upstream's connection is closed", () => !open.has("/post"));
   });
 
   it("in the middle of a model call's body gets a 504 that says so, and nothing leaves", async () => {
@@ -295,8 +295,8 @@ describe("a sandbox that stalls", () => {
         const socket = isPlain ? dial(mine) : await tunnel(mine, NAMES.other);
         const get = `GET /endless HTTP/1.1\r\nHost: ${NAMES.other}\r\n\r\n`;
         socket.pause().write(isPlain ? ask("/endless") : get);
-        await eventually("it is asked for", () => open.has("/endless"));
-        await eventually("the other side is let go", () => !open.has("/endless"));
+        await eventually("the request has arrived", () => open.has("/endless"));
+        await eventually("the upstream's connection is closed", () => !open.has("/endless"));
         expect(await heard(socket)).toMatch(/^HTTP\/1\.1 200 /);
         await closed(socket);
       });
@@ -321,9 +321,9 @@ describe("a sandbox that stalls", () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const socket = dial(mine, connectTo(NAMES.pinned)).resume();
       socket.write(await hello(NAMES.pinned));
-      await eventually("the tunnel is there", () => mute.size === 1);
+      await eventually("the tunnel is open", () => mute.size === 1);
       await closed(socket);
-      await eventually("the other side is let go", () => mute.size === 0);
+      await eventually("the upstream's connection is closed", () => mute.size === 0);
     });
     expect(lines).toEqual([expect.objectContaining(late("tunnel:idle", { host: NAMES.pinned }))]);
     expect(lines[0]?.bytes_up).toBeGreaterThan(100);
@@ -338,7 +338,7 @@ describe("an upstream that stalls", () => {
       );
     });
     expect(lines).toEqual([expect.objectContaining(late("upstream:idle", { path: "/silent", status: 504 }))]);
-    await eventually("it is let go", () => !open.has("/silent"));
+    await eventually("the upstream's connection is closed", () => !open.has("/silent"));
   });
 
   it("in the middle of a body ends as a truncated body, not as a whole one", async () => {
@@ -347,7 +347,7 @@ describe("an upstream that stalls", () => {
       expect(answer).toMatch(/content-length: 100\r\n[^]*\r\n\r\nhalf$/);
     });
     expect(lines).toEqual([expect.objectContaining(late("upstream:idle", { path: "/half", bytes_down: 4 }))]);
-    await eventually("it is let go", () => !open.has("/half"));
+    await eventually("the upstream's connection is closed", () => !open.has("/half"));
   });
 
   it("egress-gateway/E7: in a model call makes the gateway answer 504, and the call is charged in full", async () => {
@@ -372,14 +372,14 @@ describe("an upstream that stalls", () => {
       expect.objectContaining(late("request:long", { path: "/drip" })),
       expect.objectContaining({ decision: "allow", path: "/fine" }),
     ]);
-    await eventually("it is let go", () => !open.has("/drip"));
+    await eventually("the upstream's connection is closed", () => !open.has("/drip"));
   });
 });
 
 it("egress-gateway/E6: a request cut off by the end of its lease has a log line, which names the sandbox's side", async () => {
   const mine = await lease();
   const cut = [heard(dial(mine, ask("/silent"))), heard(dial(mine, ask("/endless")))];
-  await eventually("both are asked for", () => open.has("/silent") && open.has("/endless"));
+  await eventually("both requests have arrived", () => open.has("/silent") && open.has("/endless"));
   const lines = await account(mine);
   expect(lines.map(({ path, rule }) => `${path} ${rule}`).sort()).toEqual([
     "/endless client:gone",

@@ -196,7 +196,7 @@ describe("a request body", () => {
     await eventually("the first request has arrived", () => open.has("/silent"));
     resolve = () => Promise.reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "host:resolve", "no such name"));
     socket.write(`${post("/nowhere", 8)}half`);
-    await eventually("the second one has failed", () => lines.length === 1);
+    await eventually("the second request has failed", () => lines.length === 1);
     socket.write("rest");
     await eventually("the rest is over the quota", () => quota.used.up > limits.egressUpBytes);
     expect(lines).toEqual([expect.objectContaining({ path: "/nowhere", rule: "host:resolve" })]);
@@ -218,7 +218,7 @@ describe("an answer that the sandbox does not take", () => {
       await listener.close();
       await listen({ ...DEADLINES, ...early });
       const socket = dial(call("endless")).pause();
-      await eventually("it is called", () => open.has(CALL));
+      await eventually("the call has arrived", () => open.has(CALL));
       await eventually("it has a log line", () => lines.length === 1);
       expect(lines).toEqual([expect.objectContaining({ path: CALL, rule, code: "ANT_EGRESS_TIMEOUT" })]);
       const { used, reserved } = await account();
@@ -315,7 +315,7 @@ describe("a model call that never left", () => {
     await eventually("it is reserved, and its name is being resolved", () => isAsked);
     expect((await account()).reserved.tokens).toBeGreaterThan(100); // an answer is bounded by 100 tokens
     socket.destroy();
-    await eventually("its end is known", () => asking?.signal.aborted === true);
+    await eventually("the end of its exchange is known", () => asking?.signal.aborted === true);
     found(there());
     await listener.close();
     expect(lines).toEqual([expect.objectContaining({ path: CALL, rule: "client:gone" })]);

@@ -121,7 +121,7 @@ async function runOnce(
   job: Job,
   ports: AttemptPorts,
   leftMs: number,
-  hear: (event: SandboxEvent) => void,
+  onProgress: (event: SandboxEvent) => void,
   stop: AbortSignal,
 ): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
   const budget = new AbortController();
@@ -129,7 +129,7 @@ async function runOnce(
   const onEvent = (event: SandboxEvent): void => {
     // The task's budget runs from here on.
     if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
-    hear(event);
+    onProgress(event);
   };
   const request: SandboxRequest = {
     ...job,

@@ -5,8 +5,8 @@
  * Lifecycle: watching -> stopped (the signal aborted, with the reason) | released (the attempt ended by itself).
  *
  * Promises:
- *   associate/A4 Because the server gives a dispatch to another Associate when it hears no heartbeat for the ack wait, an
- *     attempt that has no newer proof of contact stops, also after a SIGSTOP, so two Associates do not work on one attempt.
+ *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
+ *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
  */
 import { limits, subjects } from "@antiphon/contracts";
 import type { ControlHint } from "@antiphon/contracts";

@@ -15,7 +15,7 @@ import type { AppendResult, Bus, Delivery, Journal, Logger, Outcome } from "@ant
 import { isOver, watchRun } from "./run-watch.ts";
 import { claimStep } from "./claim.ts";
 import type { ClaimAnswer } from "./claim.ts";
-import { storeLastWord } from "./last-word.ts";
+import { storeResult } from "./result-writer.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptEnd } from "../attempt/work.ts";
@@ -36,7 +36,7 @@ export interface Attempt {
  */
 const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
 /** A stopping process tries this long to store the result, then hands the dispatch back. */
-const LAST_WORD_MS = 3000;
+const RESULT_GRACE_MS = 3000;
 
 export interface Settling {
   readonly attempt: Attempt;
@@ -169,21 +169,21 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
 async function record(job: Settling, claim: StoredRecord, body: ResultBody): Promise<Outcome> {
   const { attempt, journal, delivery, identity, ports, log } = job;
   const { runId, taskId, epoch } = attempt;
-  const lastWord = new AbortController();
-  const onShutdown = (): void => void setTimeout(() => lastWord.abort(), LAST_WORD_MS).unref();
+  const giveUp = new AbortController();
+  const onShutdown = (): void => void setTimeout(() => giveUp.abort(), RESULT_GRACE_MS).unref();
   delivery.signal.addEventListener("abort", onShutdown, { once: true });
   if (delivery.signal.aborted) onShutdown();
   try {
     const cause = { seq: claim.seq, digest: claim.digest };
-    const done = await storeLastWord(body, {
+    const done = await storeResult(body, {
       associate: identity.associate,
       clock: ports.clock,
       log,
-      signal: lastWord.signal,
-      append: (word) =>
+      signal: giveUp.signal,
+      append: (result) =>
         journal.append(
-          { type: "result", runId, taskId, epoch, cause, body: word },
-          { signal: lastWord.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
+          { type: "result", runId, taskId, epoch, cause, body: result },
+          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
         ),
     });
     const at = { run: runId, task: taskId, epoch, result: body.kind };

@@ -58,14 +58,14 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
 
 async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promise<ModelAnswer> {
   let charged: Charge | null = null;
-  const heard: Heard = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
+  const received: Received = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
   try {
-    charged = await answered(ask, ports, call, heard);
+    charged = await answered(ask, ports, call, received);
   } finally {
-    charged ??= heard.hasLeft ? call.most : NOTHING;
+    charged ??= received.hasLeft ? call.most : NOTHING;
     await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure); // egress-gateway/E4: on failure the reservation stays charged
   }
-  const recording = await record(ask, ports, call, heard, charged);
+  const recording = await record(ask, ports, call, received, charged);
   ports.onCall(recording, charged);
   const entry = {
     name: call.model,
@@ -75,10 +75,10 @@ async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promi
     recording: recording?.name ?? null,
   };
   ask.response.end();
-  return { rule: `model:${call.endpoint}`, status: heard.status, entry };
+  return { rule: `model:${call.endpoint}`, status: received.status, entry };
 }
 
-interface Heard {
+interface Received {
   /** True once the provider may have carried out the call. */
   hasLeft: boolean;
   status: number;
@@ -88,7 +88,12 @@ interface Heard {
 }
 
 /** Streams the answer back and returns the charge. */
-async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard: Heard): Promise<Charge> {
+async function answered(
+  ask: ModelAsk,
+  ports: ModelPorts,
+  call: ModelCall,
+  received: Received,
+): Promise<Charge> {
   const { target, response, signal } = ask;
   const body = Buffer.from(JSON.stringify(call.body), "utf8");
   const answer = await ports.upstream.send({
@@ -97,12 +102,12 @@ async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard
     headers: outgoing(ask, body),
     body,
     signal,
-    onLeave: () => (heard.hasLeft = true),
+    onLeave: () => (received.hasLeft = true),
   });
   if (!isPlain(answer)) throw unreadable(target.host);
-  heard.status = answer.statusCode ?? 0;
-  heard.headers = cleanHeaders(answer, ports.secrets);
-  response.writeHead(heard.status, heard.headers as Record<string, string>);
+  received.status = answer.statusCode ?? 0;
+  received.headers = cleanHeaders(answer, ports.secrets);
+  response.writeHead(received.status, received.headers as Record<string, string>);
   const usage = new UsageReader(call.endpoint, call.stream && isEventStream(answer));
   const scrub = new Scrubber(ports.secrets);
   const decoder = new TextDecoder();
@@ -110,22 +115,22 @@ async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard
   const pass = async (piece: Buffer): Promise<void> => {
     const text = decoder.decode(piece, { stream: true });
     usage.push(text);
-    heard.text += text;
+    received.text += text;
     if (piece.length > 0 && !response.write(piece)) await drained(ask);
   };
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     ask.down(chunk.length);
     if (bytes > limits.modelAnswerBytes) {
-      heard.truncated = true;
+      received.truncated = true;
       break;
     }
     await pass(scrub.push(chunk));
   }
   await pass(scrub.end());
-  const used = heard.truncated ? null : usage.end();
+  const used = received.truncated ? null : usage.end();
   if (used !== null) return chargeOf(used, call.price);
-  const isRefused = heard.status >= 400 && heard.status < 500;
+  const isRefused = received.status >= 400 && received.status < 500;
   return isRefused ? NOTHING : call.most;
 }
 
@@ -158,7 +163,7 @@ async function record(
   ask: ModelAsk,
   ports: ModelPorts,
   call: ModelCall,
-  heard: Heard,
+  received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
   const request = { host: ask.target.host, path: ask.target.path, body: call.body };
@@ -167,10 +172,10 @@ async function record(
     request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
     request,
     response: {
-      status: heard.status,
-      content_type: heard.headers["content-type"] ?? null,
-      text: heard.text,
-      truncated: heard.truncated,
+      status: received.status,
+      content_type: received.headers["content-type"] ?? null,
+      text: received.text,
+      truncated: received.truncated,
     },
     model: call.model,
     charged,

@@ -4,7 +4,7 @@
  * A name has at least two labels of ASCII letters, digits and dashes; it is lower-cased. Userinfo, NUL, percent signs, a
  * trailing dot and Unicode are refused (the client does IDNA; an `xn--` label is a label like any other). Text that a
  * resolver could take for an address is refused: dotted, octal, hexadecimal, decimal or short IPv4, and IPv6. So are names
- * that mean this machine or its network, whatever DNS says.
+ * of this machine or its local network.
  */
 import { EgressRefusal } from "./refusal.ts";
 

@@ -8,7 +8,7 @@ import type { ResultBody } from "@antiphon/contracts";
 import type { AppendResult, Clock, Logger } from "@antiphon/runtime";
 import { retryDelayMs } from "../attempt/fault.ts";
 
-export interface LastWord {
+export interface ResultPorts {
   readonly associate: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -18,8 +18,8 @@ export interface LastWord {
 }
 
 /** Throws when the signal aborts first, or when even `abandoned` cannot be stored. */
-export async function storeLastWord(word: ResultBody, ports: LastWord): Promise<AppendResult> {
-  let body = word;
+export async function storeResult(result: ResultBody, ports: ResultPorts): Promise<AppendResult> {
+  let body = result;
   for (let attempt = 0; ; attempt += 1) {
     const done = await ports.append(body).catch((thrown: unknown) => AntiphonError.from(thrown));
     if (!(done instanceof AntiphonError)) return done;

@@ -65,7 +65,8 @@ export function watchRun(
       ]);
       fence = proven(fence, sentAtMs); // associate/A4
       if (over) stop("canceled");
-      if (result !== null) stop("fenced"); // associate/A4: another process recorded the end, for example because the claim expired
+      // associate/A4: another process recorded the result, for example because the claim expired.
+      if (result !== null) stop("fenced");
     } catch (error) {
       log.debug({ err: error, run: runId }, "could not read the journal");
     } finally {

@@ -154,7 +154,8 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
     case "fenced":
       if (end.left !== undefined)
         return await record(job, claim, { kind: "abandoned", associate, ...end.left }); // associate/A3
-      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" }; // associate/A2: an ack could cancel the redelivery
+      // associate/A2: an ack could cancel the redelivery to another Associate.
+      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
     case "draining":
       return await record(job, claim, {
         kind: "abandoned",

@@ -63,7 +63,8 @@ async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promi
     charged = await answered(ask, ports, call, received);
   } finally {
     charged ??= received.hasLeft ? call.most : NOTHING;
-    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure); // egress-gateway/E4: on failure the reservation stays charged
+    // egress-gateway/E4: the reservation stays charged when this fails.
+    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure);
   }
   const recording = await record(ask, ports, call, received, charged);
   ports.onCall(recording, charged);

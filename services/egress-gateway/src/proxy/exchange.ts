@@ -135,7 +135,8 @@ async function carry(
   const hasCredential = Object.keys(credentials).length > 0;
   const headers = {
     ...endToEnd(request.headers),
-    ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}), // egress-gateway/E2: an encoded answer cannot be masked
+    // egress-gateway/E2: an encoded answer cannot be masked.
+    ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}),
     ...credentials,
   };
   const up = (bytes: number): void => {

@@ -56,14 +56,14 @@ export function reportOf(facts: AttemptFacts): Report {
   };
   if (facts.ending.kind === "asks") {
     const questions = [...facts.ending.questions];
-    const summary = `Waiting for an answer: ${questions.join(" / ")}`;
+    const summary = `Waits for an answer: ${questions.join(" / ")}`;
     return {
       result: {
         ...shared,
         status: "needs_input",
         summary,
         questions,
-        suggested_next: "Answer the question; the task then continues.",
+        suggested_next: "Answer the question, and the task goes on.",
       },
       code: null,
       decision: "needs_input",

@@ -73,8 +73,8 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
     ports: [443, 80],
     terminate,
   });
-  const needles = [CANARY, Buffer.from(CANARY).toString("base64")];
-  const credential = (host: string, header: string, value: string) => ({ host, header, value, needles });
+  const secrets = [CANARY, Buffer.from(CANARY).toString("base64")];
+  const credential = (host: string, header: string, value: string) => ({ host, header, value, secrets });
   return {
     listen: "127.0.0.1",
     advertise: "127.0.0.1",

@@ -1,15 +1,15 @@
-/** What an Associate takes from the environment beside the runtime's own settings. */
+/** The settings of an Associate beside those of the runtime. */
 import { join, resolve } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 
 export interface AssociateConfig {
-  /** ANTIPHON_ASSOCIATE_ID; null: the process's own name. */
+  /** ANTIPHON_ASSOCIATE_ID. Null means the name of the process. */
   readonly associate: string | null;
-  /** ANTIPHON_ASSOCIATE_SLOTS: attempts at the same time. Default 2. */
+  /** ANTIPHON_ASSOCIATE_SLOTS: number of concurrent attempts. Default 2. */
   readonly slots: number;
-  /** Where base trees are kept: ANTIPHON_CACHE_DIR, else `cache` in the state directory. Bounded, safe to delete. */
+  /** The folder of the base trees, in ANTIPHON_CACHE_DIR, else in `cache` of the state directory. Bounded, safe to delete. */
   readonly cacheDir: string;
-  /** ANTIPHON_SANDBOX_PATIENCE_MS: how long a fault of runner or engine is waited out. Default 30,000. */
+  /** ANTIPHON_SANDBOX_PATIENCE_MS: how long a fault of the runner or engine is tried again. Default 30,000. */
   readonly sandboxPatienceMs: number;
 }
 
@@ -20,7 +20,7 @@ export function readAssociateConfig(env: Env = process.env): AssociateConfig {
   if (associate !== "" && !/^[A-Za-z0-9_.-]{1,64}$/.test(associate)) {
     throw new AntiphonError(
       "ANT_CONFIG_INVALID",
-      `ANTIPHON_ASSOCIATE_ID=${JSON.stringify(associate)} is not a name`,
+      `ANTIPHON_ASSOCIATE_ID=${JSON.stringify(associate)} is not a valid name`,
     );
   }
   const state = resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon");

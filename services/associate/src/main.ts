@@ -1,4 +1,4 @@
-/** The Associate as a process. wiring.ts puts it together. */
+/** The process of the Associate; wiring.ts builds it. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { sweepScratch } from "@antiphon/git";
@@ -23,7 +23,7 @@ export async function start({ bus, log, signal, node }: ServiceContext): Promise
 export async function main(): Promise<void> {
   await runService({
     name: "associate",
-    description: "Works on tasks in sandboxes and reports with evidence.",
+    description: "Works on tasks in sandboxes and reports the results with evidence.",
     start,
   });
 }

@@ -1,4 +1,4 @@
-/** What an attempt needs from the outside. One adapter per port; a test may drive any of them by hand. */
+/** The ports of an attempt. Each has one adapter; a test may replace any of them. */
 import type {
   BlobRef,
   DispatchBody,
@@ -15,7 +15,7 @@ import type { Clock, Logger } from "@antiphon/runtime";
 import type { WorkStep } from "./attempt/attempt.ts";
 import type { BundleFile } from "./evidence/bundle.ts";
 
-/** A file of a patch; `from`: where a rename or copy comes from. */
+/** A file of a patch. `from` is the source of a rename or copy. */
 export interface PatchedFile {
   readonly path: string;
   readonly from: string | null;
@@ -27,7 +27,7 @@ export interface ChangedFile {
   readonly content: Buffer;
 }
 
-/** A change to a tree: files written over it, and paths removed from it. */
+/** A change to a tree: files to write and paths to remove. */
 export interface Change {
   readonly files: readonly ChangedFile[];
   readonly deletions: readonly string[];
@@ -39,26 +39,26 @@ export function isEmpty(change: Change): boolean {
   return change.files.length === 0 && change.deletions.length === 0;
 }
 
-/** A change as git writes it down. */
+/** A change as a git patch. */
 export interface Diff {
   readonly patch: string;
   readonly files: readonly string[];
 }
 
-/** Base trees on the trusted side (S5): nothing the sandbox says about git is believed. */
+/** Base trees and git, on the trusted side: git data from a sandbox is never used (associate/A6). */
 export interface BaseTrees {
-  /** Brings the tree here, verified against its id. Repeats are free. */
+  /** Fetches the tree and verifies it against its id. Does nothing when the tree is here already. */
   ensure(base: TreeRef, signal: AbortSignal): Promise<void>;
-  /** null: the change leaves the tree as it is. */
+  /** Null: the change leaves the tree as it is. */
   diff(base: TreeRef, change: Change): Promise<Diff | null>;
-  /** Paths a patch touches; throws ANT_PATCH_* when the patch breaks a rule that needs no context. */
+  /** The files that a patch touches. Throws ANT_PATCH_* when the patch breaks a rule that needs no context. */
   check(patch: string, dispatch: DispatchBody): readonly PatchedFile[];
   /** Throws ANT_PATCH_DOES_NOT_APPLY. */
   apply(base: TreeRef, patch: string): Promise<Change>;
 }
 
 export interface Sandbox {
-  /** Rejects with a coded error when no runner could do it; everything else is an outcome. */
+  /** Rejects with a coded error when no runner could run the job; any other end is an outcome. */
   run(
     request: SandboxRequest,
     options: { signal: AbortSignal; patienceMs: number; onEvent(event: SandboxEvent): void },
@@ -72,9 +72,9 @@ export interface Overlays {
 }
 
 export interface EvidenceStore {
-  /** Content-addressed, so storing twice is storing once. */
+  /** Files are stored under their digests, so a second call changes nothing. */
   store(files: readonly BundleFile[]): Promise<EvidenceFile[]>;
-  /** The last word of this attempt's holder stands. */
+  /** A later manifest of the same attempt replaces an earlier one. */
   publish(manifest: EvidenceManifest): Promise<EvidenceRef>;
 }
 
@@ -83,7 +83,7 @@ export interface Recordings {
   find(replayKey: string): Promise<unknown>;
 }
 
-/** Live lines for people who watch; losing one loses nothing. */
+/** Publishes a live line for people who watch. Lines may be lost without harm. */
 export type Progress = (text: string) => void;
 
 export interface AgentContext {
@@ -93,31 +93,31 @@ export interface AgentContext {
   readonly recordings: Recordings;
 }
 
-/** What an agent wants to happen, as data. The attempt carries it out. */
+/** An agent's decision, as data. The attempt carries it out. */
 export type Preparation =
   | {
       readonly kind: "work";
       /** Applied to the base tree before the first step. */
       readonly change: Change;
       readonly steps: readonly WorkStep[];
-      /** False: it vouches for itself and skips the checks. */
+      /** False: the agent vouches for its work, and the checks are skipped. */
       readonly selfVerify: boolean;
       /** A recorded session, for the provenance. */
       readonly transcript: string | null;
-      /** What it does, in a few words. */
+      /** A short description of the work. */
       readonly note: string;
     }
   | { readonly kind: "ask"; readonly questions: readonly string[] };
 
 /**
- * An agent decides how a task is done; it never touches a tree, a sandbox or the journal itself.
+ * An agent decides how a task is done; it does not use a sandbox or the journal itself.
  * `prepare` throws a coded error with disposition `attempt` or `terminal` when it cannot do the task.
  */
 export interface Agent {
   prepare(context: AgentContext): Promise<Preparation>;
 }
 
-/** Everything an attempt may touch. */
+/** All ports of an attempt. */
 export interface AttemptPorts {
   readonly trees: BaseTrees;
   readonly sandbox: Sandbox;
@@ -128,8 +128,8 @@ export interface AttemptPorts {
   readonly clock: Clock;
   readonly log: Logger;
   newJobId(): string;
-  /** How long a fault of the infrastructure is waited out, in milliseconds. */
+  /** How long an infrastructure fault is tried again, in milliseconds. */
   readonly patienceMs: number;
-  /** What an image has installed, by the name it was asked for; probed once each. */
+  /** The installed tools of each image, by image name; each image is probed once. */
   readonly tools: Map<string, readonly string[]>;
 }

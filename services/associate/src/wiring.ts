@@ -1,6 +1,6 @@
 /**
- * The Associate: takes dispatches off the journal, claims each, carries it out, and records how it ended.
- * Wires the ports; what happens to one dispatch is in settlement.ts, the work itself in work.ts.
+ * The Associate: takes dispatches off the journal, claims each, carries it out, and records the result. This module wires
+ * the ports; settlement.ts handles one dispatch, and work.ts does the work.
  */
 import { BUCKETS, subjects } from "@antiphon/contracts";
 import type { StoredRecord } from "@antiphon/contracts";
@@ -34,7 +34,7 @@ export interface AssociateSettings {
 export interface AssociateContext {
   readonly bus: Bus;
   readonly log: Logger;
-  /** The hard stop: attempts under way are given up and handed back. */
+  /** Aborts at the hard stop: attempts under way are abandoned. */
   readonly signal: AbortSignal;
 }
 
@@ -42,10 +42,10 @@ export function startAssociate(context: AssociateContext, settings: AssociateSet
   return associateOver(context, settings, portsOf(context, settings));
 }
 
-/** What every attempt shares; progress is told per attempt. */
+/** The ports that all attempts share; progress belongs to one attempt. */
 export type SharedPorts = Omit<AttemptPorts, "progress">;
 
-/** The Associate over its ports to trees, to the sandbox and to the evidence. */
+/** The Associate with the given ports. */
 export function associateOver(
   context: AssociateContext,
   settings: AssociateSettings,
@@ -66,11 +66,11 @@ export function associateOver(
       return {
         kind: "terminal",
         code: "ANT_CONTRACT_INVALID",
-        detail: `${delivery.record.type} is no dispatch of a task`,
+        detail: `${delivery.record.type} is not a dispatch of a task`,
       };
     }
     const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
-    // Delivered again to this process: one after the other.
+    // Deliveries of one attempt to this process are handled one after the other (associate/A1).
     return inTurn(key, () =>
       settle({ attempt, delivery, journal, identity, ports: ports(attempt), bus, log }),
     );

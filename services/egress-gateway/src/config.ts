@@ -1,4 +1,4 @@
-/** What an egress gateway takes from its environment and its configuration file. The one place here that reads them. */
+/** The settings of an egress gateway. Only this module reads the environment and the configuration file. */
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
@@ -15,19 +15,19 @@ export interface ModelHost {
 }
 
 export interface EgressSettings {
-  /** ANTIPHON_EGRESS_LISTEN: address the listeners of sandboxes are on. Default 127.0.0.1. */
+  /** ANTIPHON_EGRESS_LISTEN: the address on which sandboxes' listeners are opened. Default 127.0.0.1. */
   readonly listen: string;
-  /** ANTIPHON_EGRESS_ADVERTISE: where runners find them. Default: as listen. */
+  /** ANTIPHON_EGRESS_ADVERTISE: the address that runners connect to. Default: `listen`. */
   readonly advertise: string;
-  /** ANTIPHON_EGRESS_PORTS: `from-to`; null: any free port. */
+  /** ANTIPHON_EGRESS_PORTS, as `from-to`. Null means any free port. */
   readonly ports: { readonly from: number; readonly to: number } | null;
-  /** Most specific first: models, tunnels, git, packages. */
+  /** Hosts with rules of their own, most specific first: models, tunnels, git, packages. */
   readonly known: readonly HostRule[];
   readonly models: ReadonlyMap<string, ModelHost>;
   readonly credentials: readonly Credential[];
-  /** Authorities of the other sides. */
+  /** Certificate authorities, in PEM, that upstream servers are verified against. */
   readonly upstreamCa: readonly string[];
-  /** `host:port` to where it is, unchecked. */
+  /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
 }
 
@@ -123,7 +123,7 @@ function credentialOf(entry: NonNullable<EgressConfig["credentials"]>[number], e
     host,
     header,
     value: full,
-    needles: [...new Set([secret, ...encoded, ...(basic === null ? [] : [basic])])],
+    secrets: [...new Set([secret, ...encoded, ...(basic === null ? [] : [basic])])],
   };
 }
 

@@ -1,12 +1,11 @@
 /**
- * Listeners of sandboxes, from being asked for to their account.
+ * Leases: each gives the sandbox of one job a listener of its own and accounts for its traffic.
  *
- * Lifecycle of a lease: open -> closed (the runner asked for its account) | abandoned (its control connection ended).
+ * Lifecycle of a lease: open -> closed (the runner asked for the report) | abandoned (the control connection ended).
  *
- * Invariants:
- *   T1  A lease is bound to one run, task, epoch and job; what it may reach is fixed when it is opened.
- *   T2  At most limits.egressLeases at once; each ends with its control connection, whoever forgets it.
- *   T3  The account is given once the listener is closed, so that nothing passes that is not in it.
+ * A lease belongs to one run, task, epoch and job, and its policy is fixed when it is opened. It ends with its control
+ * connection, so a runner that dies cannot leave one behind. The report is made after the listener has closed, so it
+ * covers all traffic.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -25,7 +24,7 @@ import { SandboxListener } from "./proxy/sandbox-listener.ts";
 import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
 import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
-import { needlesOf } from "./policy/credentials.ts";
+import { secretsOf } from "./policy/credentials.ts";
 import { plus, type Charge } from "./models/ledger.ts";
 import { logText, type LogEntry } from "./policy/log-entry.ts";
 import { compilePolicy } from "./policy/policy.ts";
@@ -42,11 +41,11 @@ export interface LeasePorts {
   readonly node: string;
   readonly log: Logger;
   readonly now: () => number;
-  /** Default: DEADLINES, those of the limits. */
+  /** Default: DEADLINES. */
   readonly deadlines?: Deadlines;
 }
 
-/** What has gone through a lease so far. */
+/** The traffic of a lease so far. */
 interface Account {
   readonly entries: LogEntry[];
   readonly recordings: BlobRef[];
@@ -74,11 +73,11 @@ export class Leases {
     return this.#leases.size;
   }
 
-  /** Throws ANT_EGRESS_BUSY, and ANT_EGRESS_HOST and its like for an allowlist that cannot be kept. */
+  /** Throws ANT_EGRESS_BUSY at the limit, and ANT_EGRESS_HOST, _ADDRESS or _MALFORMED for an invalid allowlist. */
   async opened(request: EgressOpenRequest): Promise<EgressOpened> {
     const { settings, node, log } = this.#ports;
     if (this.#leases.size >= limits.egressLeases)
-      throw new AntiphonError("ANT_EGRESS_BUSY", `${this.#leases.size} sandboxes are connected`); // T2
+      throw new AntiphonError("ANT_EGRESS_BUSY", `${this.#leases.size} sandboxes are connected`);
     const lease = uniqueId();
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
@@ -96,7 +95,7 @@ export class Leases {
     }
   }
 
-  /** T3. Throws ANT_EGRESS_LOST for a lease that is not there. */
+  /** Closes the listener, then reports its traffic. Throws ANT_EGRESS_LOST for an unknown lease. */
   async closed(lease: string): Promise<EgressReport> {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
@@ -136,13 +135,13 @@ export class Leases {
       policy: policyOf(request, settings),
       known: settings.known,
       credentials: settings.credentials,
-      needles: needlesOf(settings.credentials),
+      secrets: secretsOf(settings.credentials),
       upstream,
       quota: account.quota,
       deadlines: this.#ports.deadlines ?? DEADLINES,
       now,
       log: (entry) => {
-        // One more line than requests may be made says that the bound was met; more would say nothing new.
+        // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
       model: (ask) => modelExchange(ask, this.#modelPorts(request, account, upstream)),
@@ -167,7 +166,7 @@ export class Leases {
       budgets,
       hosts: settings.models,
       upstream,
-      needles: needlesOf(settings.credentials),
+      secrets: secretsOf(settings.credentials),
       store,
       onCall: (recording, charged) => {
         account.calls += 1;
@@ -183,12 +182,12 @@ export class Leases {
     const held = this.#leases.get(lease);
     if (held === undefined) return null;
     this.#leases.delete(lease);
-    // The other side is let go last: a request that is cut off here was not its fault.
+    // The upstream connections close last; otherwise the log would blame the upstream for requests cut off here.
     void held.listener.close().finally(() => held.upstream.close());
     return held;
   }
 
-  /** All of the range, each lease from another place on, so that a port is not given again at once. */
+  /** Every port of the range. Each lease starts at another one, so that a freed port is not reused at once. */
   *#portsToTry(): Generator<number> {
     const range = this.#ports.settings.ports;
     if (range === null) {
@@ -203,7 +202,7 @@ export class Leases {
 
 function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): ExchangePorts["policy"] {
   try {
-    return compilePolicy(grant.profile, grant.model_budget, known); // T1
+    return compilePolicy(grant.profile, grant.model_budget, known);
   } catch (error) {
     throw named(error);
   }

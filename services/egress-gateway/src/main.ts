@@ -1,4 +1,4 @@
-/** The egress gateway as a process. wiring.ts puts it together. */
+/** The process of the egress gateway; wiring.ts builds it. */
 import { runService } from "@antiphon/runtime";
 import { readEgressConfig } from "./config.ts";
 import { startEgress } from "./wiring.ts";
@@ -6,7 +6,8 @@ import { startEgress } from "./wiring.ts";
 export async function main(): Promise<void> {
   await runService({
     name: "egress",
-    description: "The only way out of a sandbox: judged, metered, recorded, with credentials added outside",
+    description:
+      "Network egress for sandboxes: checks, meters and records each request, and adds credentials",
     start: (context) => Promise.resolve(startEgress(context, readEgressConfig())),
   });
 }

@@ -1,4 +1,4 @@
-/** The egress gateway on the bus: opens a listener, closes it, tells what went through. */
+/** Serves the egress gateway's requests on the bus: open a listener; close it and report its traffic. */
 import {
   AntiphonError,
   BUCKETS,
@@ -32,12 +32,15 @@ export function startEgress({ bus, log, node }: ServiceContext, settings: Egress
       `${first?.path ?? ""}: ${first?.message ?? "not a request"}`,
     );
   });
-  // The account of a sandbox that is at work has to be had while this process drains, so this outlives the drain.
+  // Reports must be available while this process drains, so this service outlives the drain.
   serveRpc<EgressCloseRequest, EgressReport>(bus, subjects.egressClose(node), node, ({ lease }) =>
     leases.closed(lease),
   );
   for (const [place, to] of settings.overrides) {
-    log.warn({ place, to: `${to.address}:${to.port}` }, "address override: unchecked, not for production");
+    log.warn(
+      { place, to: `${to.address}:${to.port}` },
+      "address override: this address is not checked; do not use overrides in production",
+    );
   }
   log.info(
     { listen: settings.listen, models: settings.models.size, credentials: settings.credentials.length },

@@ -24,7 +24,7 @@ const SLOW = "while [ ! -e /tmp/never ]; do sleep 1; done";
 
 describe("an Associate that dies", () => {
   test(
-    "A1 A2 its claim is seen to lapse by another one, which then does the next epoch",
+    "associate/A2: has its expired claim recorded by another Associate, which then does the next epoch",
     async () => {
       const first = await world.associate("as_first", { slots: 1 });
       const sent = await world.dispatch(scripted(SLOW));
@@ -43,18 +43,18 @@ describe("an Associate that dies", () => {
     2 * REDELIVERY_MS,
   );
 
-  test("A1 a claim found held on the first delivery is left alone until it proves dead", async () => {
+  test("associate/A1: whose claim is found on the first delivery keeps it until the dispatch is delivered again", async () => {
     await world.associate("as_patient");
     const [runId, epoch] = ["run_held", 1];
     const body = { associate: "as_gone", incarnation: "x" };
     await world.journal.append({ type: "claim", runId, taskId: TASK, epoch, cause: null, body });
     const sent = await world.dispatch(scripted("true"), { runId, epoch });
-    await eventually("it is put back", async () => (await world.unfinished()) === 1);
+    await eventually("the dispatch is handed back", async () => (await world.unfinished()) === 1);
     expect(await world.journal.find("result", runId, TASK, epoch)).toBeNull();
     expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_patient", holder: "as_gone" });
   });
 
-  test("A2 the late word of a zombie is refused by the journal itself", async () => {
+  test("associate/A2: and comes back late has its result refused by the journal", async () => {
     const zombie = await world.associate("as_zombie");
     const sent = await world.dispatch(scripted("sleep 3; echo hello > hello.txt"));
     const claim = await world.claim(sent);
@@ -62,7 +62,7 @@ describe("an Associate that dies", () => {
     const lapsed = { kind: "lapsed" as const, observer: "as_other", holder: "as_zombie" };
     const cause = { seq: claim.seq, digest: claim.digest };
     await world.journal.append({ type: "result", runId, taskId: TASK, epoch, cause, body: lapsed });
-    await eventually("it is told that its claim is lost", () =>
+    await eventually("it learns that its claim is lost", () =>
       zombie.lines.some((line) => line["code"] === "ANT_CLAIM_LOST" && line["run"] === runId),
     );
     expect(await world.result(sent)).toEqual(lapsed);
@@ -72,10 +72,10 @@ describe("an Associate that dies", () => {
 
 describe("an Associate that is cut off", () => {
   test(
-    "A4 A11 stops its sandbox before its claim can be given away, and goes on when the server is back",
+    "associate/A4: stops its sandbox before another Associate can take its claim, and goes on when the server is back",
     async () => {
       const cutOff = await world.associate("as_cutoff", { slots: 1 });
-      // By the clock, so that the first go cannot be over before the server is gone, and the second one soon is.
+      // It ends at a fixed time, so that the first try outlasts the outage's start and a second try ends soon.
       const over = Math.ceil(Date.now() / 1000) + 20;
       const sent = await world.dispatch(
         scripted(
@@ -88,7 +88,7 @@ describe("an Associate that is cut off", () => {
       world.nats.pause();
       try {
         await eventually(
-          "it fences itself",
+          "it stops its attempt",
           () => cutOff.lines.some((line) => line["why"] === "fenced"),
           REDELIVERY_MS,
         );
@@ -97,7 +97,7 @@ describe("an Associate that is cut off", () => {
         world.nats.resume();
       }
       const body = await world.result(sent, 2 * REDELIVERY_MS);
-      // A container that was slow to go may have lived for all it knew: then the attempt is left to the next one (A15).
+      // When the container was slow to stop it may still have been running; then the attempt is abandoned (associate/A3).
       const lost = { kind: "abandoned", associate: "as_cutoff", code: "ANT_SANDBOX_RUNNER_LOST" };
       if (body.kind === "abandoned") expect(body).toMatchObject(lost);
       const last = body.kind === "abandoned" ? await next(sent) : sent;
@@ -108,7 +108,7 @@ describe("an Associate that is cut off", () => {
 });
 
 describe("an Associate that is told to stop", () => {
-  test("A5 A11 hands what it cannot finish back as abandoned, and leaves no container", async () => {
+  test("records an unfinished attempt as abandoned, and leaves no container", async () => {
     const leaving = await world.associate("as_leaving");
     const sent = await world.dispatch(scripted(SLOW));
     await eventually("the container runs", () => world.containers(sent.runId).length === 1);
@@ -118,7 +118,7 @@ describe("an Associate that is told to stop", () => {
     expect(await world.unfinished()).toBe(0);
   });
 
-  test("A11 finishes what it can, and takes nothing new", async () => {
+  test("finishes what it can in time, and takes no new dispatch", async () => {
     const leaving = await world.associate("as_leaving_slowly", { slots: 1, drainMs: 20_000 });
     const sent = await world.dispatch(scripted("sleep 1; echo hello > hello.txt"));
     await world.claim(sent);
@@ -133,7 +133,7 @@ describe("an Associate that is told to stop", () => {
 });
 
 describe("a sandbox-runner that is gone", () => {
-  test("A5 A16 is waited for, then the attempt is abandoned as one that never had a sandbox", async () => {
+  test("associate/A5: is waited for; then the attempt is abandoned as an outage", async () => {
     await world.associate("as_alone", { sandboxPatienceMs: 1500 });
     for (const runner of world.runners) await runner.stop();
     const sent = await world.dispatch(scripted("echo hello > hello.txt"));

@@ -1,6 +1,6 @@
 /**
- * A world for an Associate: a real nats-server, a real sandbox-runner on the real engine, a real repository's tree in
- * the object store. The test plays the Director: it writes dispatches and reads what comes back.
+ * The surroundings of an Associate: a real nats-server, a real sandbox-runner on the real engine, and the tree of a real
+ * repository in the object store. The test plays the Director: it writes dispatches and reads the results.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export interface Associate {
   readonly service: RunningService;
   /** Log lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
-  /** As if the process were gone: the connection ends in the middle of a word. */
+  /** Ends the connection without a goodbye, as when the process dies. */
   crash(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface World {
   /** Starts one more sandbox-runner. */
   runner(): Promise<RunningService>;
   readonly runners: RunningService[];
-  /** Puts a tree where the Director would put it. */
+  /** Stores a tree as the Director does. */
   base(files: FilesSpec): Promise<TreeRef>;
   dispatch(body: Partial<DispatchBody>, at?: Partial<Sent>): Promise<Sent>;
   claim(sent: Sent): Promise<StoredRecord>;
@@ -65,12 +65,12 @@ export interface World {
   reported(sent: Sent, deadlineMs?: number): Promise<Extract<ResultBody, { kind: "reported" }>>;
   manifest(sent: Sent): Promise<EvidenceManifest>;
   text(manifest: EvidenceManifest, path: string): Promise<string>;
-  /** Live progress lines of all runs. */
+  /** Progress lines of all runs. */
   readonly progress: { runId: string; text: string }[];
   containers(runId: string): string[];
-  /** Deliveries the server still waits for, and dispatches nobody has taken. */
+  /** Number of dispatches that are not acknowledged or not yet delivered. */
   unfinished(): Promise<number>;
-  /** Stops every Associate, so that the next test has the field to itself. */
+  /** Stops every Associate, so that none takes the dispatches of the next test. */
   stopAssociates(): Promise<void>;
   close(): Promise<void>;
 }
@@ -231,7 +231,7 @@ export async function openWorld(): Promise<World> {
         throw new Error(`no ${path} in ${manifest.files.map((one) => one.path).join(", ")}`);
       return (await evidence.get(file.blob)).toString("utf8");
     },
-    // A warm container gets its run as a name: its labels are older than its job.
+    // A warm container is labelled before it has a job, so its name shows the run.
     containers: (runId) => dockerPs(`name=-${runId}-`),
     async unfinished() {
       const { num_ack_pending, num_pending } = await bus.jsm.consumers.info("ANT_JOURNAL_0", "associate");
@@ -264,5 +264,5 @@ function dockerPs(filter: string): string[] {
   return text.split("\n").filter((id) => id !== "");
 }
 
-/** Long enough for the server to deliver a silent Associate's dispatch again. */
+/** Milliseconds until the server has surely delivered a silent Associate's dispatch again. */
 export const REDELIVERY_MS = limits.associateAckWaitMs + 20_000;

@@ -27,7 +27,7 @@ const patchTo = (word: string) =>
   `diff --git a/hello.txt b/hello.txt\nnew file mode 100644\n--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+${word}\n`;
 
 describe("an attempt that goes well", () => {
-  test("A1 A2 is claimed, done in a sandbox, verified, and reported with its evidence", async () => {
+  test("is claimed, done in a sandbox, verified, and reported with its evidence", async () => {
     const sent = await world.dispatch(scripted("echo hello > hello.txt", "rm README.md"));
     const body = await world.reported(sent);
     const claim = await world.claim(sent);
@@ -66,7 +66,7 @@ describe("an attempt that goes well", () => {
     await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
   });
 
-  test("S5 what the checks leave behind is not part of the change", async () => {
+  test("associate/A6: files that the checks leave behind are not part of the change", async () => {
     const sent = await world.dispatch({
       ...scripted("echo hello > hello.txt"),
       ...task({
@@ -139,7 +139,7 @@ describe("an attempt that goes well", () => {
     );
   });
 
-  test("live progress is told while it works", async () => {
+  test("progress is published while it works", async () => {
     const sent = await world.dispatch(scripted("echo hello > hello.txt"));
     await world.result(sent);
     await eventually("progress lines", () => {
@@ -153,7 +153,7 @@ describe("an attempt that goes well", () => {
 });
 
 describe("honest failures", () => {
-  test("A6 a check that fails makes the result failed, with the check's output as evidence", async () => {
+  test("a failed check makes the result failed, with the check's output as evidence", async () => {
     const sent = await world.dispatch(scripted("echo goodbye > hello.txt && echo why >&2"));
     const body = await world.reported(sent);
     expect(body).toMatchObject({
@@ -163,7 +163,7 @@ describe("honest failures", () => {
     expect(await world.manifest(sent)).toMatchObject({ decision: "fail", checks: [{ exit_code: 1 }] });
   });
 
-  test("A6 a command that fails ends the attempt before the checks", async () => {
+  test("a failed command ends the attempt before the checks", async () => {
     const sent = await world.dispatch(scripted("echo broken >&2; exit 3"));
     const { code, result } = await world.reported(sent);
     expect(code).toBe("ANT_AGENT_FAILED");
@@ -171,14 +171,14 @@ describe("honest failures", () => {
     expect(result.verify).toMatchObject({ status: "unknown" });
   });
 
-  test("A8 a liar reports ok although its change breaks the check", async () => {
+  test("an agent that vouches for itself reports ok although its change breaks the check", async () => {
     const agent = { kind: "scripted" as const, commands: ["echo lies > hello.txt"], claim: "ok" as const };
     const { result } = await world.reported(await world.dispatch({ agent }));
     expect(result).toMatchObject({ status: "ok", verify: { status: "pass", logs_path: null } });
     expect(result.commands_run.map((run) => run.command)).toEqual(["echo lies > hello.txt"]);
   });
 
-  test("A8 without a check the verification is unknown", async () => {
+  test("without a check the verification is unknown", async () => {
     const sent = await world.dispatch({
       ...scripted("echo hello > hello.txt"),
       ...task({ verify_profile: { mode: "smoke", commands: [] } }),
@@ -191,7 +191,7 @@ describe("honest failures", () => {
     });
   });
 
-  test("A7 a question is needs_input until the dispatch carries an answer", async () => {
+  test("a question is reported as needs_input until the dispatch carries an answer", async () => {
     const agent = { kind: "scripted" as const, commands: ["echo hello > hello.txt"], ask: "Which word?" };
     const first = await world.dispatch({ agent });
     const asked = await world.reported(first);
@@ -201,7 +201,7 @@ describe("honest failures", () => {
     expect((await world.reported(second)).result.status).toBe("ok");
   });
 
-  test.each(["run", "inspect"] as const)("A6 a %s task that changes a file is failed", async (kind) => {
+  test.each(["run", "inspect"] as const)("a %s task that changes a file is failed", async (kind) => {
     const sent = await world.dispatch({
       ...scripted("echo x > x.txt"),
       ...task({ kind, verify_profile: { mode: "none", commands: [] } }),
@@ -212,7 +212,7 @@ describe("honest failures", () => {
     });
   });
 
-  test("a patch that does not apply is failed and says where", async () => {
+  test("a patch that does not apply makes the result failed, and the summary says where", async () => {
     const diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Something else\n+# Hi\n";
     const agent = { kind: "scripted" as const, patch: { files: [{ path: "README.md", diff }] } };
     const { code, result } = await world.reported(await world.dispatch({ agent }));
@@ -220,7 +220,7 @@ describe("honest failures", () => {
     expect(result.summary).toContain("README.md");
   });
 
-  test("a patch outside the task's scope is failed", async () => {
+  test("a patch outside the task's scope makes the result failed", async () => {
     const agent = {
       kind: "scripted" as const,
       patch: { files: [{ path: "hello.txt", diff: patchTo("hello") }] },
@@ -229,19 +229,19 @@ describe("honest failures", () => {
     expect(code).toBe("ANT_PATCH_SCOPE");
   });
 
-  test("a recording that is not there is failed and names its key", async () => {
+  test("a missing recording makes the result failed, and the summary names its key", async () => {
     const sent = await world.dispatch({ agent: { kind: "replay", seed: "s1" } });
     const { code, result } = await world.reported(sent);
     expect(code).toBe("ANT_RECORDING_NOT_FOUND");
     expect(result.summary).toMatch(/[0-9a-f]{64}/);
   });
 
-  test("a link that comes out of the sandbox is failed", async () => {
+  test("a link among the changed files makes the result failed", async () => {
     const { code } = await world.reported(await world.dispatch(scripted("ln -s /etc/passwd hello.txt")));
     expect(code).toBe("ANT_SANDBOX_OUTPUT");
   });
 
-  test("a task past its time budget is killed and reported with what it was doing", async () => {
+  test("a task past its time budget is killed, and the result names the command under way", async () => {
     const sent = await world.dispatch({
       ...scripted("echo begun; sleep 600"),
       ...task({ time_budget_s: 1 }),
@@ -256,7 +256,7 @@ describe("honest failures", () => {
 });
 
 describe("a run that is over", () => {
-  test("A3 a cancel stops the container within 5 s and leaves no result", async () => {
+  test("a cancel stops the container within 5 s and leaves no result", async () => {
     const sent = await world.dispatch(scripted("sleep 600"));
     await eventually("the container runs", () => world.containers(sent.runId).length === 1);
     const body = { by: "test", reason: "enough" };
@@ -268,13 +268,13 @@ describe("a run that is over", () => {
       cause: null,
       body,
     });
-    tell(world.bus, subjects.control(sent.runId), { kind: "cancel" }); // As the gateway does.
+    tell(world.bus, subjects.control(sent.runId), { kind: "cancel" }); // as the gateway does
     await eventually("the container is gone", () => world.containers(sent.runId).length === 0, 5000);
     await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
     expect(await world.journal.find("result", sent.runId, TASK, 1)).toBeNull();
   });
 
-  test("A3 a dispatch of a canceled run is not even claimed", async () => {
+  test("a dispatch of a canceled run is not claimed", async () => {
     const runId = `run_canceled${process.pid}`;
     const body = { by: "test", reason: "" };
     await world.journal.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body });

@@ -1,6 +1,6 @@
 /**
- * What must have happened before anything of a sandbox's request leaves the gateway: no name is asked for, no certificate
- * is made and no model is called before the policy, or the run's account, has let it pass. Over loopback, real NATS.
+ * Nothing leaves the gateway too early: before the policy, or the run's account, has allowed a request, no name is
+ * resolved, no certificate is made and no model is called. Over loopback, with real NATS.
  */
 import { randomBytes } from "node:crypto";
 import { createServer as createTlsServer, type Server } from "node:https";
@@ -27,7 +27,7 @@ const DEADLINES = { handshakeMs: 1_000, idleMs: 2_000, requestMs: 60_000, checkM
 
 const outside = new SandboxAuthority("test upstreams", Date.now());
 let server: Server;
-/** What the other side does when it is asked; set by a test. */
+/** How the upstream answers; set by a test. */
 let hear: (path: string) => Promise<object> = () => Promise.resolve({});
 
 beforeAll(async () => {
@@ -117,7 +117,7 @@ describe("a listener", () => {
         policy: compilePolicy({ mode: "allowlist", allowlist: [NAMES.echo, NAMES.git] }, null, known),
         known,
         credentials: [],
-        needles: [],
+        secrets: [],
         upstream: new Upstream(resolve, upstreamCa),
         quota: new Quota(),
         deadlines: DEADLINES,
@@ -141,16 +141,16 @@ describe("a listener", () => {
     await text(tls).catch(() => "");
   }
 
-  it("A2, R3: makes no certificate and asks for no name for what the policy refuses, however it is asked for", async () => {
+  it("egress-gateway/E6: makes no certificate and resolves no name for a request that the policy refuses", async () => {
     const probes = proxyProbes(NAMES.echo, NAMES.other, NAMES.git);
     await Promise.all(probes.map(tried));
     expect(asked).toEqual([]);
-    // What was refused inside a granted tunnel was inside TLS of that host, and of no other.
+    // Requests refused inside a granted tunnel were sent in TLS of that host only.
     expect([...new Set(issued)].sort()).toEqual([NAMES.echo, NAMES.git]);
     console.log(`before the policy: ${probes.length} tried, ${asked.length} names asked for`);
   });
 
-  it("A2: makes none for a name inside a tunnel to another, nor for a tunnel that is not granted", async () => {
+  it("egress-gateway/E5: makes no certificate when TLS names another host than CONNECT, or when the tunnel is refused", async () => {
     const to = (host: string): string => `CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}:443\r\n\r\n`;
     expect(await tunnel(door, to(NAMES.other), NAMES.other)).toBeNull();
     expect(await tunnel(door, to(NAMES.echo), NAMES.other)).toBeNull();
@@ -162,7 +162,7 @@ describe("a listener", () => {
     granted?.destroy();
   });
 
-  it("R3: asks once, for the name that was allowed, when it is", async () => {
+  it("resolves an allowed name once", async () => {
     const to = `CONNECT ${NAMES.echo}:443 HTTP/1.1\r\nHost: ${NAMES.echo}:443\r\n\r\n`;
     const tls = await tunnel(door, to, NAMES.echo);
     expect(asked).toEqual([]);
@@ -214,7 +214,7 @@ describe("a model call", () => {
   const account = async (): Promise<Account | null> =>
     (await openKv(bus, BUCKETS.budgets).get<Account>("run_b"))?.value ?? null;
 
-  it("B1: does not leave when its reservation cannot be stored, and is refused by the budget's name", async () => {
+  it("egress-gateway/E4: does not leave when its reservation cannot be stored, and is refused with the code of the budget", async () => {
     let heard = 0;
     hear = () => Promise.resolve({ heard: (heard += 1) });
     await nats.kill();
@@ -229,7 +229,7 @@ describe("a model call", () => {
     expect(heard).toBe(1);
   });
 
-  it("B1: is in the stored account, at its most, when the other side hears of it", async () => {
+  it("egress-gateway/E4: is reserved at its most in the stored account before it reaches the upstream", async () => {
     const before = (await account())?.reserved.tokens ?? 0;
     const seen: number[] = [];
     hear = async () => {
@@ -238,7 +238,7 @@ describe("a model call", () => {
     };
     expect(await call()).toMatch(/^HTTP\/1\.1 200 /);
     expect(seen).toHaveLength(1);
-    expect(seen[0]).toBeGreaterThan(100); // the answer's bound, and the body's
+    expect(seen[0]).toBeGreaterThan(100); // the bound of the answer, plus the bound of the body
     expect((await account())?.reserved.tokens).toBe(before);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What dawdles, on either side of an egress gateway: by which deadline it ends, what its line in the log says, and that
- * nobody else notices. Over loopback, with short deadlines; the other side is a server that does as its path says.
+ * Stalled connections on either side of an egress gateway: the deadline that ends each, its log line, and that no other
+ * connection is affected. Over loopback, with short deadlines; the path of a request selects how the upstream behaves.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -38,7 +38,7 @@ const mute = new Set<Socket>();
 let leases: Leases;
 let accounts = new MemoryKv();
 let stored: Buffer[] = [];
-/** Requests the other side is busy with, by path. */
+/** Paths of the requests that the upstream is working on. */
 const open = new Set<string>();
 let release = (): void => undefined;
 
@@ -98,7 +98,7 @@ function leasesWith(deadlines: Deadlines): Leases {
   });
 }
 
-/** The other side. `/ticking` moves all the time, and ends when it is let go. */
+/** The upstream. `/ticking` sends bytes all the time, and ends when the test releases it. */
 function serve(request: IncomingMessage, response: ServerResponse): void {
   const url = request.url ?? "";
   open.add(url);
@@ -132,7 +132,7 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-/** A listener that its runner holds on to. */
+/** Opens a lease and its control connection. */
 async function lease(): Promise<EgressOpened> {
   const grant = grantOf([NAMES.other, NAMES.pinned], { tokens: 1_000_000 });
   const opened = await leases.opened({ run: "run_a", task: "T-001", epoch: 1, jobId: "j", grant });
@@ -163,7 +163,7 @@ async function tunnel(to: EgressOpened, host: string): Promise<TLSSocket> {
   return tls;
 }
 
-/** What a client says first for TLS to `host`, and nothing after it. */
+/** The ClientHello of a TLS client for `host`. */
 function hello(host: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const socket = new Duplex({
@@ -186,8 +186,8 @@ const account = async (of: EgressOpened): Promise<LogEntry[]> => {
 };
 
 /**
- * Something stands still in one connection of `mine` until its deadline, while another connection of the same sandbox
- * and one of another sandbox go on. Gives what the log of `mine` says of what stood still.
+ * Lets one connection of `mine` stall until its deadline, and checks that another connection of the same sandbox and one
+ * of another sandbox go on. Returns the log lines of the stalled connection.
  */
 async function whileOthersGoOn(still: (mine: EgressOpened) => Promise<void>): Promise<LogEntry[]> {
   const [mine, other] = [await lease(), await lease()];
@@ -214,8 +214,8 @@ const late = (rule: string, more: Partial<LogEntry> = {}): object => ({
   ...more,
 });
 
-describe("L6: a sandbox that dawdles", () => {
-  it("L6: with its token gets nothing and is closed, whether it says nothing or goes byte by byte", async () => {
+describe("a sandbox that stalls", () => {
+  it("in its token is closed without an answer, whether it is silent or sends byte by byte", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const silent = connect(mine.port, mine.host).on("error", () => undefined);
       const slow = connect(mine.port, mine.host).on("error", () => undefined);
@@ -223,10 +223,10 @@ describe("L6: a sandbox that dawdles", () => {
       slow.once("close", () => clearInterval(drip));
       expect(await Promise.all([heard(silent), heard(slow)])).toEqual(["", ""]);
     });
-    expect(lines).toEqual([]); // whoever has no token is nobody's
+    expect(lines).toEqual([]); // without a token, a connection belongs to no lease
   });
 
-  it("L6: with its header, byte by byte, is answered 504 at the header's deadline, however long it could go on", async () => {
+  it("egress-gateway/E7: in its header gets a 504 at the header's deadline, although bytes keep coming", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const slow = dial(mine, `GET http://${NAMES.other}/ HTTP/1.1\r\nX-Slow: `);
       const drip = setInterval(() => slow.write("a"), TICK_MS);
@@ -237,7 +237,7 @@ describe("L6: a sandbox that dawdles", () => {
     expect(lines).toEqual([expect.objectContaining(late("header:slow", { status: 504 }))]);
   });
 
-  it("L6: that stops in the middle of its header ends the same way, in the clear and inside TLS", async () => {
+  it("in the middle of its header gets a 504, in the clear and inside TLS", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const tls = await tunnel(mine, NAMES.other);
       tls.write(`GET / HTTP/1.1\r\nHost: ${NAMES.other}\r\nX-Half`);
@@ -249,7 +249,7 @@ describe("L6: a sandbox that dawdles", () => {
     expect(lines.map(({ host }) => host).sort()).toEqual(["", NAMES.other]);
   });
 
-  it("L6: that stops before or in its TLS handshake is closed at the handshake's deadline", async () => {
+  it("before or in its TLS handshake is closed at the handshake's deadline", async () => {
     const first = await hello(NAMES.other);
     const lines = await whileOthersGoOn(async (mine) => {
       const [before, half, within] = [1, 2, 3].map(() => dial(mine, connectTo(NAMES.other)).resume());
@@ -261,7 +261,7 @@ describe("L6: a sandbox that dawdles", () => {
     expect(lines.map(({ host }) => host)).toEqual([NAMES.other, NAMES.other, NAMES.other]);
   });
 
-  it("L6: that stops in the middle of a request's body is told so, also on a connection that served it before", async () => {
+  it("in the middle of a request's body gets a 504 that says so, also on a connection that served a request before", async () => {
     const post = `POST http://${NAMES.other}/post HTTP/1.1\r\nHost: ${NAMES.other}\r\nContent-Length: 10\r\n\r\nhalf`;
     const lines = await whileOthersGoOn(async (mine) => {
       const socket = dial(mine, ask("/fine", ""));
@@ -273,10 +273,10 @@ describe("L6: a sandbox that dawdles", () => {
       expect.objectContaining({ decision: "allow", path: "/fine" }),
       expect.objectContaining(late("client:idle", { path: "/post", bytes_up: 4 })),
     ]);
-    await eventually("the other side is let go", () => !open.has("/post"));
+    await eventually("the upstream's connection is closed", () => !open.has("/post"));
   });
 
-  it("L6: that stops in the middle of a model call's body is told so, and nothing leaves", async () => {
+  it("in the middle of a model call's body gets a 504 that says so, and nothing leaves", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const tls = await tunnel(mine, NAMES.openai);
       const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: ${NAMES.openai}\r\nContent-Type: application/json\r\n`;
@@ -288,15 +288,15 @@ describe("L6: a sandbox that dawdles", () => {
   });
 
   it.each(["in the clear", "inside TLS"])(
-    "L6: that stops reading its answer is cut off, and the other side let go: %s",
+    "while reading its answer is cut off, and the upstream's connection is closed: %s",
     async (way) => {
       const lines = await whileOthersGoOn(async (mine) => {
         const isPlain = way === "in the clear";
         const socket = isPlain ? dial(mine) : await tunnel(mine, NAMES.other);
         const get = `GET /endless HTTP/1.1\r\nHost: ${NAMES.other}\r\n\r\n`;
         socket.pause().write(isPlain ? ask("/endless") : get);
-        await eventually("it is asked for", () => open.has("/endless"));
-        await eventually("the other side is let go", () => !open.has("/endless"));
+        await eventually("the request has arrived", () => open.has("/endless"));
+        await eventually("the upstream's connection is closed", () => !open.has("/endless"));
         expect(await heard(socket)).toMatch(/^HTTP\/1\.1 200 /);
         await closed(socket);
       });
@@ -307,7 +307,7 @@ describe("L6: a sandbox that dawdles", () => {
     },
   );
 
-  it("L6: that asks for nothing more on an open connection is closed", async () => {
+  it("between two requests has its connection closed", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       expect(await heard(dial(mine, ask("/fine", "")))).toContain("fine");
       const tls = await tunnel(mine, NAMES.other);
@@ -317,40 +317,40 @@ describe("L6: a sandbox that dawdles", () => {
     expect(lines.map(({ decision }) => decision)).toEqual(["allow", "allow"]);
   });
 
-  it("L6: that leaves a tunnel in silence is closed, and so is the other side", async () => {
+  it("in a tunnel is closed, and so is the upstream's connection", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const socket = dial(mine, connectTo(NAMES.pinned)).resume();
       socket.write(await hello(NAMES.pinned));
-      await eventually("the tunnel is there", () => mute.size === 1);
+      await eventually("the tunnel is open", () => mute.size === 1);
       await closed(socket);
-      await eventually("the other side is let go", () => mute.size === 0);
+      await eventually("the upstream's connection is closed", () => mute.size === 0);
     });
     expect(lines).toEqual([expect.objectContaining(late("tunnel:idle", { host: NAMES.pinned }))]);
     expect(lines[0]?.bytes_up).toBeGreaterThan(100);
   });
 });
 
-describe("L6: another side that dawdles", () => {
-  it("L6: that accepts and says nothing is answered for with 504", async () => {
+describe("an upstream that stalls", () => {
+  it("after accepting a request makes the gateway answer 504", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       expect(await heard(dial(mine, ask("/silent")))).toMatch(
         /^HTTP\/1\.1 504 ANT_EGRESS_TIMEOUT\r\n[^]*"upstream:idle"/,
       );
     });
     expect(lines).toEqual([expect.objectContaining(late("upstream:idle", { path: "/silent", status: 504 }))]);
-    await eventually("it is let go", () => !open.has("/silent"));
+    await eventually("the upstream's connection is closed", () => !open.has("/silent"));
   });
 
-  it("L6: that stops in the middle of a body ends as a body that is cut off, not as a whole one", async () => {
+  it("in the middle of a body ends as a truncated body, not as a whole one", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const answer = await heard(dial(mine, ask("/half")));
       expect(answer).toMatch(/content-length: 100\r\n[^]*\r\n\r\nhalf$/);
     });
     expect(lines).toEqual([expect.objectContaining(late("upstream:idle", { path: "/half", bytes_down: 4 }))]);
-    await eventually("it is let go", () => !open.has("/half"));
+    await eventually("the upstream's connection is closed", () => !open.has("/half"));
   });
 
-  it("L6, B2: that says nothing to a model call is answered for with 504, and the call is charged in full", async () => {
+  it("egress-gateway/E7: in a model call makes the gateway answer 504, and the call is charged in full", async () => {
     const lines = await whileOthersGoOn(async (mine) => {
       const tls = await tunnel(mine, NAMES.openai);
       const body = JSON.stringify({ model: "m-1", messages: [{ role: "user", content: "hi" }] });
@@ -360,10 +360,10 @@ describe("L6: another side that dawdles", () => {
     });
     expect(lines).toEqual([expect.objectContaining(late("upstream:idle", { host: NAMES.openai }))]);
     const { used, reserved } = (await accounts.get<Account>("run_a"))?.value ?? NEW_ACCOUNT;
-    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100 (PRICE)
+    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // PRICE bounds an answer by 100 tokens
   });
 
-  it("L6: that never ends, though it moves, is cut off at the whole request's deadline", async () => {
+  it("by never ending its answer is cut off at the deadline of the whole request, although bytes keep coming", async () => {
     leases = leasesWith({ ...SHORT, requestMs: 1_500 });
     const mine = await lease();
     expect(await heard(dial(mine, ask("/drip")))).toMatch(/(tick \s+5\s+){5}/);
@@ -372,14 +372,14 @@ describe("L6: another side that dawdles", () => {
       expect.objectContaining(late("request:long", { path: "/drip" })),
       expect.objectContaining({ decision: "allow", path: "/fine" }),
     ]);
-    await eventually("it is let go", () => !open.has("/drip"));
+    await eventually("the upstream's connection is closed", () => !open.has("/drip"));
   });
 });
 
-it("E1, T3: a request that the end of its lease cuts off has its line, and it is the sandbox's end that it tells", async () => {
+it("egress-gateway/E6: a request cut off by the end of its lease has a log line, which names the sandbox's side", async () => {
   const mine = await lease();
   const cut = [heard(dial(mine, ask("/silent"))), heard(dial(mine, ask("/endless")))];
-  await eventually("both are asked for", () => open.has("/silent") && open.has("/endless"));
+  await eventually("both requests have arrived", () => open.has("/silent") && open.has("/endless"));
   const lines = await account(mine);
   expect(lines.map(({ path, rule }) => `${path} ${rule}`).sort()).toEqual([
     "/endless client:gone",

@@ -1,7 +1,7 @@
 /**
- * How an exchange of an egress gateway ends when something breaks at a bad moment: a body while the other side is still
- * being looked for, a connection while its answer waits for another one's. Over loopback; the other side does as its
- * path says, or the message of a model call, and a name is resolved when the test says so.
+ * How an exchange of an egress gateway ends when something breaks at a bad moment: a body while the name is still being
+ * resolved, a connection while an answer is queued behind another one. Over loopback; the path of a request, or the message
+ * of a model call, selects how the upstream behaves, and the test decides when a name is resolved.
  */
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
@@ -27,7 +27,7 @@ import { NAMES } from "../../support/egress-upstreams.ts";
 import { eventually } from "../../support/nats.ts";
 
 const DEADLINES: Deadlines = { handshakeMs: 2_000, idleMs: 5_000, requestMs: 60_000, checkMs: 20 };
-/** What nobody asked for. */
+/** An answer that switches protocols, which no request asks for. */
 const SWITCH = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
 const TOKEN = "a".repeat(64);
 
@@ -38,18 +38,18 @@ let port = 0;
 let quota: Quota;
 let lines: LogEntry[] = [];
 let accounts: MemoryKv;
-/** What the other side is busy with, by path. */
+/** Paths of the requests that the upstream is working on. */
 const open = new Set<string>();
-/** How often it was asked for anything. */
+/** Number of requests that reached the upstream. */
 let calls = 0;
 /** The newest model call. */
 let asking: ModelAsk | null = null;
 /** How names are resolved; set by a test. */
 let resolve: (host: string) => Promise<Endpoint>;
-/** What nobody listened to: it would have ended the gateway. */
+/** Errors without a listener: each would have ended the gateway. */
 const uncaught: unknown[] = [];
 const onUncaught = (error: unknown): void => void uncaught.push(error);
-/** Listeners that were left behind: Node warns of the eleventh. */
+/** Node warns when one object has more than ten listeners, so leaked listeners show up here. */
 const warned: Error[] = [];
 const onWarning = (warning: Error): void => void warned.push(warning);
 
@@ -83,7 +83,7 @@ afterAll(async () => {
   await new Promise((done) => server.close(done));
 });
 
-/** A model's answer, as long as it was asked for; `endless` has more for whoever takes it. */
+/** A model's answer of 16 MiB; with `endless` it never ends. */
 function answered(body: string, response: ServerResponse): void {
   if (body.includes("switch")) return void response.socket?.write(SWITCH);
   const piece = Buffer.alloc(1 << 16, "x");
@@ -126,7 +126,7 @@ async function listen(deadlines: Deadlines): Promise<void> {
       policy: compilePolicy({ mode: "allowlist", allowlist: [NAMES.other] }, budget, known),
       known,
       credentials: [],
-      needles: [],
+      secrets: [],
       upstream,
       quota,
       deadlines,
@@ -146,7 +146,7 @@ function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof
     budgets: new BudgetStore(accounts),
     hosts: settingsFor({ authority: "", overrides: new Map() }).models,
     upstream,
-    needles: [],
+    secrets: [],
     store: (bytes) =>
       Promise.resolve({ bucket: "b", name: "call", digest: digestOf(bytes), bytes: bytes.length }),
     onCall: () => undefined,
@@ -172,8 +172,8 @@ function call(says: string): string {
 }
 const heard = (socket: Socket): Promise<string> => text(socket).catch(() => "");
 
-describe("a body that breaks", () => {
-  it("U5, Q1: over the quota while the name is still asked for is refused with 429, and others go on", async () => {
+describe("a request body", () => {
+  it("that exceeds the quota while the name is being resolved is refused with 429, and other requests go on", async () => {
     let found = (_endpoint: Endpoint): void => undefined;
     resolve = () => new Promise((done) => (found = done));
     quota.up(limits.egressUpBytes);
@@ -190,13 +190,13 @@ describe("a body that breaks", () => {
     expect(open.has("/over")).toBe(false);
   });
 
-  it("U5: over the quota after its request failed, though its answer still waits for its turn, ends nothing", async () => {
+  it("that exceeds the quota after its request failed, while its answer is still queued, ends no other request", async () => {
     quota.up(limits.egressUpBytes - 4);
     const socket = dial(get("/silent"));
-    await eventually("the first one is asked for", () => open.has("/silent"));
+    await eventually("the first request has arrived", () => open.has("/silent"));
     resolve = () => Promise.reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "host:resolve", "no such name"));
     socket.write(`${post("/nowhere", 8)}half`);
-    await eventually("the second one has failed", () => lines.length === 1);
+    await eventually("the second request has failed", () => lines.length === 1);
     socket.write("rest");
     await eventually("the rest is over the quota", () => quota.used.up > limits.egressUpBytes);
     expect(lines).toEqual([expect.objectContaining({ path: "/nowhere", rule: "host:resolve" })]);
@@ -211,90 +211,90 @@ const EARLY: [string, Partial<Deadlines>][] = [
   ["request:long", { requestMs: 900 }],
 ];
 
-describe("an answer that nobody takes", () => {
+describe("an answer that the sandbox does not take", () => {
   it.each(EARLY)(
-    "B4: of a model call ends by its deadline, and its call is settled: %s",
+    "ends at its deadline when it is a model call's, and the call is settled: %s",
     async (rule, early) => {
       await listener.close();
       await listen({ ...DEADLINES, ...early });
       const socket = dial(call("endless")).pause();
-      await eventually("it is called", () => open.has(CALL));
-      await eventually("it has its line", () => lines.length === 1);
+      await eventually("the call has arrived", () => open.has(CALL));
+      await eventually("it has a log line", () => lines.length === 1);
       expect(lines).toEqual([expect.objectContaining({ path: CALL, rule, code: "ANT_EGRESS_TIMEOUT" })]);
       const { used, reserved } = await account();
-      expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
-      await eventually("the other side is let go", () => !open.has(CALL));
+      expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100 tokens
+      await eventually("the upstream's connection is closed", () => !open.has(CALL));
       socket.destroy();
     },
   );
 
   it.each(["the sandbox hangs up", "the lease ends"])(
-    "E4, B4: since it waits for another one's ends with their connection: %s",
+    "egress-gateway/E7: ends with its connection when it is queued behind another answer: %s",
     async (how) => {
       const socket = dial(get("/silent") + get("/fine") + get("/silent/too") + call("endless"));
-      await eventually("all are asked for", () => open.has("/silent/too") && open.has(CALL));
-      // More than a response holds before it asks its writer to wait.
+      await eventually("all requests have arrived", () => open.has("/silent/too") && open.has(CALL));
+      // More than the high-water mark of a response.
       await eventually("the model's answer waits", () => quota.used.down >= 1 << 14);
       if (how === "the sandbox hangs up") {
         socket.destroy();
-        await eventually("each has its line", () => lines.length === 4);
+        await eventually("each has a log line", () => lines.length === 4);
       }
       await listener.close();
       expect(lines.map(({ path, rule }) => `${path} ${rule}`).sort()).toEqual(
         ["/fine", "/silent", "/silent/too", CALL].map((path) => `${path} client:gone`),
       );
       expect((await account()).reserved.tokens).toBe(0);
-      await eventually("the other side is let go", () => open.size === 0);
+      await eventually("the upstream's connections are closed", () => open.size === 0);
     },
   );
 });
 
 describe("a connection", () => {
-  it("E4: may have many requests under way at once, and each ends with it", async () => {
+  it("may have many requests under way at once, and each ends with it", async () => {
     const paths = Array.from({ length: 30 }, (_, i) => `/silent/${i}`);
     const socket = dial(paths.map((path) => get(path)).join(""));
-    await eventually("all are asked for", () => open.size === paths.length);
+    await eventually("all requests have arrived", () => open.size === paths.length);
     socket.destroy();
-    await eventually("each has its line", () => lines.length === paths.length);
+    await eventually("each has a log line", () => lines.length === paths.length);
     expect([...new Set(lines.map(({ rule }) => rule))]).toEqual(["client:gone"]);
   });
 
-  it("B4: that takes a long answer in pieces is waited for, and no listener is left behind", async () => {
+  it("that takes a long answer slowly gets all of it, and no listener is leaked", async () => {
     const socket = dial(call("long").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
     expect((await heard(socket)).length).toBeGreaterThan(16 << 20);
-    await eventually("it has its line", () => lines.length === 1);
+    await eventually("it has a log line", () => lines.length === 1);
     expect(lines).toEqual([expect.objectContaining({ path: CALL, decision: "allow" })]);
   });
 
-  it("E1, E4: that the other side breaks in the middle of an answer is told as its fault, not the sandbox's", async () => {
+  it("that the upstream breaks in the middle of an answer is logged as the upstream's fault", async () => {
     const answer = heard(dial(get("/half")));
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*half$/);
-    await eventually("it has its line", () => lines.length === 1);
+    await eventually("it has a log line", () => lines.length === 1);
     expect(lines).toEqual([expect.objectContaining({ path: "/half", rule: "upstream:failed" })]);
   });
 });
 
 describe("an answer that switches protocols", () => {
-  it("U6, E1: though nobody asked for it, is refused as the other side's fault, and has its line", async () => {
+  it("is refused as the upstream's fault, and has a log line", async () => {
     expect(await heard(dial(get("/switch")))).toMatch(
       /^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n[^]*closed without an answer/,
     );
-    await eventually("it has its line", () => lines.length === 1);
+    await eventually("it has a log line", () => lines.length === 1);
     expect(lines).toEqual([
       expect.objectContaining({ path: "/switch", rule: "upstream:failed", decision: "fault", status: 502 }),
     ]);
   });
 
-  it("U6, B2: to a model call has been heard by the other side, so the call is charged in full", async () => {
+  it("to a model call is charged in full, since the call reached the upstream", async () => {
     expect(await heard(dial(call("switch")))).toMatch(/^HTTP\/1\.1 502 ANT_EGRESS_UPSTREAM\r\n/);
     const { used, reserved } = await account();
-    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100
+    expect([used.tokens > 100, reserved.tokens]).toEqual([true, 0]); // an answer is bounded by 100 tokens
   });
 });
 
 describe("a model call that never left", () => {
   it.each(["ANT_EGRESS_UPSTREAM", "ANT_EGRESS_ADDRESS"] as const)(
-    "B5: since its host has no address it may go to costs nothing: %s",
+    "because its host has no permitted address costs nothing: %s",
     async (code) => {
       resolve = () => Promise.reject(new EgressRefusal(code, "host:none", "no such place"));
       expect(await heard(dial(call("hi")))).toContain(` ${code}\r\n`);
@@ -302,7 +302,7 @@ describe("a model call that never left", () => {
     },
   );
 
-  it("B5: since its sandbox hung up before it could costs nothing, and the other side does not hear of it", async () => {
+  it("because its sandbox hung up first costs nothing and does not reach the upstream", async () => {
     let found = (_endpoint: Endpoint): void => undefined;
     let isAsked = false;
     resolve = () =>
@@ -312,10 +312,10 @@ describe("a model call that never left", () => {
       });
     const before = calls;
     const socket = dial(call("hi"));
-    await eventually("it is reserved, and its name asked for", () => isAsked);
-    expect((await account()).reserved.tokens).toBeGreaterThan(100); // an answer is bounded by 100
+    await eventually("it is reserved, and its name is being resolved", () => isAsked);
+    expect((await account()).reserved.tokens).toBeGreaterThan(100); // an answer is bounded by 100 tokens
     socket.destroy();
-    await eventually("its end is known", () => asking?.signal.aborted === true);
+    await eventually("the end of its exchange is known", () => asking?.signal.aborted === true);
     found(there());
     await listener.close();
     expect(lines).toEqual([expect.objectContaining({ path: CALL, rule: "client:gone" })]);

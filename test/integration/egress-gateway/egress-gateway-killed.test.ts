@@ -1,7 +1,4 @@
-/**
- * kill -9 of an egress gateway while a sandbox uses it: a gateway in a process of its own, a real container, real NATS.
- * Titles name X (services/sandbox-runner/src/jobs/egress-link.ts).
- */
+/** kill -9 of an egress gateway that a sandbox is using: a gateway process, a real container and real NATS. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +13,7 @@ import { NAMES } from "../../support/egress-upstreams.ts";
 import { eventually } from "../../support/nats.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../support/egress-process.ts", import.meta.url));
-/** Far over the grace that a step has, far under its own time. */
+/** Much longer than the grace of a step, much shorter than its time limit. */
 const SOON_MS = 15_000;
 const GRANT = grantOf([NAMES.other]);
 
@@ -24,9 +21,9 @@ let world: EgressWorld;
 let server: Server;
 let directory: string;
 let gateway: ChildProcess;
-/** Transfers under way. */
+/** Paths of the transfers under way. */
 const open = new Set<string>();
-/** The program inside has said that it is in the middle of its transfer. */
+/** True once the program in the sandbox has reported that its transfer is under way. */
 let moving = false;
 
 beforeAll(async () => {
@@ -50,7 +47,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** `/download` moves for as long as anybody reads it, and is never whole. */
+/** `/download` sends bytes for as long as the client reads, and never ends. */
 function serve(request: IncomingMessage, response: ServerResponse): void {
   const url = request.url ?? "";
   open.add(url);
@@ -91,7 +88,7 @@ async function kill(): Promise<void> {
   await ended;
 }
 
-/** A program that moves bytes until its connection ends, says how it ended, and then does `after`. */
+/** A program that transfers bytes until its connection ends, prints how it ended, and then runs `after`. */
 const transfer = (path: string, after: string): string => `python3 - <<'PY'
 import socket, time, urllib.request
 s = socket.create_connection(("127.0.0.1", 3128))
@@ -117,7 +114,7 @@ ${after}
 PY
 `;
 
-/** Runs a job, kills the gateway in the middle of its transfer, and says how long the job went on after that. */
+/** Runs a job, kills the gateway during the transfer, and measures how long the job went on after that. */
 async function killedWithin(path: string, after: string) {
   moving = false;
   const running = world.run(GRANT, transfer(path, after));
@@ -128,28 +125,28 @@ async function killedWithin(path: string, after: string) {
   return { ...job, ms: performance.now() - at };
 }
 
-/** Warm sandboxes are nobody's; one with a job in it is named by it. */
+/** Whether the job's container still exists. */
 const leftover = async (containerId: string): Promise<boolean> =>
   (await world.engine.containers()).some(({ id }) => id === containerId);
 
-describe("X7: a gateway that is killed in the middle of a transfer", () => {
+describe("a gateway that is killed in the middle of a transfer", () => {
   it.each([
-    ["/download", "by itself, content with what it got", "", 0],
-    ["/download", "never, as it waits and tries again", "time.sleep(600)", null],
-    ["/upload", "by itself, content with what it sent", "", 0],
+    ["/download", "exits after its connection broke", "", 0],
+    ["/download", "never exits", "time.sleep(600)", null],
+    ["/upload", "exits after its connection broke", "", 0],
   ] as const)(
-    "X7, X5: %s of a program that ends %s: the job is lost by name, soon",
+    "%s of a program that %s: the job ends soon, as ANT_EGRESS_LOST",
     async (path, _, after, exit) => {
       const { outcome, out, ms } = await killedWithin(path, after);
       expect(outcome).toMatchObject({ outcome: "error", code: "ANT_EGRESS_LOST", changes: null });
       expect(outcome.egress).toBeUndefined();
       expect(ms).toBeLessThan(SOON_MS);
-      // Its connection was closed inside, and the step is told as it was: not as one that could not say how it ended.
+      // The connection was closed inside the sandbox, and the step reports its real outcome.
       expect(out).toMatch(/^(ended|broken) in the middle\n$/);
       expect(outcome.steps.map(({ exitCode }) => exitCode)).toEqual([exit]);
-      await eventually("the other side is let go", () => open.size === 0);
+      await eventually("the upstream's connection is closed", () => open.size === 0);
       await eventually("the container is gone", async () => !(await leftover(outcome.meta.containerId)));
-      // Without a gateway the next job is refused by name; with one it is served.
+      // Without a gateway the next job is refused with its code; with one it is served.
       expect((await world.run(GRANT, "echo ran")).outcome).toMatchObject({
         outcome: "error",
         code: "ANT_EGRESS_UNAVAILABLE",

@@ -1,4 +1,4 @@
-/** Leases of an egress gateway over loopback, without a sandbox: what a connection gets, and when it ends. */
+/** Leases of an egress gateway over loopback, without a sandbox. */
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ afterAll(async () => {
 const open = (allowlist: string[] = [NAMES.other]): Promise<EgressOpened> =>
   leases.opened({ run: "run_a", task: "T-001", epoch: 1, jobId: "j", grant: grantOf(allowlist) });
 
-/** A connection that says `first`; a reset is its end like any other. */
+/** A connection that sends `first`; a reset counts as its end. */
 function dial({ host, port }: EgressOpened, first: string): Socket {
   const socket = connect(port, host).on("error", () => undefined);
   socket.write(first);
@@ -52,7 +52,7 @@ const ask = (host: string): string =>
 const answer = (to: EgressOpened, first: string): Promise<string> => text(dial(to, first)).catch(() => "");
 
 describe("a lease", () => {
-  it("L3: without the token a connection gets nothing, not even an answer; with it, what was asked for", async () => {
+  it("closes a connection without the token, without an answer, and serves one with it", async () => {
     const [mine, other] = [await open(), await open()];
     const before = upstreams.heard.length;
     for (const line of [
@@ -66,14 +66,14 @@ describe("a lease", () => {
     expect(await answer(mine, `${mine.token} data\n${ask(NAMES.other)}`)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("T1: what it may reach is what was allowed when it was opened", async () => {
+  it("keeps the allowlist it was opened with", async () => {
     const allowlist = [NAMES.other as string];
     const lease = await open(allowlist);
     allowlist.push(NAMES.echo);
     expect(await answer(lease, `${lease.token} data\n${ask(NAMES.echo)}`)).toContain("ANT_EGRESS_HOST");
   });
 
-  it("L4, T2: ends with its control connection, and every other connection with it", async () => {
+  it("ends with its control connection, and ends its other connections too", async () => {
     const lease = await open();
     const control = dial(lease, `${lease.token} control\n`);
     await new Promise((resolve) => control.once("data", resolve));
@@ -87,7 +87,7 @@ describe("a lease", () => {
     expect(await answer(lease, `${lease.token} data\n${ask(NAMES.other)}`)).toBe("");
   });
 
-  it("T3: its account comes when its listener is closed, and nothing passes after it", async () => {
+  it("reports its traffic after its listener has closed, so that nothing passes after the report", async () => {
     const lease = await open();
     await answer(lease, `${lease.token} data\n${ask(NAMES.other)}`);
     const account = await leases.closed(lease.lease);
@@ -99,7 +99,7 @@ describe("a lease", () => {
   });
 });
 
-describe("the other side", () => {
+describe("an upstream", () => {
   const send = async (ca: string[], host: string): Promise<number> => {
     let asked = 0;
     const upstream = new Upstream((_host, _port) => {
@@ -118,11 +118,11 @@ describe("the other side", () => {
     }
   };
 
-  it("R2: is dialled at the address that was checked; a name that no resolver knows is reached", async () => {
+  it("egress-gateway/E3: is dialled at the checked address, without a second lookup", async () => {
     expect(await send([upstreams.authority], NAMES.other)).toBe(200);
   });
 
-  it("U3: is refused, and hears nothing, when nobody trusted vouches for its name", async () => {
+  it("gets no request when no trusted certificate proves its name", async () => {
     const before = upstreams.heard.length;
     await expect(send([], NAMES.other)).rejects.toMatchObject({ code: "ANT_EGRESS_UPSTREAM" });
     expect(upstreams.heard.length).toBe(before);

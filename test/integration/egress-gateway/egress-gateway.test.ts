@@ -1,6 +1,6 @@
 /**
- * The way out of a sandbox, end to end: a real container without a network, the supervisor's frames, the runner, the
- * gateway, and real servers. Titles name promises of services/egress-gateway.
+ * Network egress end to end: a real container without a network, the supervisor's frames, the runner, the gateway, and
+ * real servers.
  */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ interface Ask {
   readonly body?: string;
 }
 
-/** One program that asks for each in turn and prints a line each: status and body. */
+/** A program that sends the requests in turn and prints a line for each: status and body. */
 function asks(...list: readonly (Ask | string)[]): string {
   const items = list.map((one) => (typeof one === "string" ? { url: one } : one));
   return `python3 - <<'PY'
@@ -54,7 +54,7 @@ PY
 }
 
 describe("a sandbox with git+pkg", () => {
-  it("P4, E1: fetches with git, and cannot push; the log says both", async () => {
+  it("egress-gateway/E1: fetches with git and cannot push, and the log shows both", async () => {
     const { out, log, outcome } = await world.run(
       GIT_AND_PACKAGES,
       `cd /tmp && git clone -q https://${NAMES.git}/project.git p && cd p && git log --format=%s &&
@@ -74,7 +74,7 @@ describe("a sandbox with git+pkg", () => {
     expect(outcome.egress).toMatchObject({ requests: 4, refused: 1 });
   });
 
-  it("P4: downloads a package, and cannot publish one", async () => {
+  it("downloads a package, and cannot publish one", async () => {
     const base = `https://${NAMES.packages}`;
     const { out } = await world.run(
       GIT_AND_PACKAGES,
@@ -99,7 +99,7 @@ describe("a sandbox with git+pkg", () => {
 });
 
 describe("ways past the gateway", () => {
-  it("are blocked and recorded, each by its rule, and no upstream hears of one", async () => {
+  it("egress-gateway/E6: are blocked and logged, each by its rule, and none reaches an upstream", async () => {
     const probes = proxyProbes(NAMES.echo, NAMES.other, NAMES.git);
     const grant = grantOf([NAMES.echo, NAMES.git]);
     const before = world.upstreams.heard.length;
@@ -136,7 +136,7 @@ describe("ways past the gateway", () => {
     );
   });
 
-  it("are not found around it either: there is no other network", async () => {
+  it("do not exist around it either: there is no other network", async () => {
     const program = DIRECT_PROBES.map(
       ([name, python]) => `try:\n    ${python}\n    print(${JSON.stringify(name)})\nexcept OSError: pass`,
     ).join("\n");
@@ -145,7 +145,7 @@ describe("ways past the gateway", () => {
     console.log(`around the proxy: ${DIRECT_PROBES.length} tried, ${DIRECT_PROBES.length} blocked`);
   });
 
-  it("E2, U4: judges a redirect's target anew", async () => {
+  it("do not include a redirect: its target is checked anew", async () => {
     const { out, log } = await world.run(grantOf([NAMES.echo]), asks(`https://${NAMES.echo}/redirect`));
     expect(out).toMatch(/403|ANT_EGRESS_HOST/);
     expect(log.map(({ host, decision }) => `${decision} ${host}`)).toEqual([
@@ -156,7 +156,7 @@ describe("ways past the gateway", () => {
 });
 
 describe("credentials", () => {
-  it("V1, V2: are usable by a sandbox and are found nowhere inside it, nor in logs, blobs, records or evidence", async () => {
+  it("egress-gateway/E2: are usable by a sandbox, and are found neither inside it nor in logs, blobs, records or evidence", async () => {
     const search = `
 python3 - <<'PY'
 import os, glob
@@ -194,8 +194,8 @@ PY`;
       `env > /tmp/env; (${asks(`https://${NAMES.echo}/hello?key=value`)}) | tee /tmp/answer; sleep 60 & ${search}`,
     );
     const heard = world.upstreams.heard.at(-1);
-    expect(heard?.headers.authorization).toBe(`Bearer ${CANARY}`); // it was usable
-    expect(out).toContain("*".repeat(CANARY.length)); // and its echo was taken out
+    expect(heard?.headers.authorization).toBe(`Bearer ${CANARY}`); // the credential was used
+    expect(out).toContain("*".repeat(CANARY.length)); // and its echo was masked
     expect(out).toContain("searched");
     expect(out).not.toContain("FOUND");
     const texts = [JSON.stringify(outcome), ...world.logged, ...everythingStored(world)];
@@ -205,7 +205,7 @@ PY`;
     console.log(`canary: ${texts.length} documents, log lines and objects searched, 0 hits`);
   });
 
-  it("V1: go to their own host and nowhere else, and not in the clear", async () => {
+  it("egress-gateway/E2: go to their own host only, and never in the clear", async () => {
     await world.run(
       grantOf([NAMES.other, NAMES.echo]),
       asks(`https://${NAMES.other}/`, `http://${NAMES.echo}/`),
@@ -214,7 +214,7 @@ PY`;
     expect(heard.map(({ headers }) => headers.authorization)).toEqual(["Bearer none", "Bearer none"]);
   });
 
-  it("E3: an encoded answer of a host that has one is refused, not passed on unread", async () => {
+  it("have the encoded answers of their host refused, since these cannot be masked", async () => {
     const { out } = await world.run(grantOf([NAMES.echo]), asks(`https://${NAMES.echo}/encoded`));
     expect(out).toContain("ANT_EGRESS_UPSTREAM");
   });
@@ -236,7 +236,7 @@ describe("model calls", () => {
   const grant = grantOf(["unused.example.test"], budget);
   const asRun = (run: string) => ({ run });
 
-  it("B3: are metered and recorded in both shapes, streamed and whole", async () => {
+  it("are metered and recorded in both shapes, streamed and whole", async () => {
     const { out, log, outcome } = await world.run(
       grant,
       asks(
@@ -290,7 +290,7 @@ describe("model calls", () => {
     ).toBe(`Bearer ${CANARY}`);
   });
 
-  it("K1, P3: do not leave without a budget, a price, or a bound", async () => {
+  it("do not leave without a budget, a price and a bound", async () => {
     const before = world.upstreams.heard.length;
     const none = await world.run(grantOf([NAMES.openai]), asks(chat("hi")));
     expect(none.out).toContain("ANT_EGRESS_BUDGET");
@@ -320,7 +320,7 @@ describe("model calls", () => {
     expect(world.upstreams.heard.length).toBe(before);
   });
 
-  it("M1, M2: share one budget over several sandboxes at once and a gateway's restart, and never pass it", async () => {
+  it("egress-gateway/E4: share one budget across concurrent sandboxes and a gateway's restart, and never exceed it", async () => {
     const small = grantOf(["unused.example.test"], { tokens: 9_000 });
     const loop = asks(...Array.from({ length: 4 }, () => chat("silent"))); // no usage: charged in full
     const run = "run_shared";
@@ -336,12 +336,12 @@ describe("model calls", () => {
     expect(account?.value.used.tokens).toBe(charged);
   });
 
-  it("B2: a call that the other side refused costs nothing", async () => {
+  it("cost nothing when the provider refused them", async () => {
     const { log } = await world.run(grant, asks(chat("fail")), asRun("run_failed"));
     expect(log[0]).toMatchObject({ status: 400, model: { charged_tokens: 0 } });
   });
 
-  it("V2, B3: an answer that echoes the credential is scrubbed on its way in, and in its recording", async () => {
+  it("egress-gateway/E2: have the echo of a credential masked in the answer and in the recording", async () => {
     const { out, outcome } = await world.run(grant, asks(chat("echo")), asRun("run_echo"));
     expect(out).toContain("*".repeat(CANARY.length));
     expect(out).not.toContain(CANARY);
@@ -351,14 +351,14 @@ describe("model calls", () => {
 });
 
 describe("a job that asks for a network", () => {
-  it("X4: fails by name when no gateway answers, and runs nothing", async () => {
+  it("fails with ANT_EGRESS_UNAVAILABLE when no gateway answers, and runs no step", async () => {
     await world.services.egress.stop();
     const { outcome } = await world.run(GIT_AND_PACKAGES, "echo ran");
     expect(outcome).toMatchObject({ outcome: "error", code: "ANT_EGRESS_UNAVAILABLE", steps: [] });
     await world.restartEgress();
   });
 
-  it("X4: fails by name when the gateway goes away meanwhile", async () => {
+  it("fails with ANT_EGRESS_LOST when the gateway stops during the job", async () => {
     const running = world.run(grantOf([NAMES.echo]), `${asks(`https://${NAMES.echo}/mark`)}sleep 6`);
     await until(
       () => Promise.resolve(world.upstreams.heard.at(-1)?.url),
@@ -370,12 +370,12 @@ describe("a job that asks for a network", () => {
     await world.restartEgress();
   });
 
-  it("K5: is refused when it is for a verdict", async () => {
+  it("is refused when its purpose is to verify", async () => {
     const { outcome } = await world.run(GIT_AND_PACKAGES, "echo ran", { purpose: "verify" });
     expect(outcome).toMatchObject({ outcome: "refused", code: "ANT_SANDBOX_REFUSED" });
   });
 
-  it("P1: has none where it asks for none, and no proxy is there", async () => {
+  it("has neither a network nor a proxy where its profile is `none`", async () => {
     const none = { profile: { mode: "none" as const, allowlist: [] }, model_budget: null };
     for (const grant of [none, null]) {
       const { out, outcome } = await world.run(
@@ -387,7 +387,7 @@ describe("a job that asks for a network", () => {
     }
   });
 
-  it("L5: passes TLS through to a host that is only named, when CONNECT and SNI agree", async () => {
+  it("has TLS passed through to a tunnel host when CONNECT and SNI agree", async () => {
     const insecure = (name: string): string => `python3 - <<'PY'
 import socket, ssl
 s = socket.create_connection(("127.0.0.1", 3128)); s.sendall(b"CONNECT ${NAMES.pinned}:443 HTTP/1.1\\r\\nHost: ${NAMES.pinned}:443\\r\\n\\r\\n")
@@ -415,7 +415,7 @@ PY`;
   });
 });
 
-/** All that the server keeps: records, documents and blobs, as they are on its disk. */
+/** The files of the NATS server's store: records, documents and blobs. */
 function everythingStored({ nats }: EgressWorld): string[] {
   return readdirSync(join(nats.dir, "store"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 /**
- * A sandbox's link to its listener, real on both sides: that it ends with its job, and that its token never goes in.
- * What the runner was told is read off the bus. Titles name X (services/sandbox-runner/src/jobs/egress-link.ts).
+ * A sandbox's link to its listener, real on both sides: the link ends with its job, and its token never enters the sandbox.
+ * The test reads the gateway's answers to the runner off the bus.
  */
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
@@ -22,7 +22,7 @@ import { eventually } from "../../support/nats.ts";
 const GRANT = grantOf([NAMES.echo]);
 
 let world: EgressWorld;
-/** Every listener that a runner was given. */
+/** All listeners that the gateway has opened for the runner. */
 const given: EgressOpened[] = [];
 let tap: { unsubscribe(): void };
 
@@ -46,7 +46,7 @@ function openedIn(data: Uint8Array): EgressOpened {
   return decode(data) as EgressOpened;
 }
 
-/** Nobody listens there, with the token or without, and nobody has an account of it to give. */
+/** Expects that the port is closed, and that the gateway no longer knows the lease. */
 async function expectGone({ host, port, token, lease, node }: EgressOpened): Promise<void> {
   const socket = connect(port, host);
   const refused = new Promise<string>((resolve) => {
@@ -65,7 +65,7 @@ interface Way {
   readonly name: string;
   readonly script: string;
   readonly step?: Partial<SandboxRequest["steps"][number]>;
-  /** Cancels once the sandbox has begun. */
+  /** Cancels the job once its sandbox has started. */
   readonly cancel?: true;
   readonly ends: Partial<SandboxOutcome>;
 }
@@ -129,8 +129,8 @@ async function run(way: Way): Promise<SandboxOutcome> {
   return over;
 }
 
-describe("X5: the listener and its token", () => {
-  it.each(WAYS)("X5: are gone with the job when $name", async (way) => {
+describe("the listener and its token", () => {
+  it.each(WAYS)("are gone with the job when $name", async (way) => {
     const outcome = await run(way);
     expect(outcome).toMatchObject(way.ends);
     expect(given).toHaveLength(1);
@@ -169,8 +169,8 @@ for p in os.listdir("/proc"):
 print("digests", *sorted(found))
 PY`;
 
-describe("X6: what a sandbox gets", () => {
-  it("X6: is a loopback port and a certificate: its token is in no file, environment or memory there", async () => {
+describe("a sandbox with egress", () => {
+  it("gets a loopback port and a certificate, and the token is in none of its files, environments or memory", async () => {
     const planted = "5".repeat(64);
     const { out, outcome, log } = await world.run(
       GRANT,
@@ -181,13 +181,13 @@ describe("X6: what a sandbox gets", () => {
     expect(log.map(({ decision }) => decision)).toEqual(["allow"]); // the link was used
     const [{ token, port, ca }] = given as [EgressOpened];
     const digest = (word: string): string => createHash("sha256").update(word).digest("hex");
-    expect(out).toContain(digest(planted)); // it finds what is there
+    expect(out).toContain(digest(planted)); // the search finds a planted word
     expect(out).not.toContain(digest(token));
     expect(out).toContain("http_proxy=http://127.0.0.1:3128");
     expect(out).toContain(ca.trim());
     expect(out).not.toContain("PRIVATE");
     expect(out).not.toContain(`:${port}`);
-    // Nor does it go anywhere else: what is told of the job, and what was logged.
+    // The token is not in the job's outcome or in any log either.
     expect([JSON.stringify(outcome), ...world.logged].filter((line) => line.includes(token))).toEqual([]);
   });
 });

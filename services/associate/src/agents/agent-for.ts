@@ -1,4 +1,4 @@
-/** Which agent does a dispatch. */
+/** Chooses the agent that a dispatch names. */
 import { AntiphonError } from "@antiphon/contracts";
 import type { AgentSpec } from "@antiphon/contracts";
 import type { Agent } from "../ports.ts";
@@ -6,7 +6,7 @@ import { commandAgent } from "./command.ts";
 import { replayAgent } from "./replay.ts";
 import { scriptedAgent } from "./scripted.ts";
 
-/** Throws ANT_AGENT_UNKNOWN for a kind a newer Router may know. */
+/** Throws ANT_AGENT_UNKNOWN for a kind that only a newer Router knows. */
 export function agentFor(spec: AgentSpec): Agent {
   switch (spec.kind) {
     case "scripted":

@@ -1,6 +1,6 @@
 /**
- * The command agent: any program of the sandbox image. It gets the brief as JSON on standard input, edits the
- * work tree in its working directory, and says by its exit code whether it is done.
+ * The command agent runs any program of the sandbox image. The program gets the brief as JSON on standard input, edits the
+ * work tree in its working directory, and reports success by exit code 0.
  */
 import type { AgentSpec } from "@antiphon/contracts";
 import { NO_CHANGE } from "../ports.ts";

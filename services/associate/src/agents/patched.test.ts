@@ -11,13 +11,13 @@ function over(files: readonly PatchedFile[]): AgentContext {
   return { dispatch: { base: {} }, trees } as unknown as AgentContext;
 }
 
-describe("a patch that was given", () => {
-  it.each(["new.txt", "old.txt"])("may hold a rename under %s, one of its two names", async (path) => {
+describe("a given patch", () => {
+  it.each(["new.txt", "old.txt"])("may declare a rename under %s, one of its two names", async (path) => {
     const patch = { files: [{ path, diff: RENAME }] };
     expect(await changeOf(patch, over([{ path: "new.txt", from: "old.txt" }]))).toBe(CHANGE);
   });
 
-  it("is refused where it changes a file that it does not declare", async () => {
+  it("is refused when it changes a file that it does not declare", async () => {
     const patch = { files: [{ path: "new.txt", diff: RENAME }] };
     const changed = changeOf(patch, over([{ path: "other.txt", from: null }]));
     await expect(changed).rejects.toMatchObject({ code: "ANT_PATCH_PATH" });

@@ -1,6 +1,6 @@
 /**
- * The replay agent: a recorded session, found by the replay key of RFC 000, so that the same goal, task and seed
- * are answered the same way without a model. Its patch goes the way of any other patch; its transcript is kept.
+ * The replay agent looks up a recorded session by the replay key of RFC 000, so that the same goal, task and seed get the
+ * same answer without a model. The recorded patch is treated like any other patch, and the transcript goes into the evidence.
  */
 import { AntiphonError, replayKey, validate } from "@antiphon/contracts";
 import type { AgentSpec, OCCompileOutput, Patch } from "@antiphon/contracts";
@@ -38,7 +38,7 @@ export function replayAgent(spec: Extract<AgentSpec, { kind: "replay" }>): Agent
   };
 }
 
-/** A recording is `{input, output}` as the OpenCode adapter persists it, or the output alone. */
+/** A recording is `{input, output}`, as the OpenCode adapter stores it, or only the output. */
 function sessionOf(recording: unknown, key: string): { output: OCCompileOutput; patch: Patch } {
   const wrapped = typeof recording === "object" && recording !== null && "output" in recording;
   const output = validate("OCCompileOutput", wrapped ? recording.output : recording);
@@ -47,6 +47,6 @@ function sessionOf(recording: unknown, key: string): { output: OCCompileOutput; 
   const [first] = patch.ok ? [] : patch.errors;
   throw new AntiphonError(
     "ANT_AGENT_FAILED",
-    `the recorded session ${key} is not usable: ${first?.path ?? ""} ${first?.message ?? ""}`,
+    `the recorded session ${key} is invalid: ${first?.path ?? ""} ${first?.message ?? ""}`,
   );
 }

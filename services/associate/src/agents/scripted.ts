@@ -1,9 +1,9 @@
 /**
- * The scripted agent: explicit shell commands, a given Patch.v0, or both (the patch first). No model, no choice:
+ * The scripted agent applies a given Patch.v0, then runs given shell commands; either may be absent. It uses no model, so
  * the same dispatch is done the same way every time.
  *
- * `ask` makes it stop with a question until the dispatch carries answers. `claim: "ok"` makes it a liar that
- * reports success without a check; it exists to prove that the clean room does not believe it.
+ * With `ask` it stops with a question until the dispatch carries answers. With `claim: "ok"` it reports success without
+ * running a check; tests use this to prove that the clean room does not rely on the report.
  */
 import type { AgentSpec } from "@antiphon/contracts";
 import { NO_CHANGE } from "../ports.ts";

@@ -18,7 +18,7 @@ function input(over: Partial<JobInput> = {}): JobInput {
 }
 
 describe("planJob", () => {
-  test("the work comes first and stops at a failure, the checks all run", () => {
+  test("the work comes first and stops at a failure; all checks run", () => {
     const { steps, collectAfter } = planJob(input());
     expect(steps.map(({ id, continueOnFailure }) => [id, continueOnFailure])).toEqual([
       ["work-1", false],
@@ -51,7 +51,7 @@ describe("planJob", () => {
     expect(planJob(input({ dispatch })).checks).toEqual([]);
   });
 
-  test("nothing to run is no step, not even the probe of tools", () => {
+  test("a job without work and checks has no step, not even the probe of tools", () => {
     const { steps, collectAfter } = planJob(input({ work: [], selfVerify: false, probeTools: true }));
     expect([steps, collectAfter]).toEqual([[], null]);
   });
@@ -68,7 +68,7 @@ describe("planJob", () => {
 });
 
 describe("factsOf", () => {
-  test("outcomes are matched to commands by id, and what never ran is left out", () => {
+  test("outcomes are matched to commands by id, and steps that did not run are left out", () => {
     const named = [
       { id: "work-1", command: "a" },
       { id: "work-2", command: "b" },

@@ -1,17 +1,17 @@
 /**
- * The pure plan of an attempt: which commands the sandbox runs, in which order, with what around them.
+ * The plan of an attempt's sandbox job. Pure. The steps in order:
  *
  *   work-1 .. work-n    the agent's commands; the first that fails ends the job
- *   (changes are collected here, so what checks leave behind is not part of the change)
- *   check-1 .. check-n  self-verification; all of them run, whatever the others say
- *   tools               versions of what is installed, for the provenance; once per image
+ *   (changes are collected here, so files that checks leave behind are not part of the change)
+ *   check-1 .. check-n  self-verification; every check runs, even after another one failed
+ *   tools               versions of the installed tools, for the provenance; once per image
  */
 import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
 
 /** One command of an agent. */
 export interface WorkStep {
-  /** As people read it. */
+  /** The command as shown to people. */
   readonly command: string;
   readonly argv: readonly string[];
 }
@@ -38,11 +38,11 @@ export interface JobInput {
   readonly selfVerify: boolean;
   readonly brief: string;
   readonly budgetMs: number;
-  /** Ask the image what is installed. */
+  /** True: add a step that lists the installed tools. */
   readonly probeTools: boolean;
 }
 
-/** Room for the brief in one request: stdin and environment of every step carry it. */
+/** Room for the copies of the brief in one request: each step has it in stdin and in its environment. */
 const BRIEF_ROOM = 512 * 1024;
 /** Linux refuses a single environment string above 128 KiB. */
 const BRIEF_MAX = 96 * 1024;
@@ -60,7 +60,7 @@ export function briefRoom(workSteps: number): number {
   return Math.min(BRIEF_MAX, Math.floor(BRIEF_ROOM / (2 * Math.max(1, workSteps))));
 }
 
-/** The checks of a task; `mode: none` means that nothing is run. */
+/** The checks of a task; none with `mode: none`. */
 export function checksOf(dispatch: DispatchBody): readonly string[] {
   const { mode, commands } = dispatch.task.verify_profile;
   return mode === "none" ? [] : commands;
@@ -106,10 +106,10 @@ export function planJob(input: JobInput): JobPlan {
   };
 }
 
-/** A command that ran, under the name people know it by. */
+/** The outcome of a command, with the command as shown to people. */
 export type CommandFact = Omit<SandboxStepOutcome, "id"> & { readonly command: string };
 
-/** The outcomes of `named` steps, in order; those that never ran are left out. */
+/** The outcomes of the `named` steps, in order; steps that did not run are left out. */
 export function factsOf(named: readonly NamedStep[], outcomes: readonly SandboxStepOutcome[]): CommandFact[] {
   return named.flatMap(({ id, command }) => {
     const outcome = outcomes.find((step) => step.id === id);
@@ -119,7 +119,7 @@ export function factsOf(named: readonly NamedStep[], outcomes: readonly SandboxS
   });
 }
 
-/** The whole attempt's wall time, and what is left of it. */
+/** The time budget of the whole attempt, in milliseconds. */
 export function budgetMsOf(dispatch: DispatchBody): number {
   return Math.min(dispatch.task.time_budget_s, limits.taskTimeBudgetMaxS) * 1000;
 }

@@ -1,4 +1,4 @@
-/** Base trees from object store ANT_REPOS, kept in a local cache, and what git on the trusted side makes of them. */
+/** Base trees from object store ANT_REPOS in a local cache, and the git operations on them, on the trusted side. */
 import { AntiphonError } from "@antiphon/contracts";
 import type { DispatchBody, TreeRef } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
@@ -9,7 +9,7 @@ export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
   const cache = new TreeCache(cacheDir);
   const arriving = new Map<string, Promise<void>>();
 
-  /** One fetch per tree, however many attempts want it. A fetch that failed is forgotten. */
+  /** Fetches each tree once for all attempts that need it. A failed fetch is tried again by the next call. */
   const ensure = (base: TreeRef): Promise<void> => {
     const known = arriving.get(base.tree);
     if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
       return patch === "" ? null : { patch, files };
     },
     check(patch: string, dispatch: DispatchBody): readonly PatchedFile[] {
-      // Protected paths are the clean room's business: it knows the base's tests and what was granted.
+      // Protected paths are checked in the clean room, which knows the base's tests.
       const checked = checkPatch(patch, { scope: dispatch.scope, grants: dispatch.grants });
       if (checked.ok) return checked.files;
       const { code, message, path, rule, line } = checked;

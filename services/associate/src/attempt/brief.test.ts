@@ -17,7 +17,7 @@ function feedback(epoch: number, tail: string): Feedback {
 }
 
 describe("briefJson", () => {
-  test("the agent is told task, goal, epoch, answers and the checks that failed", () => {
+  test("the brief holds task, goal, epoch, answers and the failed checks", () => {
     const dispatch = dispatchOf({
       feedback: [feedback(1, "boom")],
       answers: [{ question: "Which?", answer: "Red" }],

@@ -1,8 +1,8 @@
 /**
- * What an agent in the sandbox is told: the task, what earlier attempts were told off for, and answers.
+ * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, and answers.
  *
- * The same JSON goes to standard input and to ANTIPHON_TASK, so it is bounded: the newest feedback is
- * kept longest, the task itself is never cut.
+ * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The oldest feedback is dropped first;
+ * the task itself is never cut.
  */
 import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
 

@@ -12,12 +12,12 @@ describe("merged", () => {
     expect(both).toEqual({ files: [file("b"), file("a", "2")], deletions: [] });
   });
 
-  test("a file the second removed is gone, and named as removed", () => {
+  test("a file that the second change removed is a deletion", () => {
     const both = merged({ files: [file("a")], deletions: ["x"] }, { files: [], deletions: ["a"] });
     expect(both).toEqual({ files: [], deletions: ["x", "a"] });
   });
 
-  test("a file the first removed and the second wrote again is there", () => {
+  test("a file that the first change removed and the second wrote again is kept", () => {
     const both = merged({ files: [], deletions: ["a"] }, { files: [file("a")], deletions: [] });
     expect(both).toEqual({ files: [file("a")], deletions: [] });
   });

@@ -1,4 +1,4 @@
-/** Two changes made one after the other, as one. */
+/** Combines two successive changes into one. */
 import type { FileMode } from "@antiphon/contracts";
 
 interface Named {
@@ -11,7 +11,7 @@ export interface ChangeOf<F extends Named> {
   readonly deletions: readonly string[];
 }
 
-/** What the second wrote or removed wins over the first; what it wrote again is no longer removed. */
+/** The second change wins: its files and deletions replace those of the first, and a file that it writes is not deleted. */
 export function merged<F extends Named>(first: ChangeOf<F>, second: ChangeOf<F>): ChangeOf<F> {
   const written = new Set(second.files.map((file) => file.path));
   const removed = new Set(second.deletions);

@@ -24,11 +24,11 @@ const step = (id: string, timedOut: boolean) => ({
 });
 
 describe("endingOf", () => {
-  test("a completed job is judged by its steps, not by its ending", () => {
+  test("a completed job is judged by its steps", () => {
     expect(endingOf(outcome({}), STEPS, 1000)).toEqual({ kind: "ran" });
   });
 
-  test("a timeout is the task's budget, and names the command that was killed", () => {
+  test("a timeout means that the task's budget is spent, and names the command that was killed", () => {
     const killed = outcome({
       outcome: "timeout",
       code: "ANT_SANDBOX_TIMEOUT",
@@ -41,14 +41,14 @@ describe("endingOf", () => {
     });
   });
 
-  test("a command that was killed without a word is the first that never ended", () => {
+  test("without a command that timed out, the killed one is the first without an outcome", () => {
     const killed = outcome({ outcome: "timeout", steps: [step("work-1", false)] });
     expect(endingOf(killed, STEPS, 1000)).toMatchObject({
       message: expect.stringContaining("npm test") as string,
     });
   });
 
-  test("the runner's own code is kept, and an unknown one replaced", () => {
+  test("the runner's code is kept, and an unknown code is replaced", () => {
     expect(endingOf(outcome({ outcome: "oom", code: "ANT_SANDBOX_OOM" }), STEPS, 1)).toMatchObject({
       code: "ANT_SANDBOX_OOM",
     });
@@ -75,7 +75,7 @@ describe("isOwnFault", () => {
     "x",
   ])("A5 %s is the infrastructure's", (code) => expect(isOwnFault(code)).toBe(false));
 
-  test("A5 waits longer each time, up to 5 s", () => {
+  test("the delay grows with each try, up to 5 s", () => {
     expect([0, 1, 2, 10, 99].map(retryDelayMs)).toEqual([250, 500, 1000, 5000, 5000]);
   });
 });

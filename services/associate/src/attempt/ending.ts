@@ -1,4 +1,4 @@
-/** How a sandbox's outcome ends an attempt. */
+/** Maps a sandbox's outcome to the ending of an attempt. */
 import { isErrorCode } from "@antiphon/contracts";
 import type { ErrorCode, SandboxOutcome } from "@antiphon/contracts";
 import type { NamedStep } from "./attempt.ts";
@@ -13,8 +13,8 @@ const FALLBACK: Record<Exclude<SandboxOutcome["outcome"], "completed">, ErrorCod
 };
 
 /**
- * `canceled` and `error` reach this only when they will not be tried again. A step's own time limit is what is left
- * of the task's budget, so every timeout is the budget's.
+ * Called for `canceled` and `error` only when the job will not be tried again. The time limit of each step is the rest of
+ * the task's budget, so every timeout means that the budget is spent.
  */
 export function endingOf(outcome: SandboxOutcome, steps: readonly NamedStep[], budgetMs: number): Ending {
   if (outcome.outcome === "completed") return { kind: "ran" };
@@ -29,7 +29,7 @@ export function overBudget(budgetMs: number, command: string | null): Ending {
   return { kind: "stopped", code: "ANT_TASK_TIME_BUDGET", message };
 }
 
-/** The command that was killed: the one that timed out, else the first that never ended. */
+/** The command that was killed: the one that timed out, else the first without an outcome. */
 function commandUnderWay(outcome: SandboxOutcome, steps: readonly NamedStep[]): string | null {
   const killed = outcome.steps.find((step) => step.timedOut)?.id;
   const ended = new Set(outcome.steps.map((step) => step.id));

@@ -1,11 +1,11 @@
 /**
- * Whose fault an error is. The task's or agent's own fault is reported as a failed result and counts as an attempt;
- * everything else is infrastructure: tried again, then abandoned, and held against nobody.
+ * Tells faults of the task or agent from faults of the infrastructure. The former are reported as a failed result and count
+ * as an attempt; the latter are tried again, then abandoned, and do not count.
  */
 import { ERRORS, isErrorCode } from "@antiphon/contracts";
 import type { ErrorCode } from "@antiphon/contracts";
 
-/** Terminal codes that name something only the caller can mend: reported, so that the caller gets to read them. */
+/** Terminal codes for problems that only the caller can fix. They are reported, so that the caller sees them. */
 const CALLERS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_AGENT_UNKNOWN",
   "ANT_EGRESS_HOST",
@@ -28,7 +28,7 @@ export function isOwnFault(code: string): boolean {
   return isErrorCode(code) && ERRORS[code].disposition === "attempt";
 }
 
-/** Delay before the sandbox is asked for again: 250 ms, doubling, at most 5 s. */
+/** The delay before the next try: 250 ms, doubling, at most 5 s. */
 export function retryDelayMs(attempt: number): number {
   return Math.min(5000, 250 * 2 ** Math.min(attempt, 10));
 }

@@ -1,4 +1,4 @@
-/** Changed files as tars in ANT_EVIDENCE_FILES: the way they travel to and from a sandbox. */
+/** Packs changed files into tars in ANT_EVIDENCE_FILES, to move them into and out of a sandbox. */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { FileMode } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";

@@ -1,14 +1,12 @@
 /**
- * The sandbox part of an attempt: one job, run on whichever runner takes it; again when none did.
+ * The sandbox part of an attempt: one job, on any runner that takes it. After an infrastructure fault it is tried again.
  *
- * Invariants:
- *   A14 An attempt has one container at a time (I8): when a runner that was given the job falls silent, nobody knows
- *       whether its container lives, so the attempt is abandoned and the next one has a number of its own. The same
- *       holds for a runner that could not remove it. Any other failure is told when the container is gone.
- *   A16 Where nobody had a sandbox to give in the end, and none was started for the job before, the fault says `outage`:
- *       nothing of the task ever ran. A runner that fell silent with the job is no outage (J7).
- *   A12 Waiting for a sandbox is not counted against the task's budget: its clock runs while its sandbox does. Nobody
- *       waits so long for a free one that the Director takes the claim for lost (D15).
+ * Waiting for a free sandbox does not spend the task's budget. The wait is limited, so that the claim does not expire
+ * meanwhile. A fault says `outage` when no sandbox was available and none was ever started for the job.
+ *
+ * Promises:
+ *   associate/A3 Because a runner that falls silent, or cannot remove its container, may leave that container running, the
+ *     attempt is then abandoned instead of tried again, so an attempt never has two containers at once.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
@@ -18,9 +16,9 @@ import { isOwnFault, retryDelayMs } from "./fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
 import type { AttemptOrder } from "./work.ts";
 
-/** Nobody gave the sandbox a network, so no command was started in it. */
+/** The sandbox got no network, so no command was started in it. */
 const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
-/** Nobody had a sandbox to give. */
+/** No sandbox was available. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set([
   ...NO_NETWORK,
   "ANT_DOCKER_UNREACHABLE",
@@ -28,14 +26,14 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set([
   "ANT_SANDBOX_RUNNER_LOST",
 ]);
 
-/** Everything but what differs from try to try. */
+/** The part of the request that is the same for every try. */
 export type Job = Omit<SandboxRequest, "jobId" | "budgetMs">;
 
-/** Inline files up to this much travel in the request; more goes as a tar through the object store. */
+/** Files up to this size in all are part of the request; larger changes go as a tar through the object store. */
 const INLINE_BYTES = 128 * 1024;
-/** The runner ends a job at its budget and says how; this long after it we stop waiting for its word. */
+/** The runner ends a job at its budget. This long after that, the attempt stops waiting for the outcome. */
 const BUDGET_GRACE_MS = 5000;
-/** After this long without a free sandbox the attempt ends: half of what a claim has beyond its budget. */
+/** The longest wait for a free sandbox: half of the time that a claim has beyond the task's budget. */
 const QUEUE_MS = (limits.claimGraceS * 1000) / 2;
 
 export async function jobOf(
@@ -64,7 +62,7 @@ export async function jobOf(
   };
 }
 
-/** What the task may reach (seed 000), and what its model calls may cost. Nothing asked: no network. */
+/** The task's egress profile (seed 000) and the budget of its model calls. With mode `none` there is no network. */
 function egressOf({ dispatch }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
@@ -75,7 +73,7 @@ function inlineFile({ path, mode, content }: ChangedFile): SandboxRequest["works
   return { path, mode, content: content.toString("base64"), encoding: "base64" };
 }
 
-/** The outcome of the job, or that its budget ran out without one. Throws the fault that kept it from either. */
+/** The outcome of the job, or `over-budget` when the time ran out without one. Throws infrastructure faults. */
 export async function runJob(
   job: Job,
   plan: JobPlan,
@@ -97,23 +95,23 @@ export async function runJob(
     const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stop);
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
-    if (answer.data["mayLive"] === true) throw answer; // A14
+    if (answer.data["mayLive"] === true) throw answer; // associate/A3
     hasBegun ||= answer.data["begun"] === true;
     const now = clock.now();
     if (answer.code === "ANT_SANDBOX_BUSY") {
       if (now - queuedAt > QUEUE_MS) throw givenUp(answer, hasBegun);
-      until += now - askedAt; // A12
+      until += now - askedAt; // waiting is free
       progress("every sandbox is busy; waiting for a free one");
       continue;
     }
     firstFaultAt ??= now;
-    if (now - firstFaultAt > ports.patienceMs || now >= until) throw givenUp(answer, hasBegun); // A5
+    if (now - firstFaultAt > ports.patienceMs || now >= until) throw givenUp(answer, hasBegun); // associate/A5
     progress(`${answer.code}: ${answer.detail}; trying again. ${answer.remedy}`);
     await clock.sleep(retryDelayMs(attempt), stop);
   }
 }
 
-/** A16 */
+/** The fault, marked with `outage` when no part of the job was started. */
 function givenUp(fault: AntiphonError, hasBegun: boolean): AntiphonError {
   const outage = !hasBegun && OUTAGES.has(fault.code);
   return new AntiphonError(fault.code, fault.detail, { data: { ...fault.data, outage }, cause: fault });
@@ -123,15 +121,15 @@ async function runOnce(
   job: Job,
   ports: AttemptPorts,
   leftMs: number,
-  hear: (event: SandboxEvent) => void,
+  onProgress: (event: SandboxEvent) => void,
   stop: AbortSignal,
 ): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
   const budget = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const onEvent = (event: SandboxEvent): void => {
-    // A12: from here on the task's own time is spent.
+    // The task's budget runs from here on.
     if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
-    hear(event);
+    onProgress(event);
   };
   const request: SandboxRequest = {
     ...job,
@@ -151,7 +149,7 @@ async function runOnce(
   }
 }
 
-/** An outcome that is the infrastructure's fault, as that fault. A runner that stops cancels what it has. */
+/** Turns an outcome that is the infrastructure's fault into that fault. A runner that stops cancels its jobs. */
 function faultIn(outcome: SandboxOutcome): SandboxOutcome | AntiphonError {
   const hadSandbox = outcome.meta.containerId !== "";
   if (outcome.outcome === "canceled") {

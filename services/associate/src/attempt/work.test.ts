@@ -12,7 +12,7 @@ const blob = { bucket: "ANT_EVIDENCE_FILES", name: "b", digest: `sha256-${"A".re
 
 type Answer = (request: SandboxRequest, signal: AbortSignal) => Promise<SandboxOutcome>;
 
-/** Every step exits 0 and one file came out. */
+/** Every step exits 0, and one file has changed. */
 const allGood: Answer = (request) =>
   Promise.resolve({
     outcome: "completed",
@@ -37,7 +37,7 @@ interface Driven {
   readonly said: string[];
 }
 
-/** Ports driven by hand; time passes only by sleeping. */
+/** Ports that answer as the test says. Time passes only in `sleep`. */
 function driven(...answers: Answer[]): Driven {
   const requests: SandboxRequest[] = [];
   const stored: string[] = [];
@@ -96,7 +96,7 @@ const go = (world: Driven, dispatch: Partial<DispatchBody> = {}, stop = new Abor
     stop.signal,
   );
 
-/** Every sandbox is taken, so many times for half a minute. */
+/** Every sandbox is busy for the given number of tries, each half a minute long. */
 function busyFor(times: number): Driven {
   const world = driven(allGood);
   let asked = 0;
@@ -113,7 +113,7 @@ function busyFor(times: number): Driven {
 const lost: Answer = () => Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
 
 describe("carryOut", () => {
-  test("A10 work that goes well is reported with its patch and evidence", async () => {
+  test("associate/A6: successful work is reported with its patch and stored evidence", async () => {
     const world = driven(allGood);
     const end = await go(world);
     expect(end).toMatchObject({
@@ -129,7 +129,7 @@ describe("carryOut", () => {
     });
   });
 
-  test("A5 a runner that is not there is asked for again under a new job id, and the budget shrinks meanwhile", async () => {
+  test("associate/A5: without a runner the job is tried again under a new id, and the budget shrinks meanwhile", async () => {
     const world = driven(lost, lost, allGood);
     expect(await go(world)).toMatchObject({ kind: "reported", body: { result: { status: "ok" } } });
     expect(world.requests.map((request) => request.jobId)).toEqual(["job_1", "job_2", "job_3"]);
@@ -137,7 +137,7 @@ describe("carryOut", () => {
     expect(world.said.some((line) => line.startsWith("ANT_SANDBOX_RUNNER_LOST"))).toBe(true);
   });
 
-  test("A14 a runner that fell silent with the job may still have its container: the attempt is not tried again", async () => {
+  test("associate/A3: an attempt whose runner fell silent with the job is not tried again", async () => {
     const silent: Answer = () =>
       Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }));
     const world = driven(silent, allGood);
@@ -145,7 +145,7 @@ describe("carryOut", () => {
     expect(world.requests).toHaveLength(1);
   });
 
-  test("A14 a container that could not be removed may still live: the attempt is not tried again", async () => {
+  test("associate/A3: an attempt whose container could not be removed is not tried again", async () => {
     const left: Answer = async (request, signal) => ({
       ...(await allGood(request, signal)),
       outcome: "error",
@@ -157,13 +157,13 @@ describe("carryOut", () => {
     expect(world.requests).toHaveLength(1);
   });
 
-  test("A5 infrastructure that stays away is abandoned when patience is used up", async () => {
+  test("associate/A5: an infrastructure fault that lasts longer than the patience abandons the attempt", async () => {
     const world = driven(lost);
     expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
     expect(world.stored).toEqual([]);
   });
 
-  test("A5 an engine that is down is the runner's outcome `error`, and waited out too", async () => {
+  test("an engine that is down, which the runner reports as outcome `error`, is tried again too", async () => {
     const down: Answer = async (request, signal) => ({
       ...(await allGood(request, signal)),
       outcome: "error",
@@ -178,7 +178,7 @@ describe("carryOut", () => {
     expect(await go(driven(down))).toMatchObject({ kind: "abandoned", code: "ANT_DOCKER_UNREACHABLE" });
   });
 
-  test("A16 what no sandbox was to be had for says so; what one was started for, or may have been, does not", async () => {
+  test("an attempt is an outage only when no sandbox was available and none may have been started for it", async () => {
     const ended = (code: string, containerId = ""): Answer => {
       return async (request, signal) => {
         const outcome = await allGood(request, signal);
@@ -201,14 +201,14 @@ describe("carryOut", () => {
     expect(await outageOf(ended("ANT_DOCKER_UNREACHABLE", "c1"), lost)).toBe(false);
   });
 
-  test("A5 what will not get better is abandoned without asking again", async () => {
+  test("a fault that is not worth a retry abandons the attempt at once", async () => {
     const gone: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
     const world = driven(gone);
     expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_BLOB_MISSING" });
     expect(world.requests).toHaveLength(1);
   });
 
-  test("A5 a runner that stops in the middle is no cancel of ours: another one is asked", async () => {
+  test("a job that its runner canceled while stopping is tried again on another runner", async () => {
     const stopping: Answer = async (request, signal) => ({
       ...(await allGood(request, signal)),
       outcome: "canceled",
@@ -220,20 +220,20 @@ describe("carryOut", () => {
     });
   });
 
-  test("A12 waiting for a free sandbox does not shorten the task's budget", async () => {
+  test("waiting for a free sandbox does not shorten the task's budget", async () => {
     const world = busyFor(1);
     expect(await go(world)).toMatchObject({ kind: "reported" });
     expect(world.requests[0]?.budgetMs).toBe(60_000);
   });
 
-  test("A12 A16 nobody waits for a free sandbox until the claim is taken for lost: it ends as an outage before", async () => {
+  test("waiting for a free sandbox ends as an outage before the claim expires", async () => {
     const world = busyFor(20);
     const end = await go(world);
     expect(end).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_BUSY", outage: true });
     expect(world.ports.clock.now()).toBeLessThan(limits.claimGraceS * 1000);
   });
 
-  test("A5 a refusal of the runner is reported at once: asking again changes nothing", async () => {
+  test("a refusal by the runner is reported at once, without a retry", async () => {
     const refused: Answer = async (request, signal) => ({
       ...(await allGood(request, signal)),
       outcome: "refused",
@@ -250,7 +250,7 @@ describe("carryOut", () => {
   });
 
   test.each<StopReason>(["canceled", "fenced", "draining"])(
-    "A4 an attempt told to stop (%s) stores and reports nothing",
+    "an attempt that is stopped (%s) stores and reports nothing",
     async (why) => {
       const stop = new AbortController();
       const world = driven((_request, signal) => {
@@ -262,7 +262,7 @@ describe("carryOut", () => {
     },
   );
 
-  test("A15 a stopped attempt says when its container may still live", async () => {
+  test("associate/A3: a stopped attempt says when its container may still be running", async () => {
     const stop = new AbortController();
     const world = driven(() => {
       stop.abort("fenced");
@@ -277,7 +277,7 @@ describe("carryOut", () => {
     });
   });
 
-  test("A4 a stop that comes while the evidence is stored keeps the report back", async () => {
+  test("associate/A4: an attempt that is stopped while its evidence is stored reports nothing", async () => {
     const stop = new AbortController();
     const world = driven(allGood);
     const publish = world.ports.evidence.publish.bind(world.ports.evidence);
@@ -294,7 +294,7 @@ describe("carryOut", () => {
     expect(await go({ ...world, ports }, {}, stop)).toEqual({ kind: "stopped", why: "fenced" });
   });
 
-  test("evidence that cannot be stored is the infrastructure's fault", async () => {
+  test("evidence that cannot be stored is an infrastructure fault", async () => {
     const world = driven(allGood);
     const evidence = {
       ...world.ports.evidence,
@@ -306,7 +306,7 @@ describe("carryOut", () => {
     });
   });
 
-  test("an agent of an unknown kind, or a task of one, is reported with its code", async () => {
+  test("an agent or a task of an unknown kind is reported with its code", async () => {
     const agent = { kind: "telepathy" } as unknown as DispatchBody["agent"];
     expect(await go(driven(allGood), { agent })).toMatchObject({
       kind: "reported",
@@ -318,14 +318,14 @@ describe("carryOut", () => {
     });
   });
 
-  test("a question costs no sandbox", async () => {
+  test("a question needs no sandbox", async () => {
     const world = driven(allGood);
     const end = await go(world, { agent: { kind: "scripted", ask: "Which?" } });
     expect(end).toMatchObject({ body: { result: { status: "needs_input", questions: ["Which?"] } } });
     expect(world.requests).toEqual([]);
   });
 
-  test("the tools of an image are asked for once", async () => {
+  test("the tools of an image are probed once", async () => {
     const world = driven(allGood);
     await go(world);
     await go(world);
@@ -336,7 +336,7 @@ describe("carryOut", () => {
     expect(world.ports.tools.get("")).toEqual(["git 2"]);
   });
 
-  test("a large patch travels as a tar, a small one in the request", async () => {
+  test("a large patch is sent as a tar, a small one in the request", async () => {
     const patch = { files: [{ path: "big", diff: "--- /dev/null\n+++ b/big\n@@ -0,0 +1 @@\n+x\n" }] };
     for (const [size, overlay] of [
       [10, null],

@@ -1,12 +1,11 @@
 /**
- * One attempt, carried out: context -> agent -> sandbox (work, then self-verification) -> diff -> evidence.
+ * Carries out one attempt: context -> agent -> sandbox (work, then self-verification) -> diff -> evidence.
  *
- * It is told to stop by a signal whose reason says why; it then ends without a report. Otherwise it ends with a
- * report, or with the infrastructure fault that kept it from one.
+ * It ends with a report, with the infrastructure fault that prevented one, or, when its signal aborts, without either.
  *
- * Invariants:
- *   A5  A fault of the infrastructure is never reported as a fault of the task: it is tried again while there is
- *       patience and budget, then abandoned.
+ * Promises:
+ *   associate/A5 Because a fault of the infrastructure says nothing about the task, it is tried again while patience and
+ *     budget last and then abandoned, and is never reported as a failure of the task.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
@@ -36,7 +35,7 @@ export type AttemptEnd =
   | { readonly kind: "abandoned"; readonly code: string; readonly message: string; readonly outage?: true }
   | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
 
-/** A container of the attempt that nobody confirmed to be gone: what was heard of it last. */
+/** The last fault of a container that is not confirmed to be gone. */
 export interface LeftBehind {
   readonly code: string;
   readonly message: string;
@@ -56,10 +55,10 @@ export async function carryOut(
     const { code, detail, data } = AntiphonError.from(thrown);
     const message = detail.slice(0, 2048);
     if (stop.aborted) {
-      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // A14
+      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // associate/A3
     }
     ports.log.warn({ err: thrown, code, run: order.runId, epoch: order.epoch }, "attempt abandoned");
-    return { kind: "abandoned", code, message, ...(data["outage"] === true ? { outage: true } : {}) }; // A5, A16
+    return { kind: "abandoned", code, message, ...(data["outage"] === true ? { outage: true } : {}) }; // associate/A5
   }
 }
 
@@ -73,12 +72,12 @@ async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSi
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
   try {
     if (dispatch.task.kind === "git") {
-      throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", "no agent here does git tasks");
+      throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", "no agent can do git tasks");
     }
-    // The tree is wanted for the diff at the end; fetching it meanwhile costs no time.
+    // The diff at the end needs the tree; fetching it now overlaps with the sandbox's work.
     ports.trees
       .ensure(dispatch.base, stop)
-      .catch((error: unknown) => ports.log.debug({ err: error }, "early fetch"));
+      .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
     const { trees, recordings } = ports;
     const prepared = await agentFor(dispatch.agent).prepare({
       dispatch,
@@ -91,7 +90,7 @@ async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSi
     return await inSandbox(order, ports, prepared, deadlineMs, stop);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
-    if (stop.aborted || !isOwnFault(code)) throw thrown; // A5
+    if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
     return { ...nothing, ending: { kind: "stopped", code, message: detail } };
   }
 }

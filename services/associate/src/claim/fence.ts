@@ -1,9 +1,9 @@
 /**
- * Self-fencing: an Associate that cannot prove it still holds its claim must stop before somebody else starts.
+ * Self-fencing: an Associate that cannot prove that it still holds its claim must stop before another one starts.
  *
- * A claim lives as long as the server hears heartbeats. A request answered by the server proves that the
- * heartbeats sent before it arrived; the proof is as old as the moment the request was *sent*. When the newest
- * proof is older than the ack wait, the dispatch may have been delivered to another Associate.
+ * A claim lives as long as the server receives heartbeats. An answer from the server proves that the heartbeats sent before
+ * the request have arrived, so the proof dates from the moment when the request was *sent*. When the newest proof is older
+ * than the ack wait, the dispatch may have been delivered to another Associate.
  */
 export interface Fence {
   readonly ackWaitMs: number;
@@ -11,7 +11,7 @@ export interface Fence {
   readonly provenAtMs: number;
 }
 
-/** A proof never makes the fence older, whatever order answers arrive in. */
+/** Keeps the newer proof, since answers may arrive in any order. */
 export function proven(fence: Fence, sentAtMs: number): Fence {
   return sentAtMs > fence.provenAtMs ? { ...fence, provenAtMs: sentAtMs } : fence;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-/** Work that ends when the test says so, and how much of it is under way. */
+/** Work that ends when the test releases it, and a count of the work under way. */
 function byHand() {
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const seen = { atOnce: 0, most: 0, begun: [] as string[] };
@@ -19,7 +19,7 @@ function byHand() {
   return { ends, seen, work };
 }
 
-test("A1 three deliveries of one attempt to one process are handled one after the other, a failed one too", async () => {
+test("associate/A1: three deliveries of one attempt to one process are handled one after the other, even after a failure", async () => {
   const inTurn = oneAtATime();
   const { ends, seen, work } = byHand();
   const all = ["a", "b", "c"].map((name) => inTurn("attempt", work(name)).catch(String));
@@ -33,7 +33,7 @@ test("A1 three deliveries of one attempt to one process are handled one after th
   expect(seen).toMatchObject({ most: 1, begun: ["a", "b", "c"] });
 });
 
-test("other attempts do not wait", async () => {
+test("deliveries of other attempts do not wait", async () => {
   const inTurn = oneAtATime();
   const { ends, work } = byHand();
   const both = ["one", "other"].map((key) => inTurn(key, work(key)));

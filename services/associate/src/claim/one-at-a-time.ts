@@ -1,6 +1,6 @@
 /**
- * Work under one key, one piece after the other in the order it was asked for, however many wait. Another key's work is
- * not waited for, and a piece that fails fails alone.
+ * Runs the work of one key in the order of the calls, one piece at a time. Different keys run concurrently, and a failure
+ * affects only its own call.
  */
 export type OneAtATime = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 

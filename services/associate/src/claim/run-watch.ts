@@ -1,14 +1,12 @@
 /**
- * Watches over one attempt while it runs, and says when it has to stop and why.
+ * Watches one attempt while it runs, and stops it when its run is over or its claim may be lost. A `cancel` or `closed`
+ * record is looked for every limits.claimHeartbeatMs, and at once on a hint.
  *
- * Lifecycle: watching -> stopped (the signal aborted, with the reason) or released (the attempt ended by itself).
+ * Lifecycle: watching -> stopped (the signal aborted, with the reason) | released (the attempt ended by itself).
  *
- * Invariants:
- *   A3 A canceled run stops: the `cancel` record is looked for every limits.claimHeartbeatMs, and at once on a hint.
- *      A run that was closed counts as well: nobody waits for the attempt any more.
- *   A4 Self-fencing: without a proof that the server heard from us for longer than the ack wait, the attempt stops,
- *      because its dispatch may have been delivered to somebody else. A process that was stopped (SIGSTOP) and
- *      goes on finds that out at its first tick, before it does anything else.
+ * Promises:
+ *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
+ *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
  */
 import { limits, subjects } from "@antiphon/contracts";
 import type { ControlHint } from "@antiphon/contracts";
@@ -22,13 +20,13 @@ export interface RunWatch {
   /** Aborts with a StopReason. */
   readonly signal: AbortSignal;
   stop(why: StopReason): void;
-  /** Ends the watch without stopping anything. */
+  /** Ends the watch without stopping the attempt. */
   release(): void;
 }
 
 const TICK_MS = 250;
 
-/** Whether a run still wants results. */
+/** Whether a run was canceled or closed. */
 export async function isOver(journal: Journal, runId: string): Promise<boolean> {
   return (await journal.read(runId, ["cancel", "closed"])).length > 0;
 }
@@ -65,11 +63,12 @@ export function watchRun(
         isOver(journal, runId),
         journal.find("result", runId, taskId, epoch),
       ]);
-      fence = proven(fence, sentAtMs); // A4
-      if (over) stop("canceled"); // A3
-      if (result !== null) stop("fenced"); // A4: somebody ended the attempt, for example because its time was over
+      fence = proven(fence, sentAtMs); // associate/A4
+      if (over) stop("canceled");
+      // associate/A4: another process recorded the result, for example because the claim expired.
+      if (result !== null) stop("fenced");
     } catch (error) {
-      log.debug({ err: error, run: runId }, "no word from the journal");
+      log.debug({ err: error, run: runId }, "could not read the journal");
     } finally {
       asking = false;
     }
@@ -77,12 +76,12 @@ export function watchRun(
   const tick = (): void => {
     const now = performance.now();
     if (isLost(fence, now))
-      stop("fenced"); // A4: before anything else
+      stop("fenced"); // associate/A4: checked before any other action
     else if (now - askedAtMs >= limits.claimHeartbeatMs) void ask();
   };
   const timer = setInterval(tick, TICK_MS);
   const stopListening = listen<ControlHint>(bus, subjects.control(runId), (hint) => {
-    if (hint.kind === "cancel") void ask(); // A3: a hint, so the record decides
+    if (hint.kind === "cancel") void ask(); // only a hint: the record decides
   });
   return { signal: abort.signal, stop, release };
 }

@@ -1,16 +1,13 @@
 /**
- * One delivery of a dispatch, from the claim to its recorded end.
+ * Handles one delivery of a dispatch, from the claim to the recorded result.
  *
- * States: delivered -> claimed -> working -> recorded, or left alone (somebody else's, over).
+ * Lifecycle: delivered -> claimed -> working -> recorded | left alone (claimed by another process, or the run is over).
  *
- * Invariants:
- *   A1  One attempt, one holder: work starts only when the claim register holds this process's own claim (J4).
- *   A2  One attempt, one ending: the result register takes one word; ours may be refused, and then somebody saw
- *       our claim lapse. Nothing is written after that (I7).
- *   A11 A dispatch is acknowledged only when nothing about it is left to do: its ending is recorded, or its run is
- *       over. A fenced attempt is handed back, never acknowledged: its ack could swallow the redelivery.
- *   A15 A fenced attempt whose container may still live is not taken up again, not by this process either, which still
- *       holds the claim: it is recorded as abandoned, and the next attempt has a number and a container of its own (I8).
+ * Promises:
+ *   associate/A1 Because a claim is a compare-and-set in the journal and work starts only when it names this process, at
+ *     most one Associate ever works on an attempt.
+ *   associate/A2 Because the journal accepts one result per attempt, and a dispatch is acknowledged only when that result
+ *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
@@ -18,12 +15,12 @@ import type { AppendResult, Bus, Delivery, Journal, Logger, Outcome } from "@ant
 import { isOver, watchRun } from "./run-watch.ts";
 import { claimStep } from "./claim.ts";
 import type { ClaimAnswer } from "./claim.ts";
-import { storeLastWord } from "./last-word.ts";
+import { storeResult } from "./result-writer.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptEnd } from "../attempt/work.ts";
 
-/** One attempt, addressed. */
+/** One attempt, with its address in the run. */
 export interface Attempt {
   readonly runId: string;
   readonly taskId: string;
@@ -33,13 +30,13 @@ export interface Attempt {
 }
 
 /**
- * After this long a dispatch that somebody else may still hold is looked at again. It is longer than the pause between
- * two heartbeats of a holder (a third of the ack wait), and a heartbeat takes a delayed redelivery back: a live
- * holder is left in peace, a dead one is found out.
+ * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
+ * heartbeats (a third of the ack wait), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
+ * only when its holder is dead.
  */
 const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
-/** A stopping process gives its last word this long to be stored, then hands the dispatch back. */
-const LAST_WORD_MS = 3000;
+/** A stopping process tries this long to store the result, then hands the dispatch back. */
+const RESULT_GRACE_MS = 3000;
 
 export interface Settling {
   readonly attempt: Attempt;
@@ -66,19 +63,20 @@ export async function settle(job: Settling): Promise<Outcome> {
       return { kind: "done" };
     case "wait":
       return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
-    case "lapse":
+    case "expired":
       return await record(job, held, { kind: "lapsed", observer: identity.associate, holder: step.holder });
-    case "work": // A1
+    case "work": // associate/A1
       ports.progress(`taken by ${identity.associate} (attempt ${epoch})`);
       return await recordEnd(job, held, await worked(job));
   }
 }
 
 /**
- * Puts our word into the claim register; null: nothing is left to do. A dispatch that directly follows a record was made by
- * a Director that knew all of the run, so no cancel stands before it; and when it comes for the first time it is mostly
- * the run's last record, so that none stands behind it and nobody has ended it: the claim itself asks for that. Otherwise
- * it is looked for.
+ * Appends the claim. Null: the run or the attempt is over, so nothing is left to do.
+ *
+ * The Director knew the whole run when it wrote a dispatch with `after`, so no cancel precedes that dispatch. On its first
+ * delivery such a dispatch is usually the run's last record, so the claim is appended on the condition that it still is.
+ * Otherwise the journal is searched for a cancel or a result first.
  */
 async function claimed({ attempt, delivery, journal, identity }: Settling): Promise<AppendResult | null> {
   const { runId, taskId, epoch, cause } = attempt;
@@ -100,9 +98,9 @@ function holderOf(record: StoredRecord): string {
 }
 
 /**
- * Works under watch: cancel, lost heartbeat and shutdown all stop the sandbox first. A process that shuts down does not
- * wait for the runner to confirm it: its last word has to be stored while there is a connection, and a container whose
- * cancel got lost is killed by the runner for want of a sign of life.
+ * Carries out the attempt under a watch: a cancel, a lost heartbeat and a shutdown each stop the sandbox first. A process
+ * that shuts down does not wait for the runner to confirm the stop, because it must store the result while it has a
+ * connection. If the cancel was lost, the runner kills the container when the signs of life stop.
  */
 async function worked({
   attempt,
@@ -155,45 +153,46 @@ async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): P
       return { kind: "done" }; // the Director closes the run by itself
     case "fenced":
       if (end.left !== undefined)
-        return await record(job, claim, { kind: "abandoned", associate, ...end.left }); // A15
-      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" }; // A11
+        return await record(job, claim, { kind: "abandoned", associate, ...end.left }); // associate/A3
+      // associate/A2: an ack could cancel the redelivery to another Associate.
+      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
     case "draining":
       return await record(job, claim, {
         kind: "abandoned",
         associate,
         code: "ANT_ASSOCIATE_DRAINING",
-        message: "the Associate was stopped before the attempt was over",
+        message: "the Associate was stopped before the attempt ended",
       });
   }
 }
 
-/** The last word about an attempt (A2). A stopping process waits for it only so long; the throw hands it back. */
+/** Records the result of an attempt, or hands the dispatch back when the result cannot be stored. */
 async function record(job: Settling, claim: StoredRecord, body: ResultBody): Promise<Outcome> {
   const { attempt, journal, delivery, identity, ports, log } = job;
   const { runId, taskId, epoch } = attempt;
-  const lastWord = new AbortController();
-  const onShutdown = (): void => void setTimeout(() => lastWord.abort(), LAST_WORD_MS).unref();
+  const giveUp = new AbortController();
+  const onShutdown = (): void => void setTimeout(() => giveUp.abort(), RESULT_GRACE_MS).unref();
   delivery.signal.addEventListener("abort", onShutdown, { once: true });
   if (delivery.signal.aborted) onShutdown();
   try {
     const cause = { seq: claim.seq, digest: claim.digest };
-    const done = await storeLastWord(body, {
+    const done = await storeResult(body, {
       associate: identity.associate,
       clock: ports.clock,
       log,
-      signal: lastWord.signal,
-      append: (word) =>
+      signal: giveUp.signal,
+      append: (result) =>
         journal.append(
-          { type: "result", runId, taskId, epoch, cause, body: word },
-          { signal: lastWord.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
+          { type: "result", runId, taskId, epoch, cause, body: result },
+          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
         ),
     });
     const at = { run: runId, task: taskId, epoch, result: body.kind };
     if (done.kind === "conflict") {
       log.warn(
         { ...at, code: "ANT_CLAIM_LOST", seq: done.existing.seq },
-        "somebody else settled this attempt",
-      ); // A2
+        "another process recorded the result of this attempt",
+      ); // associate/A2
     }
     return { kind: "done" };
   } catch (thrown) {

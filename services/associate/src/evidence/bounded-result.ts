@@ -1,11 +1,11 @@
-/** A report that fits one journal record, however much the attempt wrote (A9). */
+/** Cuts a report so that it fits one journal record, however much the attempt wrote. */
 import type { AssociateResult } from "@antiphon/contracts";
 
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 /**
- * The report cut to `maxBytes` (A9). What is left out is in the evidence bundle: first the diff goes, then long
- * lists and texts are cut.
+ * The report cut to `maxBytes`: the diff is dropped first, then long lists and texts are cut. The evidence bundle has the
+ * full versions.
  */
 export function boundResult(result: AssociateResult, maxBytes: number): AssociateResult {
   if (bytesOf(result) <= maxBytes) return result;
@@ -25,7 +25,7 @@ export function boundResult(result: AssociateResult, maxBytes: number): Associat
   return { ...trimmed, commands_run: withinBytes(trimmed.commands_run, maxBytes / 4) };
 }
 
-/** As many leading items as fit. */
+/** The leading items that fit into `maxBytes`. */
 export function withinBytes<T>(items: readonly T[], maxBytes: number): T[] {
   let left = maxBytes;
   return items.filter((item) => (left -= bytesOf(item) + 1) >= 0);

@@ -21,7 +21,7 @@ const provenance: Provenance = {
 };
 
 describe("filesOf", () => {
-  test("A10 the bundle has the paths of seed 001, and no empty log", () => {
+  test("the bundle has the paths of seed 001, and no empty log", () => {
     const facts = factsWith({
       checks: [ran("a", 0), ran("b", 1, { stdout: output("out"), stderr: output("err") })],
     });
@@ -40,19 +40,19 @@ describe("filesOf", () => {
     ]);
   });
 
-  test("A10 output the sandbox-runner stored already is referred to, not stored again", () => {
+  test("output that the sandbox-runner has stored is referred to, not stored again", () => {
     const facts = factsWith({ checks: [ran("a", 0, { stdout: { ...output("tail"), blob } })] });
     expect(filesOf(facts, provenance)).toContainEqual({ path: "checks/1.stdout.txt", blob });
   });
 
-  test("A10 an attempt that changed nothing has no diff.patch", () => {
+  test("an attempt that changed nothing has no diff.patch", () => {
     expect(filesOf(factsWith({ change: null }), provenance).map((file) => file.path)).not.toContain(
       "diff.patch",
     );
   });
 });
 
-test("A10 the manifest is valid, sorted by path, and says what the report says", () => {
+test("the manifest is valid, sorted by path, and agrees with the report", () => {
   const facts = factsWith();
   const files: EvidenceFile[] = ["provenance/tools.json", "checks/1.stdout.txt", "diff.patch"].map(
     (path) => ({ path, blob }),

@@ -1,6 +1,6 @@
 /**
  * The evidence bundle of an attempt (seed 001), as a list of files: `diff.patch`, `checks/<n>.stdout.txt`,
- * `work/<n>.stdout.txt`, `provenance/*`. Pure: the shell stores the texts, this names them.
+ * `work/<n>.stdout.txt`, `provenance/*`. Pure: evidence-store.ts stores the files.
  */
 import type {
   BlobRef,
@@ -14,17 +14,17 @@ import { withinBytes } from "./bounded-result.ts";
 import type { AttemptFacts, Report } from "./report.ts";
 import { logPath } from "./verification.ts";
 
-/** A file of the bundle: stored already (large output of the sandbox), or text still to be stored. */
+/** A file of the bundle: a stored blob (large output of the sandbox), or a text to store. */
 export type BundleFile =
   { readonly path: string; readonly blob: BlobRef } | { readonly path: string; readonly text: string };
 
 export interface Provenance {
-  /** Where it ran; null when no sandbox was needed. */
+  /** The agent's kind, and the sandbox it ran in; `sandbox` is null when no sandbox was needed. */
   readonly environment: Readonly<Record<string, unknown>>;
   readonly tools: readonly string[];
   readonly git: Readonly<Record<string, unknown>>;
   readonly transcript: string | null;
-  /** What went through the egress gateway; null: it had no network. */
+  /** The report of the egress gateway; null: the sandbox had no network. */
   readonly egress: EgressReport | null;
 }
 
@@ -45,7 +45,7 @@ export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile
   return files;
 }
 
-/** The request log, and each model call with its answer, so that a later run can replay them. */
+/** The request log, and the recording of each model call, so that a later run can replay the calls. */
 function networkOf(report: EgressReport | null): BundleFile[] {
   if (report === null) return [];
   const { log, recordings, ...totals } = report;
@@ -82,7 +82,7 @@ export function checksOfBundle(checks: readonly CommandFact[]): EvidenceCheck[] 
   }));
 }
 
-/** The manifest is one KV document; a change of more names than this is told in full by `diff.patch`. */
+/** Bound of the file list, since the manifest is one KV document. `diff.patch` names all changed files. */
 const LISTED_BYTES = 256 * 1024;
 
 export interface ManifestInput {

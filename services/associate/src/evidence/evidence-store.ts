@@ -1,4 +1,4 @@
-/** Evidence in the standard object store and KV layout: files by content, the manifest under the attempt's key. */
+/** Stores evidence: the files in the object store under their digests, the manifest in KV under the attempt's key. */
 import { digestOfJson, keys } from "@antiphon/contracts";
 import type { EvidenceFile } from "@antiphon/contracts";
 import type { Blobs, Kv } from "@antiphon/runtime";
@@ -15,7 +15,7 @@ export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
       ),
     async publish(manifest) {
       const key = keys.evidence(manifest.run_id, manifest.task_id, manifest.epoch);
-      // Only the holder of the claim writes this key; a second delivery to it writes the same attempt again.
+      // Only the holder of the claim writes this key; after a second delivery it writes the same attempt again.
       await manifests.put(key, manifest);
       return { key, digest: digestOfJson(manifest) };
     },

@@ -1,9 +1,9 @@
 /**
- * The end of an attempt: what happened becomes a diff, an evidence bundle and a report.
+ * The end of an attempt: makes the diff, the evidence bundle and the report.
  *
- * Invariants:
- *   A10 The evidence is stored before the report that refers to it.
- *   S5  The diff is made on the trusted side, from files; nothing the sandbox says about git is read.
+ * Promises:
+ *   associate/A6 Because the diff is made outside the sandbox from collected files, and the evidence is stored before the
+ *     report that refers to it, a sandbox cannot forge its diff and a report never points at missing evidence.
  */
 import { limits } from "@antiphon/contracts";
 import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
@@ -18,12 +18,12 @@ import { isEmpty } from "../ports.ts";
 import type { AttemptPorts, Change, Diff, Preparation } from "../ports.ts";
 import type { AttemptOrder } from "../attempt/work.ts";
 
-/** Of one journal record, so that the envelope and the references fit beside it. */
+/** The largest report: one journal record, less room for its envelope and the references. */
 const RESULT_BYTES = limits.messageBytes - 16 * 1024;
 
 export type Work = Extract<Preparation, { kind: "work" }>;
 
-/** What happened, before anything is made of it. */
+/** The facts of an attempt that has ended. */
 export interface Ran {
   readonly ending: Ending;
   readonly plan: JobPlan | null;
@@ -32,14 +32,14 @@ export interface Ran {
   readonly work: Work | null;
 }
 
-/** Turns what happened into the stored evidence and the report that points at it (A10). */
+/** Stores the evidence, then returns the report that refers to it. */
 export async function reported(
   order: AttemptOrder,
   ports: AttemptPorts,
   ran: Ran,
 ): Promise<Extract<ResultBody, { kind: "reported" }>> {
   const { dispatch, runId, epoch, associate } = order;
-  const diff = isEmpty(ran.change) ? null : await ports.trees.diff(dispatch.base, ran.change); // S5
+  const diff = isEmpty(ran.change) ? null : await ports.trees.diff(dispatch.base, ran.change); // associate/A6
   const facts = factsFor(dispatch, ran, diff);
   const report = reportOf(facts);
   const files = await ports.evidence.store(filesOf(facts, provenanceOf(order, ports, ran)));
@@ -52,7 +52,7 @@ export async function reported(
     report,
     files,
   });
-  const evidence = await ports.evidence.publish(manifest); // A10
+  const evidence = await ports.evidence.publish(manifest); // associate/A6
   ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
   return {
     kind: "reported",
@@ -85,7 +85,7 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
   const { dispatch } = order;
   const meta = ran.outcome?.meta ?? null;
   return {
-    // Who, for what and when is in the manifest and its record; what is the same for many attempts is stored once.
+    // The manifest has the ids and times. Without them, this file is equal for many attempts and is stored once.
     environment: { agent: dispatch.agent.kind, sandbox: meta },
     tools: meta === null ? [] : (ports.tools.get(dispatch.image ?? "") ?? []),
     git: {

@@ -7,7 +7,7 @@ import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
 
 describe("reportOf", () => {
-  test("A6 work and checks that pass are reported ok, with paths into the evidence", () => {
+  test("work and checks that pass are reported ok, with paths into the evidence", () => {
     const { result, code, decision } = reportOf(factsWith());
     expect(validate("AssociateResult", result)).toMatchObject({ ok: true });
     expect(result).toMatchObject({
@@ -24,7 +24,7 @@ describe("reportOf", () => {
     expect([code, decision]).toEqual([null, "propose"]);
   });
 
-  test("A6 a failed check makes the result failed and quotes what the check said", () => {
+  test("a failed check makes the result failed, with a quote of the check's output", () => {
     const failed = ran("npm test", 1, { stderr: output("1 test failed\n") });
     const { result, code, decision } = reportOf(
       factsWith({
@@ -38,20 +38,20 @@ describe("reportOf", () => {
     expect([code, decision]).toEqual(["ANT_VERIFY_SELF_FAILED", "fail"]);
   });
 
-  test("A6 a command that fails is named before a check that fails", () => {
+  test("a failed command is named rather than a failed check", () => {
     const { code, result } = reportOf(factsWith({ work: [ran("make", 2)], checks: [ran("npm test", 1)] }));
     expect(code).toBe("ANT_AGENT_FAILED");
     expect(result.summary).toContain("`make` exited 2");
   });
 
-  test.each(["run", "inspect"] as const)("A6 a %s task that changes files is failed", (kind) => {
+  test.each(["run", "inspect"] as const)("a %s task that changes files is failed", (kind) => {
     const { code, result } = reportOf(factsWith({ kind }));
     expect(code).toBe("ANT_TASK_MODIFIED_FILES");
     expect(result.summary).toContain("hello.txt");
     expect(reportOf(factsWith({ kind, change: null })).result.status).toBe("ok");
   });
 
-  test("A6 an attempt that ran out of time is failed with a next step", () => {
+  test("an attempt that ran out of time is failed, with a next step", () => {
     const ending: Ending = { kind: "stopped", code: "ANT_TASK_TIME_BUDGET", message: "killed after 60 s" };
     const { code, result } = reportOf(factsWith({ ending, checks: [], change: null }));
     expect(code).toBe("ANT_TASK_TIME_BUDGET");
@@ -59,7 +59,7 @@ describe("reportOf", () => {
     expect(result.suggested_next).toContain("time_budget_s");
   });
 
-  test("A7 a question makes needs_input, and nothing else does", () => {
+  test("a question makes the status needs_input, and nothing else does", () => {
     const { result, decision } = reportOf(
       factsWith({
         ending: { kind: "asks", questions: ["Which colour?"] },
@@ -72,7 +72,7 @@ describe("reportOf", () => {
     expect(decision).toBe("needs_input");
   });
 
-  test("A8 without a check the verification is unknown, not passed", () => {
+  test("without a check the verification is unknown, not passed", () => {
     const { result } = reportOf(factsWith({ checks: [], verify: { mode: "smoke", commands: [] } }));
     expect(result).toMatchObject({
       status: "ok",
@@ -80,14 +80,14 @@ describe("reportOf", () => {
     });
   });
 
-  test("A8 a check that never ran leaves the verification unknown", () => {
+  test("a check that did not run leaves the verification unknown", () => {
     const { result } = reportOf(
       factsWith({ verify: { mode: "smoke", commands: ["sh check.sh", "npm test"] } }),
     );
     expect(result.verify.status).toBe("unknown");
   });
 
-  test("A8 an agent that vouches for itself reports a pass nobody ran", () => {
+  test("an agent that vouches for itself reports a pass without a check", () => {
     const { result } = reportOf(factsWith({ selfVerified: false, checks: [] }));
     expect(result).toMatchObject({
       status: "ok",
@@ -100,7 +100,7 @@ describe("reportOf", () => {
     expect([result.diff, result.files_changed]).toEqual([null, []]);
   });
 
-  test("A6 A7 hold for every combination of facts", () => {
+  test("status, questions and checks agree for every combination of facts", () => {
     const command = fc.record({ exit: fc.constantFrom(0, 1, null) });
     const arbitrary = fc.record({
       kind: fc.constantFrom("edit_repo", "run", "inspect"),
@@ -138,18 +138,18 @@ describe("boundResult", () => {
   const limit = 40 * 1024;
   const size = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-  test("A9 a report that fits is left alone", () => {
+  test("a report that fits is not changed", () => {
     const { result } = reportOf(factsWith());
     expect(boundResult(result, limit)).toBe(result);
   });
 
-  test("A9 a large diff is left to the evidence, the rest stays", () => {
+  test("a large diff is dropped, and the rest stays", () => {
     const { result } = reportOf(factsWith({ change: { patch: "x".repeat(100_000), files: ["a"] } }));
     const bounded = boundResult(result, limit);
     expect(bounded).toEqual({ ...result, diff: null });
   });
 
-  test("A9 a report of thousands of files and long commands fits", () => {
+  test("a report of thousands of files and long commands is cut to fit", () => {
     const files = Array.from({ length: 2000 }, (_, i) => `${"dir/".repeat(50)}ö${i}`);
     const work = Array.from({ length: 64 }, () => ran("é".repeat(8000), 0));
     const checks = Array.from({ length: 64 }, (_, i) => ran(`c${i}`, 0));

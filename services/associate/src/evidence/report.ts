@@ -1,11 +1,9 @@
 /**
- * From what happened in an attempt to what the Associate says about it (AssociateResult, seed 000).
+ * Makes the report (AssociateResult, seed 000) from the facts of an attempt.
  *
- * Invariants:
- *   A6 `failed` whenever a command, a check or the change itself is at fault; never `ok` beside a failed check.
- *   A7 `needs_input` only together with questions, and questions only together with `needs_input`.
- *   A8 `verify.status` is `unknown` when nothing was checked, unless the agent vouches for itself (a claim
- *      the clean room does not believe anyway).
+ * The status is `failed` when a command, a check or the change itself is at fault, and `needs_input` exactly when there are
+ * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
+ * rely on either.
  */
 import { ERRORS } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
@@ -15,7 +13,7 @@ import { runsOf, verifyOf } from "./verification.ts";
 export type Ending =
   /** The sandbox ran to its end, or there was nothing to run. */
   | { readonly kind: "ran" }
-  /** Something stopped the attempt for good: budget, memory, a patch that does not apply. */
+  /** A fault that a retry does not cure: the time budget, memory, a patch that does not apply. */
   | { readonly kind: "stopped"; readonly code: ErrorCode; readonly message: string }
   | { readonly kind: "asks"; readonly questions: readonly string[] };
 
@@ -69,7 +67,7 @@ export function reportOf(facts: AttemptFacts): Report {
       },
       code: null,
       decision: "needs_input",
-    }; // A7
+    };
   }
   const fault = faultOf(facts);
   if (fault !== null) {
@@ -84,7 +82,7 @@ export function reportOf(facts: AttemptFacts): Report {
       },
       code,
       decision: "fail",
-    }; // A6
+    };
   }
   return {
     result: { ...shared, status: "ok", summary: successOf(facts), questions: [], suggested_next: null },
@@ -93,7 +91,7 @@ export function reportOf(facts: AttemptFacts): Report {
   };
 }
 
-/** The first thing at fault, in the order in which it happened. */
+/** The first fault, in the order of events. */
 function faultOf(facts: AttemptFacts): Fault | null {
   const { ending } = facts;
   if (ending.kind === "stopped") {

@@ -1,4 +1,4 @@
-/** What the commands of an attempt say about themselves: the runs, and the Associate's own verification. */
+/** The parts of a report about commands: the runs, and the Associate's self-verification. */
 import type { AssociateResult, CommandRun } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
 import type { AttemptFacts } from "./report.ts";
@@ -9,7 +9,7 @@ export function verifyOf(facts: AttemptFacts): AssociateResult["verify"] {
     return { mode, status: "pass", commands: [...facts.verify.commands], logs_path: null };
   }
   const commands = facts.checks.map((check) => check.command);
-  if (facts.checks.length === 0) return { mode, status: "unknown", commands, logs_path: null }; // A8
+  if (facts.checks.length === 0) return { mode, status: "unknown", commands, logs_path: null };
   const failed = facts.checks.findIndex((check) => check.exitCode !== 0);
   const complete = facts.checks.length === facts.verify.commands.length;
   const status = failed >= 0 ? "fail" : complete ? "pass" : "unknown";
@@ -22,7 +22,7 @@ function logOf(fact: CommandFact | undefined, folder: string, index: number): st
   return logPath(fact, folder, index, "stdout") ?? logPath(fact, folder, index, "stderr");
 }
 
-/** Where a stream of a command is kept in the bundle; null when it wrote nothing. */
+/** The path of a command's output in the bundle; null when the command wrote nothing to it. */
 export function logPath(
   fact: CommandFact,
   folder: string,

@@ -1,9 +1,9 @@
 /**
- * Accounts of runs in KV `ANT_BUDGETS`, changed by compare-and-set, so that several sandboxes and several gateways of one
- * run share one budget and a gateway's restart forgets nothing (models/ledger.ts, M1, M2).
+ * The budget accounts of runs, in KV `ANT_BUDGETS`. Every change is a compare-and-set, so all sandboxes and gateways that
+ * serve a run share one budget, and a gateway's restart forgets nothing (egress-gateway/E4).
  *
- * KV and not the journal: a call's cost is a counter that many processes race for, not a decision a run's state depends
- * on; one register a run with compare-and-set is exactly that, and the journal stays free of a record per model call.
+ * The accounts are in KV and not in the journal because a cost is a counter that many processes race for. The state of a
+ * run does not depend on it, and the journal needs no record per model call.
  */
 import { AntiphonError, type ModelBudget } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
@@ -19,7 +19,7 @@ export class BudgetStore {
     this.#kv = kv;
   }
 
-  /** Throws ANT_EGRESS_BUDGET when there is no room, or when it cannot be known. */
+  /** Throws ANT_EGRESS_BUDGET when the budget is too small, or when the account cannot be read or written. */
   async reserve(run: string, budget: ModelBudget, most: Charge): Promise<void> {
     await this.#change(run, (account) => {
       const next = reserve(account, budget, most);
@@ -27,9 +27,9 @@ export class BudgetStore {
       return next;
     }).catch((error: unknown) => {
       if (error instanceof EgressRefusal) throw error;
-      // Not the other side's fault, and how it went wrong is not the sandbox's business.
-      const why = `the run's account is out of reach: ${AntiphonError.from(error).code}`;
-      throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:account", why);
+      // The sandbox learns only the code: details of the storage are none of its business.
+      const why = `the run's budget account is unavailable: ${AntiphonError.from(error).code}`;
+      throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:account", why); // egress-gateway/E4
     });
   }
 
@@ -48,6 +48,9 @@ export class BudgetStore {
       if (done) return;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 5 * (attempt + 1))));
     }
-    throw new AntiphonError("ANT_EGRESS_BUDGET", `the account of ${run} is written too often to be changed`);
+    throw new AntiphonError(
+      "ANT_EGRESS_BUDGET",
+      `the account of ${run} changed ${TRIES} times while this process tried to change it`,
+    );
   }
 }

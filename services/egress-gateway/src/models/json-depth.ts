@@ -1,4 +1,4 @@
-/** Whether JSON nests deeper than `most` levels, told from its text in one pass: what walks the value may recurse then. */
+/** Whether JSON nests deeper than `most` levels. It scans the text, so that code that walks the parsed value may recurse. */
 export function isDeeperThan(most: number, text: string): boolean {
   let depth = 0;
   let isString = false;

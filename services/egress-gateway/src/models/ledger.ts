@@ -1,15 +1,14 @@
 /**
- * What the model calls of a run were charged, against its budget. Pure; the document lives in KV `ANT_BUDGETS`, one a
- * run, and changes by compare-and-set only.
+ * The budget account of a run: what its model calls used and reserved. Pure; budget-store.ts keeps one document per run.
+ * Settling a call replaces its reservation by the charge, even where the charge is larger.
  *
- * Invariants:
- *   M1  used + reserved never passes the budget: what a call may cost at most is reserved before it leaves.
- *   M2  A reservation that is never settled (a gateway that died, an answer without usage) stays charged in full.
- *   M3  Settling puts what was used in the place of what was reserved, also when that is more.
+ * Promises:
+ *   egress-gateway/E4 Because the most that a model call can cost is stored as reserved before the call leaves, and stays
+ *     charged until the call is settled, neither concurrent sandboxes nor a gateway that dies can exceed a run's budget.
  */
 import type { ModelBudget } from "@antiphon/contracts";
 
-/** Tokens, and millionths of a US dollar. */
+/** `usd_micro` is in millionths of a US dollar. */
 export interface Charge {
   readonly tokens: number;
   readonly usd_micro: number;
@@ -25,7 +24,7 @@ export interface Account {
 const NOTHING: Charge = { tokens: 0, usd_micro: 0 };
 export const NEW_ACCOUNT: Account = { v: 1, used: NOTHING, reserved: NOTHING, calls: 0 };
 
-/** The account with the reservation in it, or why there is no room for it. */
+/** The account with the reservation added, or why the budget does not allow it. */
 export function reserve(
   account: Account,
   budget: ModelBudget,
@@ -35,7 +34,7 @@ export function reserve(
   const total = plus(account.used, reserved);
   if (budget.tokens === undefined && budget.usd_micro === undefined)
     return { over: "the budget names no bound" };
-  const over = (["tokens", "usd_micro"] as const).find((unit) => total[unit] > (budget[unit] ?? Infinity)); // M1
+  const over = (["tokens", "usd_micro"] as const).find((unit) => total[unit] > (budget[unit] ?? Infinity)); // egress-gateway/E4
   if (over !== undefined) {
     const left = Math.max(0, (budget[over] ?? 0) - account.used[over] - account.reserved[over]);
     return { over: `the call may take ${most[over]} ${over}, and ${left} of ${budget[over] ?? 0} are left` };
@@ -48,7 +47,7 @@ export function settle(account: Account, most: Charge, used: Charge): Account {
     tokens: Math.max(0, account.reserved.tokens - most.tokens),
     usd_micro: Math.max(0, account.reserved.usd_micro - most.usd_micro),
   };
-  return { ...account, reserved, used: plus(account.used, used) }; // M3
+  return { ...account, reserved, used: plus(account.used, used) };
 }
 
 export function plus(a: Charge, b: Charge): Charge {

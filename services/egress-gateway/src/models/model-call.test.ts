@@ -24,7 +24,7 @@ const rule = (endpoint: Endpoint, body: unknown): string | null => {
 };
 
 describe("a model call", () => {
-  it("K2, K3: is bounded by its bytes and by an answer length that is always said", () => {
+  it("is bounded by the bytes of its body and by an answer length that is always sent", () => {
     const body = { model: "m", messages: [{ role: "user", content: "hello" }], stream: true };
     const call = read("chat", body);
     expect(call.body).toEqual({
@@ -40,7 +40,7 @@ describe("a model call", () => {
     expect(read("chat", { ...body, n: 3, max_tokens: 10 }).most.tokens).toBeGreaterThan(30 + 2048);
   });
 
-  it("K1: does not leave with what cannot be priced", () => {
+  it("is refused when a part of it cannot be priced", () => {
     const ok = { model: "m", messages: [{ role: "user", content: [{ type: "text", text: "x" }] }] };
     expect(rule("chat", ok)).toBeNull();
     expect(rule("chat", { ...ok, model: "other" })).toBe("model:unknown");
@@ -75,7 +75,7 @@ describe("a model call", () => {
     expect(endpointOf("/v1/chat/completions", "openai")).toBe("chat");
   });
 
-  it("W1: says what was used as the answer says it, and nothing when it does not", () => {
+  it("is charged the usage that the answer states, and has no usage when the answer states none", () => {
     const whole = (endpoint: Endpoint, document: object) => {
       const reader = new UsageReader(endpoint, false);
       reader.push(JSON.stringify(document));
@@ -104,7 +104,7 @@ describe("a model call", () => {
 });
 
 describe("an account", () => {
-  it("M1, M2, M3: reserves before, settles after, and never passes its budget", () => {
+  it("egress-gateway/E4: reserves before a call, settles after it, and never exceeds its budget", () => {
     const budget = { tokens: 100, usd_micro: 50 };
     const first = reserve(NEW_ACCOUNT, budget, { tokens: 60, usd_micro: 20 });
     if ("over" in first) throw new Error(first.over);

@@ -1,12 +1,12 @@
 /**
- * A model call, understood before it leaves: which model, how much it can cost at most, whether the answer is streamed.
+ * Reads a model call before it is sent: the model, the most it can cost, and whether the answer is streamed.
  *
- * Invariants:
- *   K1  What cannot be bounded does not leave: an unknown model, a field nobody priced, content that is fetched or run on
- *       the other side (URLs, file ids, stored conversations, hosted tools), more than one answer without a count.
- *   K2  The bound of the input is its bytes: no tokenizer makes more tokens than bytes; what a provider adds (chat
- *       templates, tool preambles) is within a fixed allowance.
- *   K3  What goes out is what was priced: the answer's length is always said, and a stream is asked for its usage.
+ * A call is refused when its cost has no upper bound: an unknown model, a field without a known price, or content that the
+ * provider would fetch or run (URLs, file ids, stored conversations, hosted tools).
+ *
+ * The bound of the input is one token per byte, since no tokenizer makes more tokens than bytes, plus a fixed allowance for
+ * what a provider adds (chat templates, tool preambles). The bound of the answer is always sent, and a stream is asked to
+ * report its usage.
  */
 import { isDeeperThan } from "./json-depth.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
@@ -22,7 +22,7 @@ export interface ModelCall {
   readonly price: ModelPrice;
   readonly stream: boolean;
   readonly most: Charge;
-  /** The body as it goes out. */
+  /** The body to send. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -31,10 +31,10 @@ const PATHS: Readonly<Record<string, readonly [ModelShape, Endpoint]>> = {
   "/v1/responses": ["openai", "responses"],
   "/v1/messages": ["anthropic", "messages"],
 };
-/** What a provider puts around a prompt: templates, the preamble of tools. */
+/** Allowance for the text that a provider adds to a prompt: templates, the preamble of tools. */
 const PREAMBLE_TOKENS = 2048;
 const MAX_ANSWERS = 8;
-/** Schemas of tools nest; a body that nests deeper is meant to overflow a stack. */
+/** Deep enough for the schemas of tools, and shallow enough to recurse over. */
 const MAX_DEPTH = 128;
 
 const COMMON = ["model", "temperature", "top_p", "stream", "tools", "tool_choice", "metadata"];
@@ -81,7 +81,7 @@ const KEYS: Readonly<Record<Endpoint, readonly string[]>> = {
     ],
   ],
 };
-/** Kinds of content that are all there in the body. */
+/** Types of content that are complete in the body. */
 const INLINE = new Set([
   ...[
     "text",
@@ -96,13 +96,13 @@ const INLINE = new Set([
   ...["function_call", "function_call_output", "tool_use", "tool_result", "thinking", "redacted_thinking"],
 ]);
 
-/** The endpoint a path is, of the shapes of this host; null for any other path. */
+/** The endpoint that a path names on a host of this shape; null for any other path. */
 export function endpointOf(path: string, shape: ModelShape): Endpoint | null {
   const found = PATHS[path];
   return found !== undefined && found[0] === shape ? found[1] : null;
 }
 
-/** Throws ANT_EGRESS_MODEL, naming what cannot be priced (K1). */
+/** Throws ANT_EGRESS_MODEL, and names the part that cannot be priced. */
 export function readCall(
   endpoint: Endpoint,
   bytes: Buffer,
@@ -127,7 +127,7 @@ export function readCall(
     stream && endpoint === "chat"
       ? { ...bounded.body, stream_options: { include_usage: true } }
       : bounded.body;
-  const most = mostOf(bytes.length + PREAMBLE_TOKENS, bounded.tokens * answers, price); // K2
+  const most = mostOf(bytes.length + PREAMBLE_TOKENS, bounded.tokens * answers, price);
   return { endpoint, model, price, stream, most, body: sent };
 }
 
@@ -138,12 +138,12 @@ function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {
-    // said below: whatever it is, it is no JSON object
+    // The refusal below covers this: the body is not JSON in UTF-8.
   }
   throw refused("model:body", `the body is not a JSON object in UTF-8 of at most ${MAX_DEPTH} levels`);
 }
 
-/** K3: the field that bounds the answer, as asked for or as the price list has it. */
+/** The body with a bound on the answer: the caller's own, else the largest one in the price list. */
 function withBound(
   endpoint: Endpoint,
   body: Readonly<Record<string, unknown>>,
@@ -176,7 +176,7 @@ function checkTools(tools: unknown): void {
     if (kind !== undefined && kind !== "function" && kind !== "custom")
       throw refused(
         "model:tools",
-        `a tool of type ${JSON.stringify(kind)} runs, and is charged, on the other side`,
+        `a tool of type ${JSON.stringify(kind)} runs, and is charged, by the provider`,
       );
   }
 }
@@ -192,7 +192,7 @@ function checkContent(value: unknown, at: string): void {
   if (type !== undefined && (typeof type !== "string" || !INLINE.has(type)))
     throw refused(
       "model:content",
-      `content of type ${JSON.stringify(type)} in ${at} is not all in the request`,
+      `content of type ${JSON.stringify(type)} in ${at} is not complete in the request`,
     );
   checkContent(content, at);
 }

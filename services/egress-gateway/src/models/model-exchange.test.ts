@@ -16,7 +16,7 @@ function message(body: string, more: object): IncomingMessage {
   return made;
 }
 
-/** A call whose sandbox hangs up while its answer's first bytes are on their way. */
+/** A call whose sandbox hangs up while the first bytes of its answer are on their way. */
 async function hungUp(method: "GET" | "POST", path: string) {
   const ask = { model: "small", max_tokens: 8, messages: [{ role: "user", content: "hello" }] };
   const request = message(method === "POST" ? JSON.stringify(ask) : "", { method, headers: {} });
@@ -52,7 +52,7 @@ async function hungUp(method: "GET" | "POST", path: string) {
           return message('{"data":[]}', { statusCode: 200, headers: {} });
         },
       },
-      needles: [],
+      secrets: [],
       store: () => Promise.reject(new Error("nothing to record")),
       onCall: () => undefined,
       onFailure: () => undefined,
@@ -61,14 +61,14 @@ async function hungUp(method: "GET" | "POST", path: string) {
   return { call, settled };
 }
 
-test("B4 a call whose sandbox hung up before it was written to ends, and what it reserved is settled", async () => {
+test("egress-gateway/E7: a call whose sandbox hung up before its answer began ends, and its reservation is settled", async () => {
   const { call, settled } = await hungUp("POST", "/v1/chat/completions");
   await expect(call).rejects.toMatchObject({ name: "AbortError" });
   expect(settled).toHaveLength(1);
-  expect(settled[0]?.charged).toEqual(settled[0]?.most); // B2: no usage was told.
+  expect(settled[0]?.charged).toEqual(settled[0]?.most); // The answer stated no usage.
 });
 
-test("B4 a list of models that nobody takes any more ends, too", async () => {
+test("a list of models ends when its sandbox hung up", async () => {
   const { call } = await hungUp("GET", "/v1/models");
   await expect(call).rejects.toMatchObject({ name: "AbortError" });
 });

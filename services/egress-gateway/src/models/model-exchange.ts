@@ -1,14 +1,11 @@
 /**
- * A model call: read whole, priced, reserved, sent, streamed back, settled, recorded.
+ * One model call: read the whole body, price it, reserve, send, stream the answer back, settle, record.
  *
- * Invariants:
- *   B1  Nothing leaves before its reservation is stored; when that cannot be done, nothing leaves.
- *   B2  An answer without usage is charged in full, unless the other side refused the call (4xx).
- *   B3  A recording holds request and answer as they were, without a secret, content-addressed.
- *   B4  Nobody waits longer than the exchange lasts for the sandbox to take its answer: a deadline, or a sandbox that hung
- *       up, also before it was written to, ends the wait, so every reservation is settled. A wait leaves no listener behind.
- *   B5  A call that never left (its host has no address it may go to, its sandbox hung up while it was reserved) costs
- *       nothing. From its first byte on it may have been carried out, and B2 holds.
+ * A call that never left costs nothing (its host has no permitted address, or its sandbox hung up before it was sent). From
+ * its first byte on, the provider may have carried it out: an answer without usage is then charged in full, unless the
+ * provider refused the call (4xx).
+ *
+ * A recording holds the request and the answer as they were, without secrets, and is stored under its digest.
  */
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal, PassThrough } from "node:stream";
@@ -32,9 +29,9 @@ export interface ModelPorts {
   readonly budgets: Pick<BudgetStore, "reserve" | "settle">;
   readonly hosts: ReadonlyMap<string, ModelHost>;
   readonly upstream: Pick<Upstream, "send">;
-  readonly needles: readonly string[];
+  readonly secrets: readonly string[];
   readonly store: (recording: Buffer) => Promise<BlobRef>;
-  /** Tells of a call that is over. */
+  /** Called once per finished call. */
   readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -55,20 +52,21 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
   const call = readCall(endpoint, await bodyOf(ask), host.prices);
   if (ports.budget === null)
     throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", "the run has no model budget");
-  await ports.budgets.reserve(ports.run, ports.budget, call.most); // B1
+  await ports.budgets.reserve(ports.run, ports.budget, call.most); // egress-gateway/E4
   return metered(ask, ports, call);
 }
 
 async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promise<ModelAnswer> {
   let charged: Charge | null = null;
-  const heard: Heard = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
+  const received: Received = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
   try {
-    charged = await answered(ask, ports, call, heard);
+    charged = await answered(ask, ports, call, received);
   } finally {
-    charged ??= heard.hasLeft ? call.most : NOTHING; // B2, B5
-    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure); // what was reserved stays (M2)
+    charged ??= received.hasLeft ? call.most : NOTHING;
+    // egress-gateway/E4: the reservation stays charged when this fails.
+    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure);
   }
-  const recording = await record(ask, ports, call, heard, charged);
+  const recording = await record(ask, ports, call, received, charged);
   ports.onCall(recording, charged);
   const entry = {
     name: call.model,
@@ -78,11 +76,11 @@ async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promi
     recording: recording?.name ?? null,
   };
   ask.response.end();
-  return { rule: `model:${call.endpoint}`, status: heard.status, entry };
+  return { rule: `model:${call.endpoint}`, status: received.status, entry };
 }
 
-interface Heard {
-  /** From here on it may have been carried out. */
+interface Received {
+  /** True once the provider may have carried out the call. */
   hasLeft: boolean;
   status: number;
   headers: Readonly<Record<string, unknown>>;
@@ -90,8 +88,13 @@ interface Heard {
   truncated: boolean;
 }
 
-/** Passes the answer on as it comes, and says what it cost. */
-async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard: Heard): Promise<Charge> {
+/** Streams the answer back and returns the charge. */
+async function answered(
+  ask: ModelAsk,
+  ports: ModelPorts,
+  call: ModelCall,
+  received: Received,
+): Promise<Charge> {
   const { target, response, signal } = ask;
   const body = Buffer.from(JSON.stringify(call.body), "utf8");
   const answer = await ports.upstream.send({
@@ -100,36 +103,36 @@ async function answered(ask: ModelAsk, ports: ModelPorts, call: ModelCall, heard
     headers: outgoing(ask, body),
     body,
     signal,
-    onLeave: () => (heard.hasLeft = true),
+    onLeave: () => (received.hasLeft = true),
   });
   if (!isPlain(answer)) throw unreadable(target.host);
-  heard.status = answer.statusCode ?? 0;
-  heard.headers = cleanHeaders(answer, ports.needles);
-  response.writeHead(heard.status, heard.headers as Record<string, string>);
+  received.status = answer.statusCode ?? 0;
+  received.headers = cleanHeaders(answer, ports.secrets);
+  response.writeHead(received.status, received.headers as Record<string, string>);
   const usage = new UsageReader(call.endpoint, call.stream && isEventStream(answer));
-  const scrub = new Scrubber(ports.needles);
+  const scrub = new Scrubber(ports.secrets);
   const decoder = new TextDecoder();
   let bytes = 0;
   const pass = async (piece: Buffer): Promise<void> => {
     const text = decoder.decode(piece, { stream: true });
     usage.push(text);
-    heard.text += text;
+    received.text += text;
     if (piece.length > 0 && !response.write(piece)) await drained(ask);
   };
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     ask.down(chunk.length);
     if (bytes > limits.modelAnswerBytes) {
-      heard.truncated = true;
+      received.truncated = true;
       break;
     }
     await pass(scrub.push(chunk));
   }
   await pass(scrub.end());
-  const used = heard.truncated ? null : usage.end();
+  const used = received.truncated ? null : usage.end();
   if (used !== null) return chargeOf(used, call.price);
-  const isRefused = heard.status >= 400 && heard.status < 500;
-  return isRefused ? NOTHING : call.most; // B2
+  const isRefused = received.status >= 400 && received.status < 500;
+  return isRefused ? NOTHING : call.most;
 }
 
 function outgoing(ask: ModelAsk, body: Buffer): ModelAsk["headers"] {
@@ -141,7 +144,7 @@ function isEventStream(answer: IncomingMessage): boolean {
   return (answer.headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 }
 
-/** Until what was written is taken. B4: throws when the exchange is over before that. */
+/** Waits until the sandbox has taken the bytes written so far; throws when the exchange ends first (egress-gateway/E7). */
 async function drained({ response, signal }: ModelAsk): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve) => {
@@ -156,12 +159,12 @@ async function drained({ response, signal }: ModelAsk): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** B3. A recording that cannot be stored is no reason to lose an answer that was paid for; the log says so. */
+/** Null when the recording cannot be stored: the answer is paid for and still delivered, and the failure is logged. */
 async function record(
   ask: ModelAsk,
   ports: ModelPorts,
   call: ModelCall,
-  heard: Heard,
+  received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
   const request = { host: ask.target.host, path: ask.target.path, body: call.body };
@@ -170,15 +173,15 @@ async function record(
     request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
     request,
     response: {
-      status: heard.status,
-      content_type: heard.headers["content-type"] ?? null,
-      text: heard.text,
-      truncated: heard.truncated,
+      status: received.status,
+      content_type: received.headers["content-type"] ?? null,
+      text: received.text,
+      truncated: received.truncated,
     },
     model: call.model,
     charged,
   };
-  const bytes = Buffer.from(scrubbed(`${JSON.stringify(document, null, 1)}\n`, ports.needles), "utf8");
+  const bytes = Buffer.from(scrubbed(`${JSON.stringify(document, null, 1)}\n`, ports.secrets), "utf8");
   try {
     return await ports.store(bytes);
   } catch (error) {
@@ -192,8 +195,8 @@ async function listModels(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer
   const answer = await ports.upstream.send({ target, method: "GET", headers, body: null, signal });
   if (!isPlain(answer)) throw unreadable(target.host);
   const status = answer.statusCode ?? 0;
-  response.writeHead(status, cleanHeaders(answer, ports.needles));
-  const scrub = new Scrubber(ports.needles);
+  response.writeHead(status, cleanHeaders(answer, ports.secrets));
+  const scrub = new Scrubber(ports.secrets);
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     ask.down(chunk.length);
     if (!response.write(scrub.push(chunk))) await drained(ask);
@@ -207,7 +210,7 @@ async function bodyOf({ request, signal, up }: ModelAsk): Promise<Buffer> {
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", "an encoded body cannot be priced");
   const pieces: Buffer[] = [];
   let size = 0;
-  // Not the request itself: one that is ended could not be answered any more.
+  // An iteration that stops early destroys its stream; the request itself must survive it, to be answered.
   const body = addAbortSignal(signal, request.pipe(new PassThrough()));
   for await (const piece of body as AsyncIterable<Buffer>) {
     size += piece.length;

@@ -1,8 +1,6 @@
 /**
- * What a model call used, read from its answer: one JSON document, or server-sent events as they pass.
- *
- * Invariants:
- *   W1  No usage is invented: an answer that does not say it has none, and is charged what was reserved (M2).
+ * The usage that an answer states: in one JSON document, or in server-sent events as they pass. Usage is never estimated:
+ * a call whose answer states none is charged its whole reservation.
  */
 import type { Endpoint } from "./model-call.ts";
 import type { Usage } from "./pricing.ts";
@@ -11,7 +9,7 @@ import type { Usage } from "./pricing.ts";
 export class UsageReader {
   readonly #endpoint: Endpoint;
   readonly #isStream: boolean;
-  /** Of the line, or of the document, that has no end yet. Joined once: an answer may come in single bytes. */
+  /** Pieces of the incomplete line or document. They are joined once, because an answer may arrive byte by byte. */
   #pieces: string[] = [];
   #found: Partial<Usage> | null = null;
 
@@ -38,7 +36,7 @@ export class UsageReader {
     return text;
   }
 
-  /** Null: the answer did not say (W1). */
+  /** Null: the answer stated no usage. */
   end(): Usage | null {
     if (this.#isStream) this.#line(this.#taken());
     else this.#document(this.#taken());
@@ -60,18 +58,18 @@ export class UsageReader {
     const usage = usageIn(text);
     if (usage === null) return;
     const read = this.#endpoint === "messages" ? anthropic(usage) : openAi(usage);
-    // A stream of messages tells the input first and the output, cumulative, later.
+    // A stream of `messages` states the input first; later events state the output so far.
     this.#found = { ...this.#found, ...read };
   }
 }
 
-/** Where the shapes put it: `usage`, `response.usage`, `message.usage`. */
+/** Looks in the places that the API shapes use: `usage`, `response.usage`, `message.usage`. */
 function usageIn(text: string): Readonly<Record<string, unknown>> | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return null; // [DONE], or an answer that is no JSON
+    return null; // `[DONE]`, or an answer that is not JSON
   }
   const { usage, response, message } = object(value);
   for (const candidate of [usage, object(response)["usage"], object(message)["usage"]]) {

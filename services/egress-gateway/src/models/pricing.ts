@@ -1,4 +1,4 @@
-/** What models cost: micro-dollars (millionths of a US dollar) per million tokens, so that all arithmetic is whole. */
+/** Prices of models, in micro-dollars (millionths of a US dollar) per million tokens, so that they are whole numbers. */
 import type { Charge } from "./ledger.ts";
 
 export interface ModelPrice {
@@ -7,7 +7,7 @@ export interface ModelPrice {
   /** Tokens read from and written to a prompt cache. */
   readonly cache_read: number;
   readonly cache_write: number;
-  /** The most tokens one answer has. */
+  /** The largest number of tokens in one answer. */
   readonly max_output: number;
 }
 
@@ -28,7 +28,7 @@ export function chargeOf(usage: Usage, price: ModelPrice): Charge {
   return { tokens: input + output + cache_read + cache_write, usd_micro: Math.ceil(parts / 1_000_000) };
 }
 
-/** The most that a call can cost, whichever way its input is counted. */
+/** The most that a call can cost: all input at the dearest of the input prices. */
 export function mostOf(inputTokens: number, outputTokens: number, price: ModelPrice): Charge {
   const dearest = Math.max(price.input, price.cache_write, price.cache_read);
   return {

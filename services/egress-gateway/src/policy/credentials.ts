@@ -1,9 +1,9 @@
 /**
- * Secrets the gateway adds, and the trace they must not leave.
+ * Credentials that the gateway adds to requests.
  *
- * Invariants:
- *   V1  A credential goes to its own host over TLS, in its own header, in the place of whatever the sandbox sent there.
- *   V2  No form of a secret (plain, base64, percent-encoded, in JSON) goes back into a sandbox, a log or a recording.
+ * Promises:
+ *   egress-gateway/E2 Because a credential is added outside the sandbox, for its own host and over TLS only, and every form
+ *     of it is masked in that host's answers, in logs and in recordings, a sandbox can use a secret but cannot read it.
  */
 import type { Target } from "./target.ts";
 
@@ -11,24 +11,24 @@ export interface Credential {
   readonly host: string;
   readonly header: string;
   readonly value: string;
-  /** What must not be seen: the secret in the forms it could come back in. */
-  readonly needles: readonly string[];
+  /** The secret in each form that could come back: plain, base64, percent-encoded, in JSON. */
+  readonly secrets: readonly string[];
 }
 
-/** Headers to set. */
+/** The headers to set; each replaces the sandbox's own. */
 export function injected(
   credentials: readonly Credential[],
   target: Target,
 ): Readonly<Record<string, string>> {
-  if (target.scheme !== "https") return {}; // V1
+  if (target.scheme !== "https") return {}; // egress-gateway/E2
   return Object.fromEntries(
     credentials.filter(({ host }) => host === target.host).map(({ header, value }) => [header, value]),
   );
 }
 
-/** V2: of all hosts, since one host may tell another's. */
-export function needlesOf(credentials: readonly Credential[]): readonly string[] {
-  return [...new Set(credentials.flatMap(({ needles, value }) => [value, ...needles]))].sort(
+/** egress-gateway/E2: the secrets of all hosts, longest first, since one host may echo another host's secret. */
+export function secretsOf(credentials: readonly Credential[]): readonly string[] {
+  return [...new Set(credentials.flatMap(({ secrets, value }) => [value, ...secrets]))].sort(
     (a, b) => b.length - a.length,
   );
 }

@@ -1,17 +1,15 @@
 /**
- * The one reading of a host name. A name that two programs could read in two ways is not read at all.
+ * Parses host names. A name that two programs could read in two ways is refused.
  *
- * Invariants:
- *   H1  A name is ASCII letters, digits, dashes and dots, lower-cased, with at least two labels: no userinfo, no NUL, no
- *       percent, no trailing dot, no Unicode (IDNA is the client's work: `xn--` labels are names like any other).
- *   H2  Nothing that any resolver could take for an address is a name: dotted, octal, hexadecimal, decimal or short
- *       IPv4, bracketed or bare IPv6.
- *   H3  Names that mean this machine or its network whatever DNS says are refused.
+ * A name has at least two labels of ASCII letters, digits and dashes; it is lower-cased. Userinfo, NUL, percent signs, a
+ * trailing dot and Unicode are refused (the client does IDNA; an `xn--` label is a label like any other). Text that a
+ * resolver could take for an address is refused: dotted, octal, hexadecimal, decimal or short IPv4, and IPv6. So are names
+ * of this machine or its local network.
  */
 import { EgressRefusal } from "./refusal.ts";
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
-/** RFC 6761, 6762, 8375, 9476, and what clouds call their metadata. */
+/** From RFC 6761, 6762, 8375 and 9476, and the names of cloud metadata services. */
 const LOCAL_SUFFIXES = ["localhost", "local", "internal", "intranet", "lan", "arpa", "onion", "alt"];
 
 export interface Authority {
@@ -21,25 +19,25 @@ export interface Authority {
 
 export function parseHostName(text: string): string {
   const host = text.toLowerCase();
-  if (host.startsWith("[") || host.includes(":")) throw address(text); // H2
-  if (host.length === 0 || host.length > 253 || !/^[a-z0-9.-]+$/.test(host)) throw malformed(text); // H1
+  if (host.startsWith("[") || host.includes(":")) throw address(text);
+  if (host.length === 0 || host.length > 253 || !/^[a-z0-9.-]+$/.test(host)) throw malformed(text);
   const labels = host.split(".");
   const last = labels.at(-1) ?? "";
-  if (/^(\d+|0x[0-9a-f]*)$/.test(last)) throw address(text); // H2
-  if (!labels.every((label) => LABEL.test(label))) throw malformed(text); // H1
+  if (/^(\d+|0x[0-9a-f]*)$/.test(last)) throw address(text);
+  if (!labels.every((label) => LABEL.test(label))) throw malformed(text);
   if (labels.length < 2 || LOCAL_SUFFIXES.includes(last)) {
-    throw new EgressRefusal("ANT_EGRESS_ADDRESS", "host:local", `${show(text)} is a name of a local network`); // H3
+    throw new EgressRefusal("ANT_EGRESS_ADDRESS", "host:local", `${show(text)} is a name of a local network`);
   }
   return host;
 }
 
-/** `host:port`, as in CONNECT; `defaultPort` where the port may be left out, as in Host. */
+/** Reads `host:port`. A null `defaultPort` makes the port mandatory, as in CONNECT. */
 export function parseAuthority(text: string, defaultPort: number | null): Authority {
   if (text.includes("@"))
-    throw new EgressRefusal("ANT_EGRESS_MALFORMED", "host:userinfo", "a user name has no place in a target");
+    throw new EgressRefusal("ANT_EGRESS_MALFORMED", "host:userinfo", "a target must not hold a user name");
   const bracketed = /^\[[^\]]*\](:\d{1,5})?$/.test(text);
   const at = bracketed ? -1 : text.lastIndexOf(":");
-  if (bracketed || (at >= 0 && text.indexOf(":") !== at)) throw address(text); // H2
+  if (bracketed || (at >= 0 && text.indexOf(":") !== at)) throw address(text);
   const digits = at < 0 ? "" : text.slice(at + 1);
   if (at < 0 && defaultPort === null) throw malformed(text);
   if (at >= 0 && !/^[1-9]\d{0,4}$/.test(digits)) throw malformed(text);

@@ -45,7 +45,7 @@ describe("a public address", () => {
     ],
     ...["2001:db8::1", "2001::1", "2002:7f00:1::", "3fff::1", "fec0::1", "fe80::1%eth0", "100::1"],
     ...["", "1.2.3", "01.2.3.4", "1.2.3.256", "g::1", "1:2:3:4:5:6:7", "1::2::3", "localhost"],
-  ])("R1: is not %j", (text) => expect(isPublicAddress(text)).toBe(false));
+  ])("egress-gateway/E3: is not %j", (text) => expect(isPublicAddress(text)).toBe(false));
 
   it.each([
     "1.1.1.1",
@@ -57,7 +57,7 @@ describe("a public address", () => {
     "2a00:1450::1",
   ])("is %s", (text) => expect(isPublicAddress(text)).toBe(true));
 
-  it("agrees with node's own block list on any IPv4 address", () => {
+  it("agrees with Node's own block list on any IPv4 address", () => {
     const list = new BlockList();
     const blocks = [
       "0.0.0.0/8",

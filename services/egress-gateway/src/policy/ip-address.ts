@@ -1,6 +1,6 @@
 /**
- * Which addresses a gateway connects to: those that are public, by IANA's special-purpose registries.
- * Read from what a resolver answered, after resolution; what cannot be read is not public.
+ * Whether an address is public by IANA's special-purpose registries. It is applied to the resolver's answer; text that is
+ * not an address is not public.
  */
 
 type Block = readonly [base: string, bits: number];
@@ -10,7 +10,7 @@ const V4_REFUSED: readonly Block[] = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  ["168.63.129.16", 32], // a cloud's own host, at a public address
+  ["168.63.129.16", 32], // the host service of a cloud, at a public address
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
@@ -26,7 +26,7 @@ const V4_REFUSED: readonly Block[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
-/** Within the one block that is routed at all (2000::/3): protocol assignments, Teredo, documentation, 6to4. */
+/** Inside 2000::/3, the only block that is routed: protocol assignments, Teredo, documentation, 6to4. */
 const V6_REFUSED: readonly Block[] = [
   ["2001:0:0:0:0:0:0:0", 23],
   ["2001:db8:0:0:0:0:0:0", 32],
@@ -49,7 +49,7 @@ function parseV4(text: string): readonly number[] | null {
   return bytes.every((byte) => byte <= 255) ? bytes : null;
 }
 
-/** Eight groups. A zone, or IPv4 at the end, is nothing a public address has. */
+/** The eight groups. Addresses with a zone or with trailing IPv4 are not read, since no public address has either. */
 function parseV6(text: string): readonly number[] | null {
   const halves = text.toLowerCase().split("::");
   if (halves.length > 2 || !/^[0-9a-f:]+$/.test(text.toLowerCase())) return null;

@@ -1,4 +1,4 @@
-/** Public git and package hosts of the profile `git+pkg`, unless the deployment names its own. */
+/** The git and package hosts of profile `git+pkg`. The configuration file may replace either list. */
 import type { HostRule } from "./policy.ts";
 
 const GIT = ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.kernel.org"];
@@ -22,7 +22,7 @@ const PACKAGES = [
   "nodejs.org",
 ];
 
-/** Signed indexes, served over plain HTTP too. */
+/** Reachable over plain HTTP too, because their indexes are signed. */
 const DISTRIBUTIONS = [
   "deb.debian.org",
   "security.debian.org",

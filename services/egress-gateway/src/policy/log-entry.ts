@@ -1,18 +1,18 @@
-/** One line of a sandbox's request log: what was asked, what was decided, by which rule, and what came of it. */
+/** One line of a sandbox's request log: the request, the decision with its rule, and the outcome. */
 export interface LogEntry {
   /** ISO-8601. */
   readonly at: string;
   readonly method: string;
   readonly host: string;
   readonly port: number;
-  /** Query values left out; null where only the name is known (a tunnel that is not looked into). */
+  /** Without the values of the query. Null where only the host is known (a tunnel that is passed through). */
   readonly path: string | null;
   readonly decision: "allow" | "refuse" | "fault";
   readonly rule: string;
-  /** ANT_EGRESS_*; null when it passed. */
+  /** ANT_EGRESS_*; null when the request passed. */
   readonly code: string | null;
   readonly why: string | null;
-  /** Of the answer; null: there was none. */
+  /** HTTP status of the answer; null: there was none. */
   readonly status: number | null;
   readonly bytes_up: number;
   readonly bytes_down: number;
@@ -25,7 +25,7 @@ export interface ModelEntry {
   readonly reserved_tokens: number;
   readonly charged_tokens: number;
   readonly charged_usd_micro: number;
-  /** Name of the recording's object. */
+  /** Object name of the recording; null when it could not be stored. */
   readonly recording: string | null;
 }
 

@@ -20,7 +20,7 @@ const reach = (profile: Parameters<typeof compilePolicy>[0], host: string, budge
 };
 
 describe("a policy", () => {
-  it("P1: allows what is named and nothing else", () => {
+  it("egress-gateway/E1: allows the named hosts and nothing else", () => {
     expect(reach({ mode: "none", allowlist: ["a.example"] }, "a.example")).toBe("ANT_EGRESS_HOST host:none");
     expect(reach({ mode: "allowlist", allowlist: ["a.example"] }, "a.example")).toBeNull();
     expect(reach({ mode: "allowlist", allowlist: ["a.example"] }, "b.a.example")).toBe(
@@ -32,14 +32,14 @@ describe("a policy", () => {
     );
     expect(reach({ mode: "allowlist" }, "github.com")).toBe("ANT_EGRESS_HOST host:none");
     expect(reach({ mode: "git+pkg" }, "github.com")).toBeNull();
-    expect(reach({}, "pypi.org")).toBeNull(); // seed 000: git+pkg is the profile of a task that says nothing
+    expect(reach({}, "pypi.org")).toBeNull(); // seed 000: git+pkg is the default profile
     expect(reach({ mode: "git+pkg", allowlist: ["a.example"] }, "a.example")).toBeNull();
     expect(reach({ mode: "allowlist", allowlist: ["a.example:8443"] }, "a.example")).toBe(
       "ANT_EGRESS_HOST host:port",
     );
   });
 
-  it("P2: keeps a git host a git host, named or under a wildcard of the allowlist", () => {
+  it("egress-gateway/E1: keeps a git host a git host, when the allowlist names it or covers it with a wildcard", () => {
     for (const entry of ["github.com", "*.com"]) {
       const policy = compilePolicy(
         { mode: "allowlist", allowlist: entry === "*.com" ? ["*.gitlab.com", "github.com"] : [entry] },
@@ -52,7 +52,7 @@ describe("a policy", () => {
     expect(ruleFor(wild, "registry.npmjs.org", 443, known).kind).toBe("package");
   });
 
-  it("P3: a model host is there for a run with a budget, and stays a model host when it is named", () => {
+  it("allows a model host to a run with a budget, and keeps it a model host when the allowlist names it", () => {
     expect(reach({ mode: "git+pkg" }, MODEL.host)).toBe("ANT_EGRESS_HOST host:none");
     expect(reach({ mode: "git+pkg" }, MODEL.host, true)).toBeNull();
     expect(reach({ mode: "none" }, MODEL.host, true)).toBe("ANT_EGRESS_HOST host:none");
@@ -60,7 +60,7 @@ describe("a policy", () => {
     expect(ruleFor(named, MODEL.host, 443, known).kind).toBe("model");
   });
 
-  it("refuses an allowlist entry that is no host", () => {
+  it("refuses an allowlist entry that is not a host", () => {
     for (const entry of [
       "10.0.0.1",
       "localhost",
@@ -76,7 +76,7 @@ describe("a policy", () => {
       ).not.toBeNull();
   });
 
-  it("P4: lets git fetch and packages download, and nothing of the other direction", () => {
+  it("egress-gateway/E1: lets git fetch and packages download, and refuses pushes and publishing", () => {
     const git = KNOWN_HOSTS.find(({ kind }) => kind === "git") as HostRule;
     const pkg = KNOWN_HOSTS.find(({ kind }) => kind === "package") as HostRule;
     const ask = (
@@ -108,7 +108,7 @@ describe("a policy", () => {
     expect(ask(pkg, "GET", "/left-pad", { body: true })).toBe("ANT_EGRESS_METHOD package:publish");
   });
 
-  it("matches below a wildcard, never beside it", () => {
+  it("matches a wildcard only against names below it", () => {
     expect(["a.b.example", "b.example", "xb.example"].map((host) => matches("*.b.example", host))).toEqual([
       true,
       false,

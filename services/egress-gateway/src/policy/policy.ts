@@ -1,12 +1,10 @@
 /**
- * What a sandbox may reach: a profile (seed 000) against what the deployment knows of hosts.
+ * The hosts and requests that a sandbox's profile (seed 000) allows. Model hosts take metered calls only, from runs that
+ * have a budget.
  *
- * Invariants:
- *   P1  What no rule names is refused; `none` names nothing.
- *   P2  A host the deployment knows as git, package or model host keeps that kind's rules in every profile: nothing is
- *       pushed or published because its host is on an allowlist.
- *   P3  Model hosts are reachable for metered calls only, and only by a run that has a budget.
- *   P4  git is fetch: `info/refs?service=git-upload-pack` and `git-upload-pack`. Packages are GET and HEAD.
+ * Promises:
+ *   egress-gateway/E1 Because a host that no rule names is refused, and a known git or package host keeps its download-only
+ *     rules in every profile, putting such a host on an allowlist does not let a sandbox push code or publish a package.
  */
 import type { EgressProfile, ModelBudget } from "@antiphon/contracts";
 import { parseHostName } from "./host-name.ts";
@@ -20,7 +18,7 @@ export interface HostRule {
   readonly host: string;
   readonly kind: HostKind;
   readonly ports: readonly number[];
-  /** False: TLS is passed through, and nothing but the name is known of what goes on in it. */
+  /** False: TLS is passed through, so only the host name is checked. */
   readonly terminate: boolean;
 }
 
@@ -30,20 +28,20 @@ export interface Policy {
 
 const WEB_PORTS = [443, 80];
 
-/** `known`: what the deployment says of hosts, most specific first. Throws for an allowlist entry that is none. */
+/** `known`: the deployment's rules for hosts, most specific first. Throws for an invalid allowlist entry. */
 export function compilePolicy(
   profile: { readonly [K in keyof EgressProfile]?: EgressProfile[K] | undefined },
   budget: ModelBudget | null,
   known: readonly HostRule[],
 ): Policy {
   const mode = profile.mode ?? "git+pkg";
-  if (mode === "none") return { rules: [] }; // P1
+  if (mode === "none") return { rules: [] };
   const named = (profile.allowlist ?? []).map(parseEntry);
   const own = mode === "git+pkg" ? known.filter(({ kind }) => kind === "git" || kind === "package") : [];
-  const models = budget === null ? [] : known.filter(({ kind }) => kind === "model"); // P3
+  const models = budget === null ? [] : known.filter(({ kind }) => kind === "model");
   const kept = named.map((rule) => {
     const fact = known.find((one) => matches(one.host, rule.host));
-    return fact === undefined ? rule : { ...rule, kind: fact.kind, terminate: fact.terminate }; // P2
+    return fact === undefined ? rule : { ...rule, kind: fact.kind, terminate: fact.terminate }; // egress-gateway/E1
   });
   return { rules: [...models, ...own, ...kept] };
 }
@@ -58,11 +56,11 @@ export function parseEntry(entry: string): HostRule {
   return { host, kind: "open", ports: port === undefined ? WEB_PORTS : [Number(port)], terminate: true };
 }
 
-/** The rule a host falls under. Throws what it is refused for. */
+/** The rule that applies to a host. Throws ANT_EGRESS_HOST when there is none. */
 export function ruleFor(policy: Policy, host: string, port: number, known: readonly HostRule[]): HostRule {
   const rule = policy.rules.find((one) => matches(one.host, host));
   if (rule === undefined) {
-    throw new EgressRefusal("ANT_EGRESS_HOST", "host:none", `${host} is not among the hosts of this sandbox`); // P1
+    throw new EgressRefusal("ANT_EGRESS_HOST", "host:none", `${host} is not among the hosts of this sandbox`); // egress-gateway/E1
   }
   if (!rule.ports.includes(port))
     throw new EgressRefusal(
@@ -70,7 +68,7 @@ export function ruleFor(policy: Policy, host: string, port: number, known: reado
       "host:port",
       `${host} may be reached at ${rule.ports.join(", ")}`,
     );
-  // P2: a wildcard of the allowlist may cover a host that is known by its own name.
+  // egress-gateway/E1: a wildcard of the allowlist may cover a known host.
   const fact = known.find((one) => matches(one.host, host));
   return fact === undefined ? rule : { ...rule, kind: fact.kind, terminate: fact.terminate };
 }
@@ -84,7 +82,7 @@ export function matches(pattern: string, host: string): boolean {
 export interface Asked {
   readonly target: Target;
   readonly method: string;
-  /** True when the request says that it carries a body. */
+  /** True when the headers announce a body. */
   readonly body: boolean;
   readonly contentType: string;
 }
@@ -92,19 +90,19 @@ export interface Asked {
 const OPEN_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const GIT_PATH = /^(\/[A-Za-z0-9._~@+-]+)+\/(info\/refs|git-upload-pack)$/;
 
-/** The name of the rule that lets the request pass. Throws ANT_EGRESS_METHOD. */
+/** The name of the rule that allows the request. Throws ANT_EGRESS_METHOD when none does. */
 export function passRule(rule: HostRule, asked: Asked): string {
   switch (rule.kind) {
     case "git":
       return gitRule(asked);
     case "package":
-      if ((asked.method === "GET" || asked.method === "HEAD") && !asked.body) return "package:download"; // P4
+      if ((asked.method === "GET" || asked.method === "HEAD") && !asked.body) return "package:download"; // egress-gateway/E1
       throw refused("package:publish", `${asked.method} is not a download`);
     case "model":
-      return "model:call"; // its own rules are in model-call.ts
+      return "model:call"; // model-call.ts has the rules
     case "open":
       if (OPEN_METHODS.includes(asked.method)) return "allowlist";
-      throw refused("allowlist:method", `${asked.method} is not a method that passes`);
+      throw refused("allowlist:method", `${asked.method} is not an allowed method`);
   }
 }
 
@@ -118,8 +116,8 @@ function gitRule({ target, method, body, contentType }: Asked): string {
   const isPush = /receive-pack/.test(`${target.path}?${target.query ?? ""}`);
   throw refused(
     isPush ? "git:push" : "git:other",
-    isPush ? "a push" : `${method} ${target.path} is no fetch`,
-  ); // P4
+    isPush ? "pushing is not allowed" : `${method} ${target.path} is not a git fetch`,
+  ); // egress-gateway/E1
 }
 
 function refused(rule: string, why: string): EgressRefusal {

@@ -4,7 +4,7 @@ import { Quota } from "./quota.ts";
 
 const over = expect.objectContaining({ code: "ANT_EGRESS_QUOTA" }) as Error;
 
-it("Q1: the last byte of a bound passes, the one after it is refused as it comes, in either direction", () => {
+it("the last byte within the quota passes and the next one is refused, in either direction", () => {
   const quota = new Quota();
   quota.up(limits.egressUpBytes - 1);
   quota.up(1);
@@ -13,7 +13,7 @@ it("Q1: the last byte of a bound passes, the one after it is refused as it comes
   expect(() => quota.down(1)).toThrow(over);
 });
 
-it("Q1: the last request passes, the next is refused", () => {
+it("the last request within the quota passes and the next one is refused", () => {
   const quota = new Quota();
   for (let i = 0; i < limits.egressRequests; i += 1) quota.request();
   expect(() => quota.request()).toThrow(over);

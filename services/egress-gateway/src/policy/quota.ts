@@ -1,9 +1,4 @@
-/**
- * What one sandbox may ask for in all.
- *
- * Invariants:
- *   Q1  Counted as it passes, not afterwards: the byte that goes over the bound is not sent on.
- */
+/** The quota of one sandbox. Bytes are counted before they are passed on, so a chunk that exceeds the quota is not sent. */
 import { limits } from "@antiphon/contracts";
 import { EgressRefusal } from "./refusal.ts";
 
@@ -23,15 +18,15 @@ export class Quota {
 
   up(bytes: number): void {
     this.#up += bytes;
-    if (this.#up > limits.egressUpBytes) throw over(`${limits.egressUpBytes} bytes sent`); // Q1
+    if (this.#up > limits.egressUpBytes) throw over(`${limits.egressUpBytes} bytes sent`);
   }
 
   down(bytes: number): void {
     this.#down += bytes;
-    if (this.#down > limits.egressDownBytes) throw over(`${limits.egressDownBytes} bytes received`); // Q1
+    if (this.#down > limits.egressDownBytes) throw over(`${limits.egressDownBytes} bytes received`);
   }
 }
 
 function over(what: string): EgressRefusal {
-  return new EgressRefusal("ANT_EGRESS_QUOTA", "quota", `the sandbox is over its ${what}`);
+  return new EgressRefusal("ANT_EGRESS_QUOTA", "quota", `the sandbox exceeded its quota of ${what}`);
 }

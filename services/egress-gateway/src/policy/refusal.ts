@@ -1,4 +1,4 @@
-/** What a sandbox may not do, by code and in words: becomes the body of a 4xx answer and a line of the log. */
+/** A refusal or fault of a sandbox's request. Its code and message go into the answer's body and a line of the log. */
 import { ERRORS, type ErrorCode } from "@antiphon/contracts";
 import type { LogEntry } from "./log-entry.ts";
 
@@ -7,7 +7,7 @@ export type EgressCode = Extract<ErrorCode, `ANT_EGRESS_${string}`>;
 export class EgressRefusal extends Error {
   override readonly name = "EgressRefusal";
   readonly code: EgressCode;
-  /** Which rule said no: `host:none`, `git:push`, ... */
+  /** The rule that refused: `host:none`, `git:push`, ... */
   readonly rule: string;
 
   constructor(code: EgressCode, rule: string, why: string) {
@@ -17,7 +17,7 @@ export class EgressRefusal extends Error {
   }
 }
 
-/** `refuse`: by a rule, for what was asked; `fault`: it was allowed, and went wrong. */
+/** `refuse`: a rule forbids the request. `fault`: the request was allowed and failed. */
 export function decisionOf(fault: EgressRefusal | null): LogEntry["decision"] {
   if (fault === null) return "allow";
   return ERRORS[fault.code].httpStatus < 500 ? "refuse" : "fault";

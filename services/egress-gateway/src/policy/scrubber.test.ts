@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { scrubbed, Scrubber } from "./scrubber.ts";
 
 describe("a scrubber", () => {
-  it("C1: lets no needle through, however the stream is cut, and changes nothing else", () => {
+  it("egress-gateway/E2: masks every secret, however the stream is cut, and changes nothing else", () => {
     const piece = fc.oneof(
       fc.constantFrom("secret-1", "s3cr3t", "sec", "ret-1", "s"),
       fc.string({ maxLength: 6 }),
@@ -24,7 +24,7 @@ describe("a scrubber", () => {
     );
   });
 
-  it("C1: holds back only what could become a needle", () => {
+  it("holds back only bytes that could begin a secret", () => {
     const scrubber = new Scrubber(["secret"]);
     expect(scrubber.push(Buffer.from("data: x\n\n")).toString()).toBe("data: x\n\n");
     expect(scrubber.push(Buffer.from("a sec")).toString()).toBe("a ");

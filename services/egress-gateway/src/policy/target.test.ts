@@ -6,7 +6,7 @@ import { checkHost, parseAbsolute, parseOrigin, redacted } from "./target.ts";
 const AT = { host: "a.example", port: 443 };
 
 describe("a target", () => {
-  it("is read as it was sent", () => {
+  it("keeps path and query as they were sent", () => {
     expect(parseAbsolute("http://A.example:8080/b%20c?d=e")).toEqual({
       scheme: "http",
       host: "a.example",
@@ -17,7 +17,7 @@ describe("a target", () => {
     expect(parseOrigin("/@scope%2fname", AT)).toMatchObject({ path: "/@scope%2fname", query: null });
   });
 
-  it("U1: has a path that every reader reads alike, or is refused", () => {
+  it("egress-gateway/E5: is refused when two programs could read its path differently", () => {
     const bad = [
       "/a/../b",
       "/%2e%2e/b",
@@ -36,7 +36,7 @@ describe("a target", () => {
       expect([path, refusedFor(() => parseOrigin(path, AT))]).toEqual([path, "ANT_EGRESS_MALFORMED"]);
   });
 
-  it("U1: whatever is accepted is the same to the WHATWG reader, and any other text is refused by name", () => {
+  it("that is accepted reads the same in the WHATWG URL parser, and other text is refused with a code", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -63,7 +63,7 @@ describe("a target", () => {
     );
   });
 
-  it("U2: has one Host, which is its own", () => {
+  it("egress-gateway/E5: must have one Host header, which names it", () => {
     const target = parseOrigin("/", AT);
     checkHost(target, ["A.EXAMPLE"]);
     checkHost(target, ["a.example:443"]);
@@ -73,7 +73,7 @@ describe("a target", () => {
     expect(refusedFor(() => checkHost(target, ["a.example:80"]))).toBe("ANT_EGRESS_MISMATCH");
   });
 
-  it("shows in a log without the values of its query", () => {
+  it("appears in a log without the values of its query", () => {
     expect(redacted("/a", "key=secret&flag&b=")).toBe("/a?key=…&…&b=…");
   });
 });

@@ -1,23 +1,19 @@
 /**
- * What a request asks for: scheme, authority, path and query, read in one way only.
- *
- * Invariants:
- *   U1  A path has one reading: no backslash, control character, broken escape, or segment that means `.` or `..` in
- *       any encoding.
- *   U2  Host equals the target, in name and port; there is exactly one.
+ * The target of a request: scheme, authority, path and query. A path with a backslash, a control character, a broken
+ * escape, or a segment that means `.` or `..` in any encoding is refused, since programs read it in different ways.
  */
 import { parseAuthority, type Authority } from "./host-name.ts";
 import { EgressRefusal } from "./refusal.ts";
 
 export interface Target extends Authority {
   readonly scheme: "http" | "https";
-  /** As sent, and as it goes out. */
+  /** As the sandbox sent it; it is forwarded unchanged. */
   readonly path: string;
-  /** Without `?`; null: there is none. */
+  /** Without `?`; null: the target has no query. */
   readonly query: string | null;
 }
 
-/** `http://host/path`: what a client sends to a proxy. */
+/** Reads `http://host/path`, which a client sends to a proxy. */
 export function parseAbsolute(url: string): Target {
   const match = /^http:\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?$/i.exec(url);
   if (match === null) throw malformed("target:form", "not an absolute http URL; for https use CONNECT");
@@ -26,7 +22,7 @@ export function parseAbsolute(url: string): Target {
   return { scheme: "http", ...at, path: checkedPath(path === "" ? "/" : path), query: checkedQuery(query) };
 }
 
-/** `/path`: what a client sends inside a tunnel to `authority`. */
+/** Reads `/path`, which a client sends inside a tunnel to `authority`. */
 export function parseOrigin(url: string, authority: Authority): Target {
   const match = /^(\/[^?#]*)(?:\?([^#]*))?$/.exec(url);
   if (match === null) throw malformed("target:form", "not a path");
@@ -34,7 +30,7 @@ export function parseOrigin(url: string, authority: Authority): Target {
   return { scheme: "https", ...authority, path: checkedPath(path), query: checkedQuery(query) };
 }
 
-/** U2. `hosts`: every Host header there is. */
+/** egress-gateway/E5: exactly one Host header, which equals the target. `hosts`: all Host headers of the request. */
 export function checkHost(target: Target, hosts: readonly string[]): void {
   const [only] = hosts;
   if (only === undefined || hosts.length !== 1) {
@@ -52,34 +48,34 @@ export function checkHost(target: Target, hosts: readonly string[]): void {
 
 function checkedPath(path: string): string {
   if (path.length > 8192 || !/^\/[\x21-\x7e]*$/.test(path) || path.includes("\\") || path.includes("#"))
-    throw malformed("target:path", "a path with characters that do not belong there");
+    throw malformed("target:path", "the path holds a character that a path must not hold");
   if (/%(?![0-9a-fA-F]{2})/.test(path)) throw malformed("target:path", "a broken percent escape");
   const plain = decoded(path);
-  if (/[\x00-\x1f\x7f\\]/.test(plain)) throw malformed("target:path", "an escape of a control character"); // U1
+  if (/[\x00-\x1f\x7f\\]/.test(plain)) throw malformed("target:path", "an escape of a control character"); // egress-gateway/E5
   if (
     decoded(plain)
       .split("/")
       .some((part) => part === "." || part === "..")
   )
-    throw malformed("target:path", "a segment that leaves its folder"); // U1
+    throw malformed("target:path", "a segment that leaves its folder"); // egress-gateway/E5
   return path;
 }
 
 function checkedQuery(query: string | undefined): string | null {
   if (query === undefined) return null;
   if (query.length > 16_384 || !/^[\x21-\x7e]*$/.test(query))
-    throw malformed("target:query", "a query with characters that do not belong there");
+    throw malformed("target:query", "the query holds a character that a query must not hold");
   return query;
 }
 
-/** Bytes read as Latin-1: only ASCII is looked for. */
+/** Decodes percent escapes as Latin-1, which is enough because callers look for ASCII only. */
 function decoded(text: string): string {
   return text.replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
 }
 
-/** The path and query for a log: values of the query are left out, names are kept. */
+/** Path and query for a log, without the values of the query. */
 export function redacted(path: string, query: string | null): string {
   if (query === null) return path.slice(0, 1024);
   const names = query.split("&").map((pair) => {

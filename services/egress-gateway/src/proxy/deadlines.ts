@@ -1,14 +1,14 @@
-/** How long a sandbox's connection may dawdle (proxy/sandbox-listener.ts, L6). An object, so that a test has short ones. */
+/** The deadlines of a sandbox's connection. They are passed as an object, so that tests can use short ones. */
 import { limits } from "@antiphon/contracts";
 
 export interface Deadlines {
-  /** Milliseconds for the token, for a request's header, for a TLS hello, for an answer to who is refused. */
+  /** Milliseconds for each of: the token, a request's header, a TLS hello, and taking a refusal. */
   readonly handshakeMs: number;
-  /** Milliseconds in which nothing moves, on either side. */
+  /** Milliseconds without a byte, on either side. */
   readonly idleMs: number;
-  /** Milliseconds for one request, its answer included. */
+  /** Milliseconds for one request with its answer. */
   readonly requestMs: number;
-  /** Milliseconds between two looks at headers that are not complete: a header's deadline is late by up to this. */
+  /** Milliseconds between two checks for late headers; a header's deadline takes effect up to this much later. */
   readonly checkMs: number;
 }
 

@@ -1,16 +1,14 @@
 /**
  * One request of a sandbox, from its head to the last byte of its answer.
  *
- * Order: read (target, Host, framing) -> judged (policy) -> resolved and sent -> answered -> logged. A refusal ends it at
- * any point before the answer's head; after it, the connection is cut.
+ * Lifecycle: read (target, Host, framing) -> checked against the policy -> sent -> answered -> logged. A request that is
+ * refused before the answer's head gets the refusal as its answer; later, the connection is cut.
  *
- * Invariants:
- *   E1  Every request has exactly one line in the log, whatever became of it.
- *   E2  Nothing is sent to the other side before the policy has let it pass.
- *   E3  What comes back carries no credential (policy/credentials.ts, V2): an encoded answer of a host that has one is
- *       refused, since it could not be looked through.
- *   E4  An exchange ends with its connection, also one whose answer waits behind another one's (pipelining): such an
- *       answer is never closed by Node, so the connection itself is listened to, and nobody waits for the answer's end.
+ * Promises:
+ *   egress-gateway/E6 Because a request is sent only after the policy has allowed it, and each request writes exactly one log
+ *     line when it ends, however it ends, the log shows every request of a sandbox, up to its line limit (leases.ts).
+ *   egress-gateway/E7 Because each wait has a deadline, and an exchange also ends when its connection closes, a sandbox or
+ *     an upstream that stalls cannot hold a connection, or the reservation of a model call, forever.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
@@ -33,13 +31,13 @@ export interface ExchangePorts {
   readonly policy: Policy;
   readonly known: readonly HostRule[];
   readonly credentials: readonly Credential[];
-  /** Longest first. */
-  readonly needles: readonly string[];
+  /** Texts to mask, longest first. */
+  readonly secrets: readonly string[];
   readonly upstream: Pick<Upstream, "send">;
   readonly quota: Quota;
   readonly deadlines: Deadlines;
   readonly log: (entry: LogEntry) => void;
-  /** Carries a call to a model host. Ends the response. */
+  /** Carries out a request to a model host, and ends the response. */
   readonly model: (call: ModelAsk) => Promise<ModelAnswer>;
   readonly now: () => number;
 }
@@ -50,7 +48,7 @@ export interface ModelAsk {
   readonly response: ServerResponse;
   readonly headers: Headers;
   readonly signal: AbortSignal;
-  /** Count what passes; throw at the quota. */
+  /** Count the bytes that pass; throw when the quota is exceeded. */
   readonly up: (bytes: number) => void;
   readonly down: (bytes: number) => void;
 }
@@ -61,7 +59,7 @@ export interface ModelAnswer {
   readonly entry: ModelEntry | null;
 }
 
-/** What is known of the exchange so far; becomes its line. */
+/** The facts about the exchange so far, for its log line. */
 interface Course {
   target: Target | null;
   rule: string;
@@ -71,7 +69,7 @@ interface Course {
   model: ModelEntry | null;
 }
 
-/** `tunnel`: where a CONNECT on this connection went; null: the request came to the proxy itself. */
+/** `tunnel`: the target of the CONNECT that the request came through; null: it came to the proxy directly. */
 export async function exchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -80,11 +78,11 @@ export async function exchange(
 ): Promise<void> {
   const startedAt = ports.now();
   const course: Course = { target: null, rule: "none", status: null, up: 0, down: 0, model: null };
-  const watch = new Watch(ports.deadlines, () => standstill(request, response, course.target));
+  const watch = new Watch(ports.deadlines, () => stalled(request, response, course.target));
   const { socket } = request;
   const gone = (): void => watch.gone();
   response.once("close", gone);
-  socket.once("close", gone); // E4
+  socket.once("close", gone); // egress-gateway/E7: Node never closes a response that is queued behind another one
   let fault: EgressRefusal | null = null;
   try {
     await carry(request, response, tunnel, ports, course, watch);
@@ -93,7 +91,7 @@ export async function exchange(
     answerRefusal(response, fault, course);
   } finally {
     watch.end();
-    socket.off("close", gone); // the connection may serve many more
+    socket.off("close", gone); // the connection may serve more requests
   }
   const { target } = course;
   ports.log({
@@ -101,17 +99,17 @@ export async function exchange(
     method: (request.method ?? "").slice(0, 32),
     host: target?.host ?? tunnel?.host ?? "",
     port: target?.port ?? tunnel?.port ?? 0,
-    path: target === null ? null : scrubbed(redacted(target.path, target.query), ports.needles),
+    path: target === null ? null : scrubbed(redacted(target.path, target.query), ports.secrets),
     decision: decisionOf(fault),
     rule: fault?.rule ?? course.rule,
     code: fault?.code ?? null,
-    why: fault === null ? null : scrubbed(fault.message, ports.needles).slice(0, 300),
+    why: fault === null ? null : scrubbed(fault.message, ports.secrets).slice(0, 300),
     status: course.status,
     bytes_up: course.up,
     bytes_down: course.down,
     ms: Math.round(ports.now() - startedAt),
     ...(course.model === null ? {} : { model: course.model }),
-  }); // E1
+  }); // egress-gateway/E6
 }
 
 async function carry(
@@ -130,14 +128,15 @@ async function carry(
   const body = framing(request.rawHeaders);
   const rule = ruleFor(ports.policy, target.host, target.port, ports.known);
   const contentType = (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  course.rule = passRule(rule, { target, method: request.method ?? "", body, contentType }); // E2
+  course.rule = passRule(rule, { target, method: request.method ?? "", body, contentType }); // egress-gateway/E6
   if (!rule.terminate)
     throw new EgressRefusal("ANT_EGRESS_HOST", "tunnel:plain", `${target.host} is reached by CONNECT only`);
   const credentials = injected(ports.credentials, target);
   const hasCredential = Object.keys(credentials).length > 0;
   const headers = {
     ...endToEnd(request.headers),
-    ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}), // E3
+    // egress-gateway/E2: an encoded answer cannot be masked.
+    ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}),
     ...credentials,
   };
   const up = (bytes: number): void => {
@@ -161,16 +160,16 @@ async function carry(
   watch.moved();
   course.status = answer.statusCode ?? 0;
   if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
-  response.writeHead(course.status, cleanHeaders(answer, ports.needles));
-  const scrub = hasCredential ? new Scrubber(ports.needles) : null;
+  response.writeHead(course.status, cleanHeaders(answer, ports.secrets));
+  const scrub = hasCredential ? new Scrubber(ports.secrets) : null;
   await passedOn(answer, counting(down, scrub), response, signal);
 }
 
 /**
- * Passes the answer on to its last byte; throws the first thing that went wrong.
+ * Passes the answer on to its last byte, and throws the first error.
  *
- * E4: a pipeline ends when all of its streams have, and an answer that waits for its turn on a connection that is gone
- * never does; so its end is not waited for once the exchange is over.
+ * egress-gateway/E7: a response that waits for its turn on a closed connection never ends, and so neither does its pipeline.
+ * The signal therefore ends the wait too.
  */
 function passedOn(
   answer: IncomingMessage,
@@ -180,10 +179,11 @@ function passedOn(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => {
-      if (!response.writableFinished) reject(signal.reason as Error); // it closes after its last byte, too
+      // The response also closes after its last byte, which is no error.
+      if (!response.writableFinished) reject(signal.reason as Error);
     };
     signal.addEventListener("abort", aborted);
-    // What broke is heard before it closes the response, which would look as if the sandbox had hung up.
+    // These listeners see an error before it closes the response; a closed response looks as if the sandbox had hung up.
     for (const stream of [answer, through]) stream.once("error", reject);
     void pipeline(answer, through, response, { signal })
       .then(resolve, reject)
@@ -192,18 +192,14 @@ function passedOn(
   });
 }
 
-/** Nothing has moved for a while: who keeps whom waiting. */
-function standstill(
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: Target | null,
-): EgressRefusal {
+/** The refusal for an idle exchange; its rule names the side that stalls. */
+function stalled(request: IncomingMessage, response: ServerResponse, target: Target | null): EgressRefusal {
   const late = (rule: string, why: string): EgressRefusal =>
     new EgressRefusal("ANT_EGRESS_TIMEOUT", rule, why);
   if (response.writableLength > 0) return late("client:idle", "the sandbox does not take its answer");
   if (!request.complete && request.readableLength === 0)
     return late("client:idle", "the sandbox does not send the rest of its request");
-  return late("upstream:idle", `${target?.host ?? "the other side"} went silent`);
+  return late("upstream:idle", `${target?.host ?? "the upstream"} went silent`);
 }
 
 export function isPlain(answer: IncomingMessage): boolean {
@@ -215,20 +211,20 @@ export function unreadable(host: string): EgressRefusal {
   return new EgressRefusal(
     "ANT_EGRESS_UPSTREAM",
     "upstream:encoded",
-    `${host} answered encoded, though asked not to`,
+    `${host} sent an encoded answer, though the request asked for identity`,
   );
 }
 
-export function cleanHeaders(answer: IncomingMessage, needles: readonly string[]): Headers {
+export function cleanHeaders(answer: IncomingMessage, secrets: readonly string[]): Headers {
   return Object.fromEntries(
     Object.entries(endToEnd(answer.headers)).map(([name, value]) => [
       name,
-      Array.isArray(value) ? value.map((one) => scrubbed(one, needles)) : scrubbed(value, needles),
+      Array.isArray(value) ? value.map((one) => scrubbed(one, secrets)) : scrubbed(value, secrets),
     ]),
   );
 }
 
-/** Passes bytes on, counted before they are, and scrubbed where a secret could be in them. */
+/** Counts bytes before passing them on, and masks secrets where a scrubber is given. */
 function counting(count: (bytes: number) => void, scrub: Scrubber | null = null): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
@@ -255,7 +251,7 @@ export function asRefusal(error: unknown, signal: AbortSignal): EgressRefusal {
   return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", why);
 }
 
-/** A refusal as the program in the sandbox gets to read it. */
+/** The JSON body of a refusal, for the program in the sandbox. */
 export function refusalBody(fault: EgressRefusal): string {
   const { code, rule, message } = fault;
   return `${JSON.stringify({ code, rule, message, remedy: ERRORS[code].remedy })}\n`;

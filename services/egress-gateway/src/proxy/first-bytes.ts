@@ -1,7 +1,10 @@
-/** Reads the beginning of a connection and puts back what is not part of it. Null: it ended, was too long, or too slow. */
+/**
+ * Reads the first bytes of a connection and puts back the ones that belong to what follows. Null: the connection ended, or
+ * the bytes were too many or too late.
+ */
 import type { Socket } from "node:net";
 
-/** Up to the first line feed, without it. */
+/** The first line, without its line feed. */
 export async function firstLine(socket: Socket, maxBytes: number, withinMs: number): Promise<string | null> {
   const bytes = await gathered(socket, withinMs, (held) => {
     const end = held.indexOf(10);
@@ -11,7 +14,7 @@ export async function firstLine(socket: Socket, maxBytes: number, withinMs: numb
   return bytes;
 }
 
-/** As much as `read` wants to see; all of it stays in the connection. What `read` throws is thrown. */
+/** Calls `read` with more and more bytes until it returns a value. All bytes stay in the connection; errors are rethrown. */
 export function firstBytes<T>(
   socket: Socket,
   read: (held: Buffer) => T | null,

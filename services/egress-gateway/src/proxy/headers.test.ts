@@ -7,7 +7,7 @@ describe("a request's framing", () => {
     [["Content-Length", "0"], false],
     [["content-length", "12"], true],
     [["Transfer-Encoding", "Chunked"], true],
-  ])("D1: of %j is one", (headers, body) => expect(framing(headers)).toBe(body));
+  ])("of %j is accepted", (headers, body) => expect(framing(headers)).toBe(body));
 
   it.each([
     [["Content-Length", "4", "content-length", "4"]],
@@ -19,13 +19,13 @@ describe("a request's framing", () => {
     [["Content-Length", "0x4"]],
     [["Content-Length", "4, 4"]],
     [["Content-Length", ""]],
-  ])("D1: of %j can be read in two ways, and is refused by name", (headers) => {
+  ])("egress-gateway/E5: of %j can be read in two ways, and is refused", (headers) => {
     expect(() => framing(headers)).toThrow(
       expect.objectContaining({ code: "ANT_EGRESS_MALFORMED", rule: "header:framing" }) as Error,
     );
   });
 
-  it("D1: goes out anew: nothing of the old one is passed on, nor what `connection` names", () => {
+  it("is not passed on, and neither are the headers that `connection` names", () => {
     const given = {
       "transfer-encoding": "chunked",
       connection: "close, X-Once",

@@ -1,9 +1,6 @@
 /**
- * Headers as they go on: nothing that belongs to one connection, nothing that could frame a message in a second way.
- *
- * Invariants:
- *   D1  A request is framed once: by one Content-Length or by `chunked`, and the parser has held it to that. What goes
- *       out is framed anew.
+ * Request framing and the headers to forward. A request must have at most one Content-Length or `chunked`; headers that
+ * belong to one connection are dropped, and Node frames the forwarded request anew.
  */
 import { EgressRefusal } from "../policy/refusal.ts";
 
@@ -23,12 +20,12 @@ const HOP = [
   ...["transfer-encoding", "upgrade", "expect", "http2-settings", "host"],
 ];
 
-/** Every value of one header, from the list as it was sent. */
+/** All values of one header, from the raw list. */
 export function allOf(rawHeaders: readonly string[], name: string): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
 }
 
-/** True when a body follows. Throws for framing that can be read in two ways (D1). */
+/** True when a body follows. Throws for framing that two programs could read differently (egress-gateway/E5). */
 export function framing(rawHeaders: readonly string[]): boolean {
   const lengths = allOf(rawHeaders, "content-length");
   const codings = allOf(rawHeaders, "transfer-encoding");
@@ -38,13 +35,13 @@ export function framing(rawHeaders: readonly string[]): boolean {
       : codings.some((coding) => coding.trim().toLowerCase() !== "chunked")
         ? "a transfer coding other than chunked"
         : lengths.some((length) => !/^\d{1,15}$/.test(length.trim()))
-          ? "a length that is no number"
+          ? "a length that is not a number"
           : null;
   if (fault !== null) throw new EgressRefusal("ANT_EGRESS_MALFORMED", "header:framing", fault);
   return codings.length > 0 || Number(lengths[0] ?? "0") > 0;
 }
 
-/** What is passed on of a message's headers. */
+/** The headers to forward. */
 export function endToEnd(headers: Incoming): Headers {
   const named = new Set(
     String(headers["connection"] ?? "")

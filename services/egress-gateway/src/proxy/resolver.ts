@@ -1,10 +1,10 @@
 /**
- * From a name to the one address that is connected to.
+ * Resolves a host to the one address to connect to. Callers resolve only after the policy has allowed the host, so DNS
+ * queries carry nothing out of a sandbox.
  *
- * Invariants:
- *   R1  Only public addresses come out, whatever DNS says; one private address among several refuses the name.
- *   R2  What is checked is what is dialled: the address goes on, the name is never resolved again.
- *   R3  No name is asked for before the policy has let it pass, so DNS carries nothing out of a sandbox.
+ * Promises:
+ *   egress-gateway/E3 Because a host is refused when any of its addresses is not public, and the connection goes to the
+ *     checked address without a second lookup, no DNS answer can lead a sandbox into a private network.
  */
 import { lookup } from "node:dns/promises";
 import { isPublicAddress } from "../policy/ip-address.ts";
@@ -28,8 +28,12 @@ export function resolverOf(overrides: EgressSettings["overrides"]): Resolve {
     const local = answers.find((address) => !isPublicAddress(address));
     const [first] = answers;
     if (local !== undefined || first === undefined)
-      throw new EgressRefusal("ANT_EGRESS_ADDRESS", "host:private", `${host} has no public address alone`); // R1
-    return { address: first, port }; // R2
+      throw new EgressRefusal(
+        "ANT_EGRESS_ADDRESS",
+        "host:private",
+        `${host} resolves to an address that is not public`,
+      ); // egress-gateway/E3
+    return { address: first, port }; // egress-gateway/E3
   };
 }
 

@@ -1,16 +1,13 @@
 /**
- * The listener of one sandbox: TCP, a token on the first line of every connection, then an HTTP proxy.
+ * The listener of one sandbox: a TCP port that reads a token from the first line of each connection, then an HTTP proxy.
+ * A connection without the token is closed without an answer.
  *
- * Lifecycle: listening -> held (its control connection is up) -> closed. It closes when told to, when the control
- * connection ends, or when none comes within the handshake's time.
+ * Lifecycle: listening -> held (the control connection is up) -> closed. It closes on request, when the control connection
+ * ends, or when none comes within the handshake's deadline. All connections end with it.
  *
- * Invariants:
- *   L3  One sandbox, one listener, one token: a connection without it gets nothing, not even an answer.
- *   L4  The token dies with the listener, and every connection with it.
- *   L5  In a tunnel CONNECT, SNI and Host say one name, or nothing passes.
- *   L6  A connection that dawdles (token, header, handshake, silence) is closed by a deadline. Once there is a request,
- *       its line in the log says which, and whose silence it was: `header:slow`, `client:idle`, `upstream:idle`,
- *       `request:long`, `tunnel:silent`, `tunnel:idle`.
+ * Promises:
+ *   egress-gateway/E5 Because a request is refused unless CONNECT, SNI and Host name one host, and unless its path and
+ *     framing have a single reading, the policy judges the same request that the upstream receives.
  */
 import { timingSafeEqual } from "node:crypto";
 import {
@@ -41,11 +38,11 @@ export interface ListenerOptions {
   readonly ports: ExchangePorts;
   readonly authority: SandboxAuthority;
   readonly resolve: Resolve;
-  /** The control connection ended, or never came. */
+  /** Called when the control connection ended or never came. */
   readonly onAbandoned: () => void;
 }
 
-/** Where a CONNECT that is looked into went, and the connection it came on. */
+/** A CONNECT whose TLS is terminated here: its target, and the connection it came on. */
 interface Tunnel {
   readonly to: Authority;
   readonly socket: Socket;
@@ -57,9 +54,9 @@ export class SandboxListener {
   readonly #http: HttpServer;
   readonly #sockets = new Set<Socket>();
   readonly #tunnels = new WeakMap<Duplex, Tunnel>();
-  /** Requests under way on a connection. */
+  /** Number of requests under way on a connection. */
   readonly #busy = new WeakMap<Socket, number>();
-  /** What will have its line in the log. */
+  /** Work that still has to write its log line. */
   readonly #work = new Set<Promise<void>>();
   #held = false;
   #closed = false;
@@ -71,16 +68,16 @@ export class SandboxListener {
     this.#http = createHttpServer(
       {
         maxHeaderSize: limits.egressHeaderBytes,
-        headersTimeout: deadlines.handshakeMs, // L6
-        requestTimeout: 0, // the exchange's own (watch.ts): this one would not count the answer
+        headersTimeout: deadlines.handshakeMs, // egress-gateway/E7
+        requestTimeout: 0, // watch.ts has a deadline that includes the answer
         keepAliveTimeout: deadlines.idleMs,
         connectionsCheckingInterval: deadlines.checkMs,
         insecureHTTPParser: false,
-        requireHostHeader: false, // a missing one is refused with its rule, and logged
+        requireHostHeader: false, // the exchange refuses a missing one, and logs it
       },
       (request, response) => this.#worked(this.#serve(request, response)),
     );
-    // Each request under way listens for the end of its connection (exchange.ts, E4), and a client may send many at once.
+    // Each request under way adds a listener to its connection (exchange.ts), and a client may send many at once.
     this.#http.on("connection", (socket) => socket.setMaxListeners(0));
     this.#http.on("connect", (request, socket, head) =>
       this.#worked(this.#connect(request, socket as Socket, head)),
@@ -88,7 +85,7 @@ export class SandboxListener {
     this.#http.on("clientError", (error: NodeJS.ErrnoException, socket) => this.#unreadable(error, socket));
   }
 
-  /** Tries `ports` in order; 0: any free one. */
+  /** Tries `ports` in order; 0 means any free port. */
   async listen(host: string, ports: Iterable<number>): Promise<number> {
     for (const port of ports) {
       const bound = await new Promise<number | null>((resolve, reject) => {
@@ -101,7 +98,7 @@ export class SandboxListener {
         });
       });
       if (bound === null) continue;
-      // The proxy hears of its connections from here; this starts the clocks of its deadlines (L6).
+      // Connections are handed to the HTTP server by hand; this event starts its checks for late headers.
       this.#http.emit("listening");
       setTimeout(() => {
         if (!this.#held) this.#abandon();
@@ -111,13 +108,13 @@ export class SandboxListener {
     throw new EgressRefusal("ANT_EGRESS_BUSY", "listener:ports", "every port of the range is taken");
   }
 
-  /** Nothing passes from here on; resolves when what was under way has its line in the log (exchange.ts, E1). */
+  /** Cuts all connections; resolves when the requests under way have written their log lines. */
   async close(): Promise<void> {
     if (!this.#closed) {
       this.#closed = true;
       this.#server.close();
       this.#http.close();
-      for (const socket of this.#sockets) socket.destroy(); // L4
+      for (const socket of this.#sockets) socket.destroy();
     }
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }
@@ -131,7 +128,7 @@ export class SandboxListener {
     void work.finally(() => this.#work.delete(work));
   }
 
-  /** While a request is under way, its silence is the exchange's to judge. */
+  /** While a request is under way, its exchange has the idle deadline, so the socket's own is off. */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const tunnel = this.#tunnels.get(request.socket);
     const socket = tunnel?.socket ?? request.socket;
@@ -145,7 +142,7 @@ export class SandboxListener {
     try {
       await exchange(request, response, tunnel?.to ?? null, this.#options.ports);
     } finally {
-      if (busy(-1) === 0) socket.setTimeout(this.#deadlines.idleMs); // L6
+      if (busy(-1) === 0) socket.setTimeout(this.#deadlines.idleMs); // egress-gateway/E7
     }
   }
 
@@ -156,11 +153,11 @@ export class SandboxListener {
   async #greet(socket: Socket): Promise<void> {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    socket.on("error", () => undefined); // its end is told by close
-    socket.setTimeout(this.#deadlines.idleMs).on("timeout", () => socket.destroy()); // L6
+    socket.on("error", () => undefined); // `close` follows
+    socket.setTimeout(this.#deadlines.idleMs).on("timeout", () => socket.destroy()); // egress-gateway/E7
     const line = await firstLine(socket, 128, this.#deadlines.handshakeMs);
     const [token = "", kind = ""] = (line ?? "").split(" ");
-    if (this.#closed || !sameToken(token, this.#options.token)) return void socket.destroy(); // L3
+    if (this.#closed || !sameToken(token, this.#options.token)) return void socket.destroy();
     if (kind === "data") this.#http.emit("connection", socket);
     else if (kind === "control" && !this.#held) this.#hold(socket);
     else socket.destroy();
@@ -190,11 +187,11 @@ export class SandboxListener {
         throw new EgressRefusal(
           "ANT_EGRESS_MISMATCH",
           "tunnel:name",
-          `CONNECT ${to.host}, and TLS for ${name}`,
-        ); // L5
+          `CONNECT names ${to.host}, TLS names ${name}`,
+        ); // egress-gateway/E5
       if (rule.terminate) return this.#terminate(socket, to, authority);
       if (hello.hidesName)
-        throw new EgressRefusal("ANT_EGRESS_MISMATCH", "tunnel:hidden", "the name is encrypted"); // L5
+        throw new EgressRefusal("ANT_EGRESS_MISMATCH", "tunnel:hidden", "the name is encrypted"); // egress-gateway/E5
       ports.quota.request();
       tunneled = { up: 0, down: 0 };
       await passThrough(
@@ -229,10 +226,10 @@ export class SandboxListener {
     this.#http.emit("connection", tls);
   }
 
-  /** What the parser cannot read in one way is answered and closed. */
+  /** Answers and closes a connection whose bytes the HTTP parser refused, or whose header is late. */
   #unreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    // What is not the parser's is a connection that broke, or that an exchange has ended, with a line of its own (E1).
+    // Other errors come from a connection that broke or that its exchange has ended; the exchange writes the log line.
     if (!isLate && error.code?.startsWith("HPE_") !== true) return void socket.destroy();
     const fault = isLate
       ? new EgressRefusal("ANT_EGRESS_TIMEOUT", "header:slow", "the request did not come in time")
@@ -248,7 +245,7 @@ export class SandboxListener {
     const body = refusalBody(fault);
     const head = `HTTP/1.1 ${ERRORS[fault.code].httpStatus} ${fault.code}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nantiphon-code: ${fault.code}\r\nconnection: close\r\n\r\n`;
     socket.end(head + body, () => socket.destroy());
-    const late = setTimeout(() => socket.destroy(), this.#deadlines.handshakeMs); // L6: who does not take it, either
+    const late = setTimeout(() => socket.destroy(), this.#deadlines.handshakeMs); // egress-gateway/E7
     socket.once("close", () => clearTimeout(late));
   }
 }

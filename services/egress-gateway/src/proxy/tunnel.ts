@@ -1,4 +1,4 @@
-/** A tunnel that is not looked into: bytes both ways, counted. */
+/** A tunnel whose TLS is passed through: it counts the bytes in both directions. */
 import { connect, type Socket } from "node:net";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,7 +11,7 @@ export interface Passed {
   down: number;
 }
 
-/** Ends with either side; throws when it never began, at the quota, and when nothing moves for `idleMs`. */
+/** Ends when either side ends. Throws when the upstream cannot be reached, at the quota, and after `idleMs` without a byte. */
 export async function passThrough(
   inside: Socket,
   to: Endpoint,
@@ -40,7 +40,7 @@ export async function passThrough(
   if (refused?.status === "rejected") throw refused.reason;
 }
 
-/** All that passes goes over this connection, so its silence is the tunnel's: `inside` needs no clock of its own. */
+/** Every byte of the tunnel passes over this connection, so its idle timeout covers `inside` too. */
 function connected(inside: Socket, to: Endpoint, idleMs: number): Promise<Socket> {
   inside.setTimeout(0);
   return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ function connected(inside: Socket, to: Endpoint, idleMs: number): Promise<Socket
       outside.destroy();
       failed("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
     };
-    const silent = new EgressRefusal("ANT_EGRESS_TIMEOUT", "tunnel:idle", `nothing moved for ${idleMs} ms`);
+    const silent = new EgressRefusal("ANT_EGRESS_TIMEOUT", "tunnel:idle", `no byte passed for ${idleMs} ms`);
     outside.setTimeout(idleMs, () => outside.destroy(silent));
     outside.once("error", (error) => {
       inside.off("close", gone);

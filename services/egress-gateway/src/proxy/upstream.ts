@@ -1,13 +1,7 @@
 /**
- * One request to the other side: to the pinned address, under the name that was asked for, with its certificate checked.
- *
- * Invariants:
- *   U3  TLS to the other side is verified against the name, always; there is no switch.
- *   U4  A redirect is an answer like any other: whoever follows it asks again, and is judged again.
- *   U5  A body that is streamed may break at any moment: before its address is known, after its request has failed. It
- *       ends its own request and nothing else: from the first line of send() on, somebody listens for its error.
- *   U6  Every request comes to an answer's head or to a refusal, also when its connection ends without a word: on a
- *       101 that nobody asked for Node drops the connection, and says nothing but "close".
+ * Sends one request to an upstream server: to the checked address, under the requested name. TLS is always verified against
+ * that name; no setting turns this off. A redirect is passed back as an answer, so a client that follows it sends a new
+ * request, which is checked anew.
  */
 import {
   Agent as HttpAgent,
@@ -29,11 +23,11 @@ export interface Outgoing {
   readonly target: Target;
   readonly method: string;
   readonly headers: Headers;
-  /** Streamed, or whole; null: none. */
+  /** A stream or the whole body; null: no body. */
   readonly body: Readable | Buffer | null;
-  /** Ends it, also when it is being answered; deadlines are whoever aborts it's. */
+  /** Aborts the request, also while its answer arrives. It carries the caller's deadlines. */
   readonly signal: AbortSignal;
-  /** Called when the request is made, before its first byte can leave; never when it fails before that. */
+  /** Called just before the first byte can leave; not called when the request fails earlier. */
   readonly onLeave?: () => void;
 }
 
@@ -49,18 +43,19 @@ export class Upstream {
       maxFreeSockets: 16,
       timeout: limits.egressIdleMs,
       ca: [...ca],
-      rejectUnauthorized: true, // U3
+      rejectUnauthorized: true,
       minVersion: "TLSv1.2",
     });
   }
 
-  /** Resolves with the answer's head; its body follows. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
+  /** Resolves with the answer's head; the body follows as a stream. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
   async send({ target, method, headers, body, signal, onLeave }: Outgoing): Promise<IncomingMessage> {
     const streamed = body === null || Buffer.isBuffer(body) ? null : body;
-    streamed?.on("error", () => undefined); // U5: an error that nobody listens to ends the process
+    // The body may fail at any moment, also before the address is known. An error without a listener ends the process.
+    streamed?.on("error", () => undefined);
     const { address, port } = await this.#resolve(target.host, target.port);
     signal.throwIfAborted();
-    if (streamed?.errored) throw streamed.errored; // U5
+    if (streamed?.errored) throw streamed.errored;
     const isTls = target.scheme === "https";
     const standard = target.port === (isTls ? 443 : 80);
     const options: RequestOptions & { servername?: string } = {
@@ -84,7 +79,8 @@ export class Upstream {
         const why = error.code ?? error.message;
         reject(failed(target, why));
       });
-      request.on("close", () => reject(failed(target, "closed without an answer"))); // U6: mostly, it has settled before
+      // egress-gateway/E7: on an unexpected 101 Node drops the connection and emits nothing but `close`.
+      request.on("close", () => reject(failed(target, "closed without an answer")));
       if (streamed === null) request.end(body ?? undefined);
       else {
         streamed.on("error", (error: Error) => request.destroy(error));

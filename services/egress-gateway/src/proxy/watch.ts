@@ -1,4 +1,4 @@
-/** The clock of one exchange: ends it when nothing moves or when it takes too long (proxy/sandbox-listener.ts, L6). */
+/** The deadlines of one exchange: for silence and for its whole length (egress-gateway/E7). */
 import type { Deadlines } from "./deadlines.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
@@ -7,7 +7,7 @@ export class Watch {
   readonly #idle: NodeJS.Timeout;
   readonly #long: NodeJS.Timeout;
 
-  /** `blame` says, at that moment, who of the two keeps the other waiting. */
+  /** `blame` is called at the idle deadline and returns the refusal that names the stalled side. */
   constructor({ idleMs, requestMs }: Deadlines, blame: () => EgressRefusal) {
     this.#idle = setTimeout(() => this.#stop.abort(blame()), idleMs);
     const why = `the request took longer than ${requestMs} ms`;
@@ -15,7 +15,7 @@ export class Watch {
     this.#long = setTimeout(() => this.#stop.abort(late), requestMs);
   }
 
-  /** Aborts with the refusal that ended the exchange; with any other reason when the sandbox hung up. */
+  /** Aborts with the refusal of the deadline that passed, or with another reason when the sandbox hung up. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }

@@ -5,7 +5,7 @@ import { SandboxAuthority } from "./authority.ts";
 import { resolverOf } from "../proxy/resolver.ts";
 
 describe("a sandbox's authority", () => {
-  it("X1, A1: is a certificate that signs names, and comes without its key", () => {
+  it("gives out a certificate that signs names, without its key", () => {
     const { certificate } = new SandboxAuthority("lease", Date.now());
     const read = new X509Certificate(certificate);
     expect(read.ca).toBe(true);
@@ -15,7 +15,7 @@ describe("a sandbox's authority", () => {
 });
 
 describe("a resolver", () => {
-  it("R1: refuses a name whose address is not public", async () => {
+  it("egress-gateway/E3: refuses a name whose address is not public", async () => {
     expect(isPublicAddress("127.0.0.1")).toBe(false);
     await expect(resolverOf(new Map())("localhost", 443)).rejects.toMatchObject({
       code: "ANT_EGRESS_ADDRESS",

@@ -1,9 +1,6 @@
 /**
- * The certificate authority of one sandbox: made with it, known to it alone, gone with it.
- *
- * Invariants:
- *   A1  The private keys never leave this object; the sandbox gets the authority's certificate.
- *   A2  A certificate is made only for a name that the sandbox may reach.
+ * The certificate authority of one sandbox. It exists as long as the sandbox, and no other program trusts it. The sandbox
+ * gets the authority's certificate; the private keys never leave this object.
  */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { createSecureContext, type SecureContext } from "node:tls";
@@ -24,7 +21,7 @@ export class SandboxAuthority {
   readonly certificate: string;
   readonly #name: string;
   readonly #authority = keyPair();
-  /** One key for all names: it protects a loopback connection into a sandbox that may read all of it anyway. */
+  /** One key serves all names, since it protects only connections that the sandbox may read anyway. */
   readonly #leaf = keyPair();
   readonly #contexts = new Map<string, SecureContext>();
   readonly #bornMs: number;
@@ -35,7 +32,7 @@ export class SandboxAuthority {
     this.certificate = this.#issue(this.#name, this.#authority.der, null);
   }
 
-  /** A2: `host` has passed the policy. */
+  /** A certificate for `host`, which the policy has already allowed. */
   contextFor(host: string): SecureContext {
     const known = this.#contexts.get(host);
     if (known !== undefined) return known;

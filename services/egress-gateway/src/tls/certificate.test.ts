@@ -22,7 +22,7 @@ function issued(dnsName: string | null): X509Certificate {
   return new X509Certificate(certificatePem(part, sign("sha256", part, above.privateKey)));
 }
 
-it("X2: a name's certificate is for that DNS name, for servers only, and ends with its authority", () => {
+it("a name's certificate is valid for that DNS name, for servers only, and expires with its authority", () => {
   const [authority, leaf] = [issued(null), issued("a.example.test")];
   expect(leaf.verify(authority.publicKey)).toBe(true);
   expect(leaf.checkIssued(authority)).toBe(true);

@@ -1,9 +1,6 @@
 /**
- * X.509 certificates of a sandbox's own authority: what is signed, and the whole. Keys and randomness are arguments.
- *
- * Invariants:
- *   X1  An authority may sign names and nothing above them (path length 0); a name's certificate may sign nothing.
- *   X2  A certificate is for one DNS name, for servers only, and ends with its authority.
+ * Encodes X.509 certificates of a sandbox's authority. Keys and randomness are arguments. An authority may sign only
+ * certificates of names (path length 0); these are for one DNS name and for servers only, and may sign nothing.
  */
 import { createHash } from "node:crypto";
 import { bits, boolean, der, integer, octets, oid, sequence, set, time, utf8 } from "./der.ts";
@@ -20,11 +17,11 @@ export interface CertificateFields {
   readonly issuerKey: Buffer;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** Null: an authority. */
+  /** Null for the authority itself. */
   readonly dnsName: string | null;
 }
 
-/** What the issuer signs (ECDSA with SHA-256). */
+/** The part that the issuer signs (ECDSA with SHA-256). */
 export function toBeSigned(fields: CertificateFields): Buffer {
   return sequence(
     der(0xa0, integer(Buffer.from([2]))),
@@ -50,15 +47,15 @@ function extensions({ key, issuerKey, dnsName }: CertificateFields): Buffer[] {
   ];
   if (dnsName === null) {
     return [
-      extension("2.5.29.19", true, sequence(boolean(true), integer(Buffer.from([0])))), // X1
+      extension("2.5.29.19", true, sequence(boolean(true), integer(Buffer.from([0])))), // path length 0
       extension("2.5.29.15", true, bits(Buffer.from([0b0000_0110]), 1)),
       ...identifiers,
     ];
   }
   return [
-    extension("2.5.29.19", true, sequence()), // X1
+    extension("2.5.29.19", true, sequence()),
     extension("2.5.29.15", true, bits(Buffer.from([0b1000_0000]), 7)),
-    extension("2.5.29.37", false, sequence(oid("1.3.6.1.5.5.7.3.1"))), // X2
+    extension("2.5.29.37", false, sequence(oid("1.3.6.1.5.5.7.3.1"))), // server authentication
     extension("2.5.29.17", false, sequence(der(0x82, Buffer.from(dnsName, "latin1")))),
     ...identifiers,
   ];

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readClientHello } from "./client-hello.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
-/** What node's own TLS says first. */
+/** The ClientHello that Node's own TLS sends. */
 function hello(servername: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const wire = new Duplex({
@@ -20,14 +20,14 @@ function hello(servername: string): Promise<Buffer> {
 }
 
 describe("a ClientHello", () => {
-  it("L1, L2: tells its one name, in whatever pieces it comes", async () => {
+  it("is read to its one name, and needs more bytes until it is complete", async () => {
     const bytes = await hello("a.example.test");
     expect(readClientHello(bytes)).toEqual({ serverName: "a.example.test", hidesName: false });
     for (let cut = 1; cut < bytes.length; cut += 7)
       expect(readClientHello(bytes.subarray(0, cut))).toBeNull();
   });
 
-  it("L1: is refused by name when it is something else, or damaged", async () => {
+  it("is refused with a code when it is damaged or something else", async () => {
     const bytes = await hello("a.example.test");
     const safely = (damaged: Buffer): boolean => {
       try {

@@ -1,9 +1,6 @@
 /**
- * The name in a TLS ClientHello, read before anything is answered.
- *
- * Invariants:
- *   L1  At most 16 KiB are looked at; what is not a ClientHello by then is refused.
- *   L2  A name is there once, and is one name; a hello that hides another one (encrypted client hello) is told.
+ * Reads the server name from a TLS ClientHello of at most 16 KiB. There must be exactly one name; the result also says
+ * whether an encrypted client hello hides another one.
  */
 import { EgressRefusal } from "../policy/refusal.ts";
 
@@ -21,12 +18,12 @@ export function readClientHello(bytes: Buffer): ClientHello | null {
   const body = handshake(bytes);
   if (body === null) {
     if (bytes.length < MAX_HELLO_BYTES) return null;
-    throw refused("a ClientHello without an end"); // L1
+    throw refused("a ClientHello without an end");
   }
   return helloOf(body);
 }
 
-/** The handshake message, put together from its records; null while it is incomplete. */
+/** The handshake message, joined from its records; null while it is incomplete. */
 function handshake(bytes: Buffer): Buffer | null {
   const pieces: Buffer[] = [];
   let held = 0;
@@ -47,11 +44,11 @@ function handshake(bytes: Buffer): Buffer | null {
   return null;
 }
 
-/** Where the message ends that begins with these four bytes. */
+/** The length of the message that begins with these four bytes. */
 function endOf(start: Buffer): number {
   if (start[0] !== 1) throw refused("not a ClientHello");
   const end = 4 + start.readUIntBE(1, 3);
-  if (end > MAX_HELLO_BYTES) throw refused("a ClientHello over its bound"); // L1
+  if (end > MAX_HELLO_BYTES) throw refused("a ClientHello over its bound");
   return end;
 }
 
@@ -69,7 +66,7 @@ function helloOf(body: Buffer): ClientHello {
       const data = body.subarray(at + 4, at + 4 + body.readUInt16BE(at + 2));
       if (type === ENCRYPTED_HELLO) hidesName = true;
       if (type === SERVER_NAME) {
-        if (serverName !== null) throw refused("two server names"); // L2
+        if (serverName !== null) throw refused("two server names");
         serverName = nameOf(data);
       }
       at += 4 + data.length;
@@ -86,7 +83,7 @@ function helloOf(body: Buffer): ClientHello {
 function nameOf(data: Buffer): string {
   const length = data.readUInt16BE(3);
   if (data.readUInt16BE(0) !== data.length - 2 || data[2] !== 0 || length !== data.length - 5)
-    throw refused("a server name list that is not one name"); // L2
+    throw refused("a server name list that is not one name");
   return data.toString("latin1", 5);
 }
 

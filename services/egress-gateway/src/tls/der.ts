@@ -1,4 +1,4 @@
-/** The few forms of ASN.1 DER a certificate is made of. */
+/** The ASN.1 DER encodings that certificates need. */
 
 export function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const body = Buffer.concat(contents);
@@ -17,7 +17,7 @@ export const integer = (bytes: Buffer): Buffer =>
   der(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 export const bits = (bytes: Buffer, unused = 0): Buffer => der(0x03, Buffer.from([unused]), bytes);
 
-/** UTCTime, to the second: what certificates carry until 2050. */
+/** UTCTime, to the second; certificates use it for dates before 2050. */
 export function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().slice(2, 19).replaceAll(/[-:T]/g, "");
   return der(0x17, Buffer.from(`${text}Z`, "latin1"));

@@ -1,28 +1,25 @@
 /**
- * Gets the last word about an attempt into the journal, however long that takes: the work behind it is done and would
- * have to be done again.
- *
- * Invariants:
- *   A13 A word that cannot be stored for now (no server, no space) is repeated, not thrown away with its work. One that
- *       can never be stored is replaced by the notice that the attempt was abandoned, so that the task goes on.
+ * Stores the result of an attempt in the journal, and keeps trying while there is no server or no space, because the work
+ * behind it would have to be done again. A result that can never be stored is replaced by `abandoned`, so that the task
+ * goes on.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { ResultBody } from "@antiphon/contracts";
 import type { AppendResult, Clock, Logger } from "@antiphon/runtime";
 import { retryDelayMs } from "../attempt/fault.ts";
 
-export interface LastWord {
+export interface ResultPorts {
   readonly associate: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when there is no more time; the dispatch is then handed back. */
+  /** Aborts when the time is up; the dispatch is then handed back. */
   readonly signal: AbortSignal;
   append(body: ResultBody): Promise<AppendResult>;
 }
 
-/** Throws when the signal aborts first, or when not even the notice can be stored. */
-export async function storeLastWord(word: ResultBody, ports: LastWord): Promise<AppendResult> {
-  let body = word;
+/** Throws when the signal aborts first, or when even `abandoned` cannot be stored. */
+export async function storeResult(result: ResultBody, ports: ResultPorts): Promise<AppendResult> {
+  let body = result;
   for (let attempt = 0; ; attempt += 1) {
     const done = await ports.append(body).catch((thrown: unknown) => AntiphonError.from(thrown));
     if (!(done instanceof AntiphonError)) return done;
@@ -30,7 +27,7 @@ export async function storeLastWord(word: ResultBody, ports: LastWord): Promise<
     const { code, detail } = done;
     if (done.disposition === "retry") {
       if (attempt % 10 === 0) ports.log.warn({ code, detail, remedy: done.remedy }, "result not stored yet");
-      await ports.clock.sleep(retryDelayMs(attempt), ports.signal); // A13
+      await ports.clock.sleep(retryDelayMs(attempt), ports.signal);
     } else if (body.kind === "reported") {
       ports.log.error({ code, detail }, "the result cannot be stored; the attempt is abandoned");
       body = { kind: "abandoned", associate: ports.associate, code, message: detail.slice(0, 2048) };

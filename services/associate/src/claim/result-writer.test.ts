@@ -3,12 +3,12 @@ import type { ErrorCode, ResultBody } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import type { AppendResult } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
-import { storeLastWord } from "./last-word.ts";
+import { storeResult } from "./result-writer.ts";
 
 const reported = { kind: "reported" } as ResultBody;
 const stored = { kind: "appended" } as AppendResult;
 
-/** A journal that fails with these codes first, then stores. */
+/** A journal that first fails with these codes, then stores. */
 function failing(...codes: ErrorCode[]) {
   const said: ResultBody["kind"][] = [];
   const stop = new AbortController();
@@ -33,29 +33,29 @@ function failing(...codes: ErrorCode[]) {
   return { ports, said, stop, sleptMs: () => sleptMs };
 }
 
-describe("storeLastWord", () => {
-  test("A13 a full disk is waited out with the same word", async () => {
+describe("storeResult", () => {
+  test("while the disk is full, the same result is tried again", async () => {
     const journal = failing(...Array.from({ length: 30 }, () => "ANT_NATS_NO_SPACE" as const));
-    expect(await storeLastWord(reported, journal.ports)).toBe(stored);
+    expect(await storeResult(reported, journal.ports)).toBe(stored);
     expect(new Set(journal.said)).toEqual(new Set(["reported"]));
     expect(journal.sleptMs()).toBeGreaterThan(60_000);
   });
 
-  test("A13 a word that can never be stored becomes a notice that can", async () => {
+  test("a result that can never be stored is replaced by `abandoned`", async () => {
     const journal = failing("ANT_NATS_REJECTED");
-    expect(await storeLastWord(reported, journal.ports)).toBe(stored);
+    expect(await storeResult(reported, journal.ports)).toBe(stored);
     expect(journal.said).toEqual(["reported", "abandoned"]);
   });
 
-  test("A13 a notice that cannot be stored either is an error", async () => {
+  test("an error is thrown when `abandoned` cannot be stored either", async () => {
     const journal = failing("ANT_NATS_REJECTED", "ANT_NATS_REJECTED");
-    await expect(storeLastWord(reported, journal.ports)).rejects.toMatchObject({ code: "ANT_NATS_REJECTED" });
+    await expect(storeResult(reported, journal.ports)).rejects.toMatchObject({ code: "ANT_NATS_REJECTED" });
   });
 
-  test("A11 a stopping process gives up and hands the dispatch back", async () => {
+  test("associate/A2: a stopping process gives up and hands the dispatch back", async () => {
     const journal = failing("ANT_NATS_UNREACHABLE");
     journal.stop.abort();
-    await expect(storeLastWord(reported, journal.ports)).rejects.toMatchObject({
+    await expect(storeResult(reported, journal.ports)).rejects.toMatchObject({
       code: "ANT_NATS_UNREACHABLE",
     });
     expect(journal.said).toHaveLength(1);

@@ -2,7 +2,7 @@ import { createInbox, type Msg } from "@nats-io/nats-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Bus, Consumption, Delivery, Journal, Outcome } from "../../../runtime/src/index.ts";
 import { consume, createLogger, openJournal, provision } from "../../../runtime/src/index.ts";
-import { Gate, PullLoop } from "../../../runtime/src/work/pull-loop.ts";
+import { Semaphore, PullLoop } from "../../../runtime/src/work/pull-loop.ts";
 import { dispatchRecord, intentRecord, resultRecord } from "../../../contracts/src/testing/records.ts";
 import { decode } from "../../../contracts/src/index.ts";
 import type { DeadLetter } from "../../../contracts/src/index.ts";
@@ -260,12 +260,12 @@ describe("consuming the journal", () => {
 
   it("W3 what comes where no slot is free is handed back at once: somebody else has it long before the ack wait", async () => {
     // Two loops that share one slot: both may ask while it is free, and both are given something.
-    const gate = new Gate(1);
+    const semaphore = new Semaphore(1);
     const held: Msg[] = [];
     let release = (): void => undefined;
     const until = new Promise<void>((resolve) => (release = resolve));
-    const loopOf = (slots: number, shared: Gate, take: (message: Msg) => Promise<void>): PullLoop => {
-      const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots, gate: shared, log };
+    const loopOf = (slots: number, shared: Semaphore, take: (message: Msg) => Promise<void>): PullLoop => {
+      const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots, semaphore: shared, log };
       return new PullLoop(bus, { ...options, onMessage: take }, createInbox());
     };
     const hold = async (message: Msg): Promise<void> => {
@@ -273,21 +273,21 @@ describe("consuming the journal", () => {
       await until;
       message.respond("+ACK");
     };
-    const sharing = [loopOf(1, gate, hold), loopOf(1, gate, hold)];
+    const sharing = [loopOf(1, semaphore, hold), loopOf(1, semaphore, hold)];
     await eventually("both ask", async () => (await consumerInfo()).num_waiting === 2);
     await journal.append(dispatchRecord("run_slot", "T-1", 1));
     await journal.append(dispatchRecord("run_slot", "T-2", 1));
     await eventually("one of them works", () => held.length === 1);
     const taken: string[] = [];
     const startedAt = performance.now();
-    const other = loopOf(1, new Gate(1), (message) => {
+    const other = loopOf(1, new Semaphore(1), (message) => {
       taken.push(message.subject);
       message.respond("+ACK");
       return Promise.resolve();
     });
     await eventually("somebody else has it", () => taken.length === 1, 5_000);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect(gate.free).toBe(0); // what it held meanwhile, it holds
+    expect(semaphore.free).toBe(0); // what it held meanwhile, it holds
     expect([held[0]?.subject, ...taken].toSorted()).toEqual(
       ["1", "2"].map((n) => `antiphon.v1.run.0.dispatch.run_slot.t-${n}.1`),
     );

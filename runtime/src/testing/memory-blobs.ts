@@ -2,7 +2,7 @@ import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf } from "@antiphon/contracts";
 import type { Blobs } from "../stores/blobs.ts";
 
-/** An object bucket in memory. Held to the real one by conformance.ts. */
+/** An object bucket in memory; conformance.ts holds it to the behaviour of the real one. */
 export class MemoryBlobs implements Blobs {
   readonly bucket: string;
   private readonly objects = new Map<string, Buffer>();

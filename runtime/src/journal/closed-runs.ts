@@ -33,8 +33,8 @@ export class ClosedRuns {
     for (let from = 0; from < Math.min(unknown.length, looksPerCall); from += PAGE) {
       for (const runId of await this.look(unknown.slice(from, from + PAGE))) over.add(runId);
     }
-    this.known = new Set(over); // CR1
-    return new Set([...over, ...unknown.slice(looksPerCall)]); // CR2
+    this.known = new Set(over);
+    return new Set([...over, ...unknown.slice(looksPerCall)]);
   }
 
   /** The ids whose `closed` is believed. */

@@ -96,7 +96,9 @@ export class ArchiveTidy {
     if (archived.length > 0) return { kind: "stray" }; // Another pack holds it.
     const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type));
     const isThere = own.some(({ type }) => type === "intent") && own.length >= records;
-    return isThere ? { kind: "stray" } : { kind: "only-copy", detail: `it alone holds all of ${runId}` };
+    return isThere
+      ? { kind: "stray" }
+      : { kind: "only-copy", detail: `it holds the only complete copy of ${runId}` };
   }
 
   /** Removes documents that were written after their run was archived. */

@@ -34,7 +34,7 @@ export class PackStore {
     for (const run of runs) {
       const copy = there.get(run.runId);
       if (copy === undefined || archivedRunDigest(copy) !== digests.get(run.runId)) {
-        throw corrupt(ref, `${run.runId} does not come back as it was put in`);
+        throw corrupt(ref, `${run.runId} reads back differently`);
       }
     }
     return ref;
@@ -50,7 +50,7 @@ export class PackStore {
       archivedRunDigest(run) === digest &&
       run.records.length === records &&
       run.records.at(-1)?.seq === last.seq;
-    if (!right) throw corrupt(pack, `${runId} is not what its record says`);
+    if (!right) throw corrupt(pack, `${runId} differs from its record`);
     return run;
   }
 

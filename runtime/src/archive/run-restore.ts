@@ -74,7 +74,7 @@ async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promi
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
   const there = await believedLast(bus, stream, subject);
   if (there !== null && digestOf(there.data) === digestOf(data)) return false;
-  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds another record than the archive`);
+  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds a different record than the archive`);
 }
 
 /** Looks several times: a replica may lag, and an archiver that looked earlier may have deleted a record again. */
@@ -88,10 +88,7 @@ async function readBack(bus: Bus, entry: ArchivedRun): Promise<void> {
     missing = lost.subject;
     await systemClock.sleep(LOOK_MS);
   }
-  throw new AntiphonError(
-    "ANT_JOURNAL_GAP",
-    `${missing} is not in the journal again; restore the run once more`,
-  );
+  throw new AntiphonError("ANT_JOURNAL_GAP", `${missing} is still not in the journal; restore the run again`);
 }
 
 function wordsOf(headers: Record<string, string>): Record<string, string> {

@@ -15,8 +15,8 @@ import { forgedError, placeOf } from "./record-reader.ts";
  * signature. A forged message stays in the stream as evidence, is logged once per process as an error, and is counted.
  *
  * Promises:
- *   runtime/J14 Because anyone who may publish can write on the subject of a decision, a message without a trusted
- *     signature is never returned as a record, hides no genuine record, and leaves the register free for the genuine one.
+ *   runtime/J14 Because anyone who may publish can write on the subject of a decision, a message there without a
+ *     trusted signature is never returned as a record, hides no genuine one, and leaves the register free for it.
  */
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */

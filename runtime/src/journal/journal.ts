@@ -132,7 +132,7 @@ class JetStreamJournal implements Journal {
       if (last !== null) return { kind: "conflict", existing: last }; // runtime/J1
       // Refused, but the register is empty: it was purged meanwhile, or another append is being decided. Try again.
       if (attempt >= refusedReads) {
-        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but holds none`);
+        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but is empty`);
       }
       expectLastSubjectSequence = await forgedUpTo(
         this.bus,
@@ -305,7 +305,7 @@ class JetStreamJournal implements Journal {
 }
 
 function notKnown(subject: string, reason: string): AntiphonError {
-  return new AntiphonError("ANT_NATS_UNREACHABLE", `not known whether ${subject} is stored: ${reason}`);
+  return new AntiphonError("ANT_NATS_UNREACHABLE", `unknown whether ${subject} is stored: ${reason}`);
 }
 
 function rejected(

@@ -26,7 +26,7 @@ export async function putBackLost(bus: Bus, key: SigningKey, lost: LostRecord): 
   const subject = subjects.journal(record, bus.partitions);
   const message = messageOf(record, { key });
   if (message.digest !== digest) {
-    const detail = `${subject}: what was derived is ${message.digest}, what was lost is ${digest}`;
+    const detail = `${subject}: the derived record has digest ${message.digest}, the lost one ${digest}`;
     throw new AntiphonError("ANT_JOURNAL_GAP", detail);
   }
   const stream = journalStreamOf(bus, record.runId);
@@ -43,5 +43,5 @@ export async function putBackLost(bus: Bus, key: SigningKey, lost: LostRecord): 
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
   const there = await believedLast(bus, stream, subject);
   if (there !== null && digestOf(there.data) === digest) return false;
-  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses the record that was lost from it`);
+  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} refuses its lost record`);
 }

@@ -21,7 +21,7 @@ export async function pinOwnKey(bus: Bus, file: string, key: SigningKey, log: Lo
   if (pinned === null) {
     if (others.length > 0) throw notAdopted(file, others);
     makeOnce(file, `${JSON.stringify({ keys: [key.jwk] }, null, 2)}\n`, 0o644);
-    log.info({ file, kid: key.jwk.kid }, "trusted keys: a file with this Director's key was made");
+    log.info({ file, kid: key.jwk.kid }, "trusted keys: created a file with this Director's key");
   }
   if (!(pinned ?? pinnedIn(file) ?? []).some(({ kid }) => kid === key.jwk.kid)) {
     throw new AntiphonError(
@@ -36,7 +36,7 @@ export async function pinOwnKey(bus: Bus, file: string, key: SigningKey, log: Lo
   if (strange.length > 0)
     log.error(
       { kids: strange, file },
-      "the bucket of keys names keys that are not trusted: nothing they signed counts",
+      "the bucket of keys holds keys that are not trusted; their signatures are ignored",
     );
 }
 
@@ -59,8 +59,8 @@ async function publishedBesides(bus: Bus, { jwk }: SigningKey): Promise<string[]
 
 function notAdopted(file: string, kids: readonly string[]): AntiphonError {
   const detail =
-    `${file} is not there, and the journal was written under other keys (${kids.join(", ")}): ` +
-    "make the file, with those of them that are your Directors' and with this one's";
+    `${file} does not exist, and the journal was signed with other keys (${kids.join(", ")}): ` +
+    "create the file with this Director's key and those of the others that are your Directors'";
   return new AntiphonError("ANT_TRUST_MISSING", detail, {
     data: { variable: "ANTIPHON_TRUSTED_KEYS", kids },
   });

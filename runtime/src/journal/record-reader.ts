@@ -139,7 +139,7 @@ export function placeOf(message: Pick<RecordMessage, "subject" | "seq" | "at" | 
   if (before === "") return { seq: message.seq, at: message.at };
   const [, seq = "", at = ""] = /^(\d+):(.+)$/.exec(before) ?? [];
   const place = { seq: Number(seq), at: new Date(at) };
-  if (seq === "" || Number.isNaN(place.at.getTime())) throw corrupt(message, "not a place: " + before);
+  if (seq === "" || Number.isNaN(place.at.getTime())) throw corrupt(message, "invalid place: " + before);
   return place;
 }
 

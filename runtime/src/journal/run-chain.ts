@@ -9,7 +9,7 @@ export function brokenChain(records: readonly StoredRecord[]): string | null {
   const digests = new Map<number, string>();
   for (const { seq, digest, cause, subject } of records) {
     if (cause !== null && digests.get(cause.seq) !== cause.digest) {
-      return `the cause of ${subject}, sequence ${cause.seq}, is not there`;
+      return `the cause of ${subject}, sequence ${cause.seq}, is missing`;
     }
     digests.set(seq, digest);
   }

@@ -13,7 +13,7 @@ export function journalStreamOf(bus: Bus, runId: string): string {
 
 /** A run with a damaged record is not readable: the remaining half could lead to other decisions. */
 export function notHandedOut(runId: string): AntiphonError {
-  const detail = `${runId}: the server lists a record that it does not hand out`;
+  const detail = `${runId}: the server lists a record but does not deliver it`;
   return new AntiphonError("ANT_JOURNAL_CORRUPT", detail, { data: { runId } });
 }
 

@@ -38,7 +38,7 @@ export async function openTrust(file: string, wait = waitMs): Promise<Trust> {
       return new FileTrust(file, version, trustedKeys(file, await readFile(file, "utf8")));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      if (Date.now() >= until) throw missing(`there is no file ${file}`);
+      if (Date.now() >= until) throw missing(`the file ${file} does not exist`);
     }
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }

@@ -13,9 +13,9 @@ import type { StreamLeader } from "./stream-leader.ts";
  * subject of the journal holds one record, that is a whole run.
  *
  * Promises:
- *   runtime/J8 Because half an answer would lead to wrong decisions, a read returns everything that was acknowledged
- *     before it began, whichever replica answers, or it fails: it is never silently cut short, and it ends within its
- *     deadline.
+ *   runtime/J8 Because half an answer would lead to wrong decisions, a read of a record or a whole run returns
+ *     everything that was acknowledged before it began, whichever replica answers, or it fails: it is never silently cut
+ *     short, and it ends within its deadline.
  */
 export interface StoredMessage {
   subject: string;
@@ -206,7 +206,7 @@ export class DirectReader {
         if (result.kind === "unreadable" && ++unreadable >= unreadableTries) {
           throw new UnreadableMessage(`${subject} ${body}`); // runtime/J8
         }
-        reason = result.kind === "later" ? result.reason : "a stored message is not handed out";
+        reason = result.kind === "later" ? result.reason : "the server does not deliver a stored message";
       }
       const left = until - performance.now();
       if (left <= 0) break; // runtime/J8
@@ -269,7 +269,7 @@ async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise
     await standard.before();
     return await standard.judge(await once());
   } catch (error) {
-    return { kind: "later", reason: `its leader does not answer: ${String(error)}` };
+    return { kind: "later", reason: `the leader does not answer: ${String(error)}` };
   }
 }
 

@@ -30,7 +30,7 @@ export function subscribe(
       try {
         hear(message);
       } catch (thrown) {
-        if (!isTold) log?.warn({ subject, err: thrown }, "a message could not be taken; it is dropped"); // runtime/J12
+        if (!isTold) log?.warn({ subject, err: thrown }, "undeliverable message dropped"); // runtime/J12
         isTold = true;
       }
     },

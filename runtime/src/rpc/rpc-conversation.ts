@@ -29,7 +29,7 @@ export function converse<Event extends object>(
     let heardAt = performance.now();
     const watch = setInterval(() => {
       if (performance.now() - heardAt <= limits.sandboxSilenceMs) return;
-      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `no word from ${subject}`)));
+      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `${subject} is silent`)));
     }, limits.sandboxBeatMs / 2);
     const hear = (message: Msg): void => {
       heardAt = performance.now();

@@ -53,7 +53,7 @@ export function serveRpcStream<Request, Event extends object>(
 function requestIn<Request>({ data }: Msg): Request {
   const value = decode(data);
   if (typeof value === "object" && value !== null) return value as Request;
-  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request is an object");
+  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request must be an object");
 }
 
 function serve(
@@ -121,7 +121,7 @@ export async function callRpc<Reply extends object>(
         throw new AntiphonError("ANT_NATS_UNREACHABLE", "the bus is closed", { cause: error });
       // Nobody listens yet, or the connection was lost before an answer: retry until the deadline.
       reason =
-        error instanceof errors.RequestError && error.isNoResponders() ? "nobody serves it" : String(error);
+        error instanceof errors.RequestError && error.isNoResponders() ? "no service listens" : String(error);
       await new Promise((resolve) =>
         setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
       );
@@ -133,7 +133,7 @@ function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
   const reply = (value ?? {}) as { ok?: boolean; code?: string; message?: string };
   if (reply.ok === true) return value as Reply & { ok: true };
   const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
-  throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
+  throw new AntiphonError(code, reply.message ?? "the service failed without giving a reason");
 }
 
 /** Sends a hint to all listeners. It may be lost. */
@@ -148,7 +148,7 @@ export function listen<T>(bus: Bus, subject: string, hear: (value: T, subject: s
   const take = (message: Msg): void => {
     const value = objectIn(message.data);
     if (value !== null) return hear(value as T, message.subject);
-    if (!isTold) bus.log?.debug({ subject }, "a hint that is no hint is dropped");
+    if (!isTold) bus.log?.debug({ subject }, "malformed hint dropped");
     isTold = true;
   };
   const subscription = subscribe(bus.nc, subject, take, { log: bus.log });

@@ -59,7 +59,7 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
           case "lost":
             throw new AntiphonError(
               "ANT_SANDBOX_RUNNER_LOST",
-              `no word from the runner of job ${request.jobId}`,
+              `the runner of job ${request.jobId} is silent`,
               { data: { jobId: request.jobId, mayLive: true } },
             );
           case "refused":
@@ -70,12 +70,12 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
           case "busy":
             lastSeenAt = now;
             if (now - askedAt > patienceMs)
-              throw new AntiphonError("ANT_SANDBOX_BUSY", "every runner stays busy");
+              throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
             await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
             break;
           case "nobody":
             if (now - lastSeenAt > Math.min(nobodyMs, patienceMs)) {
-              throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is there");
+              throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
             }
             await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
             break;

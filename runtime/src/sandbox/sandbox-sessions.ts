@@ -110,10 +110,10 @@ export function sandboxSessions(bus: Bus, clock: Clock = systemClock): SandboxSe
         }
         if (last === null) {
           if (waited > Math.min(NOBODY_MS, patienceMs))
-            throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is there");
+            throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
           await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
         } else if (last.kind === "busy") {
-          if (waited > patienceMs) throw new AntiphonError("ANT_SANDBOX_BUSY", "every runner stays busy");
+          if (waited > patienceMs) throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
           await clock.sleep(last.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
         } else throw unexpected(last);
       }

@@ -90,7 +90,7 @@ export async function startService(
   const closers: (() => void)[] = [];
   let role: Role | void;
   try {
-    if (config.unsafeTrust) log.warn("ANTIPHON_UNSAFE_TRUST: decisions are believed whoever signed them");
+    if (config.unsafeTrust) log.warn("ANTIPHON_UNSAFE_TRUST: signatures of decisions are not checked");
     if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
@@ -126,7 +126,7 @@ export async function startService(
       const failed = (thrown: unknown): void => {
         const error = AntiphonError.from(thrown);
         failures.push(error);
-        log.error({ ...error.toJSON(), err: thrown }, "a part did not drain; the others go on");
+        log.error({ ...error.toJSON(), err: thrown }, "a part failed to drain; the others continue");
       };
       const parts = [bus.drain(), (async () => role?.drain?.())()];
       const drained = Promise.all(parts.map((part) => part.catch(failed)));
@@ -147,7 +147,7 @@ async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig)
   if (config.unsafeTrust) return unsafeTrust;
   const { trustedKeysFile } = config;
   if (trustedKeysFile === null) {
-    const detail = "ANTIPHON_TRUSTED_KEYS is not set: whose decisions are to be believed?";
+    const detail = "ANTIPHON_TRUSTED_KEYS is not set, so no Director is trusted";
     throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_KEYS" } });
   }
   return makesTrust === true ? trustToBeMade(trustedKeysFile) : openTrust(trustedKeysFile);
@@ -158,7 +158,7 @@ async function provisionAgain(bus: Bus, config: RuntimeConfig, log: Logger): Pro
   try {
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0)
-      log.warn(report, "topology was mended after an outage");
+      log.warn(report, "restored missing topology after an outage");
   } catch (error) {
     log.warn({ err: error }, "topology could not be checked after an outage");
   }
@@ -200,7 +200,7 @@ function firstSignal(log: Logger): Promise<NodeJS.Signals> {
     let seen = false;
     const hear = (signal: NodeJS.Signals): void => {
       if (seen) {
-        log.warn({ signal }, "second signal: leaving at once");
+        log.warn({ signal }, "second signal: exiting at once");
         process.exit(signal === "SIGINT" ? 130 : 143);
       }
       seen = true;

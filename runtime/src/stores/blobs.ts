@@ -108,11 +108,11 @@ class ObjectStoreBlobs implements Blobs {
     const signal = deadlineSignal(options);
     const meta = await this.readMeta(name, deadlineOf(options));
     if (meta === null || meta.deleted) {
-      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`);
+      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} does not exist`);
     }
     const expected = digestFromMeta(meta.digest);
     if (typeof nameOrRef !== "string" && nameOrRef.digest !== expected) {
-      throw this.corrupt(name, "it is not what the reference names"); // runtime/J9
+      throw this.corrupt(name, "its digest differs from the reference"); // runtime/J9
     }
     const hash = createHash("sha256");
     let size = 0;
@@ -122,7 +122,7 @@ class ObjectStoreBlobs implements Blobs {
       const page = await this.bus.reader.next(this.streamName, query, deadlineOf(options));
       const last = page.messages.at(-1);
       if (last === undefined) {
-        const detail = `${this.bucket}/${name}: ${size} of ${meta.size} bytes are there`;
+        const detail = `${this.bucket}/${name}: only ${size} of ${meta.size} bytes exist`;
         throw new AntiphonError("ANT_BLOB_MISSING", detail);
       }
       seq = last.seq + 1;

@@ -37,11 +37,14 @@ export class MemoryBlobs implements Blobs {
     const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
     const bytes = this.objects.get(name);
     if (bytes === undefined) {
-      return Promise.reject(new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`));
+      return Promise.reject(new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} does not exist`));
     }
     if (typeof nameOrRef !== "string" && nameOrRef.digest !== digestOf(bytes)) {
       return Promise.reject(
-        new AntiphonError("ANT_BLOB_CORRUPT", `${this.bucket}/${name} is not what the reference names`),
+        new AntiphonError(
+          "ANT_BLOB_CORRUPT",
+          `${this.bucket}/${name} has a digest that differs from the reference`,
+        ),
       );
     }
     return Promise.resolve(Buffer.from(bytes));

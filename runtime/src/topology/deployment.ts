@@ -23,7 +23,7 @@ export function settle(set: Partial<Deployment>, first: Partial<StreamConfig> | 
   if (there !== null && set.partitions !== undefined && set.partitions !== there) {
     throw new AntiphonError(
       "ANT_NATS_PARTITIONS",
-      `this service is set to ${set.partitions} journal partitions, the journal on the server has ${there}`,
+      `this service is set to ${set.partitions} journal partitions, but the journal on the server has ${there}`,
       { data: { set: set.partitions, there } },
     );
   }

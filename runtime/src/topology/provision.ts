@@ -120,7 +120,7 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
     if (loosened.length > 0) {
       throw new AntiphonError(
         "ANT_NATS_TOPOLOGY",
-        `stream ${wanted.name} exists with other guarantees: ${loosened.join(", ")}`,
+        `stream ${wanted.name} exists with stronger guarantees: ${loosened.join(", ")}`,
         { data: { stream: wanted.name, fields: loosened } },
       );
     }

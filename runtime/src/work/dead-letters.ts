@@ -65,7 +65,7 @@ export function openDeadLetters(bus: Bus): DeadLetters {
       if (!(await storeLetter(bus, letter)))
         throw new AntiphonError(
           "ANT_NATS_UNREACHABLE",
-          `the dead letter of ${letter.origin.subject} is not stored`,
+          `the dead letter of ${letter.origin.subject} could not be stored`,
         );
     },
     async remove({ seq }) {

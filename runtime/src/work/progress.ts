@@ -41,6 +41,6 @@ async function partitionProgress(bus: Bus, stream: string, consumer: string): Pr
 }
 
 function timeOf(ts: string | undefined): Date {
-  if (ts === undefined) throw new AntiphonError("ANT_NATS_TOO_OLD", "it does not tell its time");
+  if (ts === undefined) throw new AntiphonError("ANT_NATS_TOO_OLD", "the server does not report its time");
   return new Date(ts);
 }

@@ -187,7 +187,7 @@ async function decide(
     deliveries,
   };
   if (info.isKiller) {
-    log.error(at, "record ends every process that works on it");
+    log.error(at, "record probably crashes its consumers; giving up");
     return {
       kind: "terminal",
       code: "ANT_TASK_POISON",

@@ -133,7 +133,7 @@ describe("packs nobody points to", () => {
     const own = archiver();
     const { packs, kept } = await own.tidy(soon());
     expect(packs).toEqual([]);
-    expect(kept).toMatchObject([{ detail: `it alone holds all of ${runId}` }]);
+    expect(kept).toMatchObject([{ detail: `it holds the only complete copy of ${runId}` }]);
     expect((await own.tidy(soon())).kept).toEqual([]);
     expect((await archiver().tidy(soon())).kept).toHaveLength(1);
   });

@@ -189,7 +189,7 @@ describe("a malformed hint", () => {
     for (const [, bytes] of STRAYS) stranger.nc.publish("test.stray.hint", bytes);
     tell(stranger, "test.stray.hint", { n: 1 });
     await eventually("the hint", () => heard.length === 1);
-    expect(told).toEqual(["debug: a hint that is no hint is dropped"]);
+    expect(told).toEqual(["debug: malformed hint dropped"]);
     await theirs.close();
   });
 

@@ -1,6 +1,6 @@
 /**
- * The real container engine for tests: the image, the owner of containers, and the check for leaks. Each test file has its
- * own instance name, so files can run side by side.
+ * The real container engine for tests: the image, the owner of containers, and the check for leaks. Each test file has
+ * its own instance name, so files can run side by side.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 /**
  * The upstreams of an egress gateway, for tests: one HTTPS server on loopback with the names of a git host (the real
- * `git http-backend`, open to pushes), a package registry that accepts publishes, model APIs of both shapes, and an echo.
- * It records its requests, so a test can see which ones arrived.
+ * `git http-backend`, open to pushes), a package registry that accepts publishes, model APIs of both shapes, and an
+ * echo. It records its requests, so a test can see which ones arrived.
  */
 import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:https";

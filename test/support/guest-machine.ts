@@ -1,6 +1,6 @@
 /**
- * A foreign machine that becomes a sandbox (supervisor/guest.ts): a container whose root may do what the root of a virtual
- * machine may, with a network and programs of its own. `launch` runs through `docker exec`.
+ * A foreign machine that becomes a sandbox (supervisor/guest.ts): a container whose root may do what the root of a
+ * virtual machine may, with a network and programs of its own. `launch` runs through `docker exec`.
  */
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * Diffs that must be refused, each with the code that refuses it: a list, and products of lists that try every hostile name
- * in every place where a diff can name a file. Their base has the files of `HOSTILE_BASE`.
+ * Diffs that must be refused, each with the code that refuses it: a list, and products of lists that try every hostile
+ * name in every place where a diff can name a file. Their base has the files of `HOSTILE_BASE`.
  */
 import type { Guard } from "@antiphon/git";
 import { hostileBinaries } from "./hostile-binaries.ts";

@@ -1,6 +1,6 @@
 /**
- * One fixed landing for crash tests. As a program (`land-once.ts <repo> <parent> <ref> <killAfterMs>`) it lands, or kills
- * itself after that many milliseconds.
+ * One fixed landing for crash tests. As a program (`land-once.ts <repo> <parent> <ref> <killAfterMs>`) it lands, or
+ * kills itself after that many milliseconds.
  */
 import { pathToFileURL } from "node:url";
 import { applyPatch, buildCommit, landRef } from "@antiphon/git";

@@ -1,6 +1,6 @@
 /**
- * An image with a POSIX shell and little else: no perl, no git, no bash, no node, no python. It is made and imported from
- * the sandbox image's own files, so no registry is needed.
+ * An image with a POSIX shell and little else: no perl, no git, no bash, no node, no python. It is made and imported
+ * from the sandbox image's own files, so no registry is needed.
  */
 import { execFileSync } from "node:child_process";
 import { sandboxImage } from "./docker.ts";

@@ -7,8 +7,8 @@ import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.t
 import { accountsConfig, endOf, eventually, freePorts, launch } from "./nats.ts";
 
 /**
- * A real cluster of nats-servers on loopback, each with its own store and ports and fsync before each acknowledgement. It
- * is up when JetStream has a leader and every member is current.
+ * A real cluster of nats-servers on loopback, each with its own store and ports and fsync before each acknowledgement.
+ * It is up when JetStream has a leader and every member is current.
  */
 export interface NatsMember {
   readonly name: string;
@@ -134,8 +134,8 @@ ${accountsConfig()}`;
 }
 
 /**
- * `/healthz` is ok when JetStream and all assets on this member have caught up. The leader must also know the other running
- * members, or it places no stream on them.
+ * `/healthz` is ok when JetStream and all assets on this member have caught up. The leader must also know the other
+ * running members, or it places no stream on them.
  */
 async function isCurrent(member: NatsMember, running: ReadonlySet<string>): Promise<boolean> {
   try {

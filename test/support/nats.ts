@@ -9,8 +9,8 @@ import type { Bus, BusOptions } from "../../runtime/src/index.ts";
 import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.ts";
 
 /**
- * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each acknowledgement. `close`
- * fails the test if something was left behind on the server.
+ * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each acknowledgement.
+ * `close` fails the test if something was left behind on the server.
  */
 export interface NatsServer {
   url: string;

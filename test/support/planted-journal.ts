@@ -1,6 +1,6 @@
 /**
- * A journal with planted faults: the messages of a healthy one, published again byte by byte under the same sequences, with
- * one of them changed. The server finds nothing wrong; only the chain of causes is broken.
+ * A journal with planted faults: the messages of a healthy one, published again byte by byte under the same sequences,
+ * with one of them changed. The server finds nothing wrong; only the chain of causes is broken.
  */
 import { HEADERS, digestOf, journalStream, subjects } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";

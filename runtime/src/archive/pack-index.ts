@@ -12,11 +12,12 @@ import { deleteRecord } from "../journal/record-deletion.ts";
 /**
  * PackIndex: the list of packs, and the guarantee that no pack is removed while an archiver relies on it.
  *
- * Two archivers may race: one is about to purge the records that a pack holds, the other finds that no run points to that
- * pack. The sequence of the pack's meta message decides. The first one stores `archived` in the journal and then rewrites
- * the meta (`renew`), which gives it a new sequence. The second one reads the meta, then looks for runs that point to the
- * pack, and then deletes the meta by the sequence it read. So a renewed pack cannot be removed on the strength of an
- * earlier look, and `remove` never deletes anything newer. A crash during `remove` leaves only unreadable chunks.
+ * Two archivers may race: one is about to purge the records that a pack holds, the other finds that no run points to
+ * that pack. The sequence of the pack's meta message decides. The first one stores `archived` in the journal and then
+ * rewrites the meta (`renew`), which gives it a new sequence. The second one reads the meta, then looks for runs that
+ * point to the pack, and then deletes the meta by the sequence it read. So a renewed pack cannot be removed on the
+ * strength of an earlier look, and `remove` never deletes anything newer. A crash during `remove` leaves only
+ * unreadable chunks.
  */
 export interface SeenPack {
   readonly name: string;

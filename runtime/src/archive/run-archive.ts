@@ -18,13 +18,13 @@ import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
  * RunArchive: moves the records of finished runs from the journal into packs.
  *
  * Lifecycle: due -> pack (read, check, store, read back) -> record (`archived`) -> purge (pack renewed, documents,
- * records). Each step may be the last. A crash before `record` leaves an unused pack; the next sweep packs the same runs,
- * usually into the same object, and `tidy` removes the other one. After a crash later on, the run's `closed` is still in
- * the journal, so the run is due again and its purge is finished.
+ * records). Each step may be the last. A crash before `record` leaves an unused pack; the next sweep packs the same
+ * runs, usually into the same object, and `tidy` removes the other one. After a crash later on, the run's `closed` is
+ * still in the journal, so the run is due again and its purge is finished.
  *
  * Several archivers may work at once: `archived` is a register, and deleting twice is harmless. Only a closed run whose
- * records and chain of causes are intact is packed; forged decisions are neither packed nor purged. A restored run is due
- * again once its restore is as old as a `closed` has to be.
+ * records and chain of causes are intact is packed; forged decisions are neither packed nor purged. A restored run is
+ * due again once its restore is as old as a `closed` has to be.
  *
  * Promises:
  *   runtime/J10 Because a purged record exists only in its pack, a record is deleted only after its pack was read back

@@ -1,6 +1,6 @@
 /**
- * The documents of a run that people read: its view in `ANT_RUNS` and its contracts in `ANT_CONTRACTS`. They are removed
- * when a run is archived; a reader rebuilds them from the records.
+ * The documents of a run that people read: its view in `ANT_RUNS` and its contracts in `ANT_CONTRACTS`. They are
+ * removed when a run is archived; a reader rebuilds them from the records.
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";

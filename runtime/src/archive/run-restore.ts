@@ -10,15 +10,16 @@ import { latestArchived, recordOf } from "../journal/run-history.ts";
 import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
 
 /**
- * Puts the records of an archived run back into the journal: same subjects, same bytes, same headers. The server assigns
- * new sequences and times; a header keeps the first ones, and readers use those (record-reader.ts).
+ * Puts the records of an archived run back into the journal: same subjects, same bytes, same headers. The server
+ * assigns new sequences and times; a header keeps the first ones, and readers use those (record-reader.ts).
  *
- * Lifecycle: archived -> `restored` is stored (no archiver touches the run now) -> records are put back -> all are there.
+ * Lifecycle: archived -> `restored` is stored (no archiver touches the run now) -> records are put back -> all are
+ * there.
  *
  * Only a run that its `archived` record confirms, with an unbroken chain of causes, is put back. The last record goes
- * first and the `intent` last, so a reader woken by a restored record finds its consequences there too and does nothing.
- * After an interruption the run is still read from its pack, and the same call again continues. The result is returned
- * only after it was read back from the journal.
+ * first and the `intent` last, so a reader woken by a restored record finds its consequences there too and does
+ * nothing. After an interruption the run is still read from its pack, and the same call again continues. The result is
+ * returned only after it was read back from the journal.
  */
 export interface RestoredRun {
   readonly runId: string;

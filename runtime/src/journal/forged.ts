@@ -79,8 +79,8 @@ export async function believedLast(bus: Bus, stream: string, subject: string): P
 }
 
 /**
- * The sequence a writer must expect to append behind forged messages: that of the last message that matches, if all those
- * after `after` are forged. 0 if there are none, or if one of them is genuine.
+ * The sequence a writer must expect to append behind forged messages: that of the last message that matches, if all
+ * those after `after` are forged. 0 if there are none, or if one of them is genuine.
  */
 export async function forgedUpTo(bus: Bus, stream: string, filter: string, after = 0): Promise<number> {
   let last = 0;
@@ -120,8 +120,9 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
 }
 
 /**
- * Tells a genuine decision whose payload was damaged after signing from a forgery with copied headers: another record of
- * the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be read.
+ * Tells a genuine decision whose payload was damaged after signing from a forgery with copied headers: another record
+ * of the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be
+ * read.
  */
 function isDamaged(bus: Bus, message: StoredMessage, run: readonly StoredMessage[]): boolean {
   const claimed = message.header(HEADERS.digest);

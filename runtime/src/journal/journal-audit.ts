@@ -22,7 +22,10 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import { PackStore } from "../archive/pack-store.ts";
 import { latestArchived } from "./run-history.ts";
 
-/** A message under the sequence it was first stored with. `storedSeq`: its present one, or null if only the archive has it. */
+/**
+ * A message under the sequence it was first stored with. `storedSeq`: its present one, or null if only the archive has
+ * it.
+ */
 export type AuditedMessage = StoredBytes & { readonly storedSeq: number | null };
 
 export interface RunMessages {

@@ -7,9 +7,9 @@ import { subscribe } from "../nats/subscription.ts";
  * A tail follows one run without a consumer on the server.
  *
  * A core subscription on the run's subjects only signals that something was published; the records are then read by
- * direct get from the last sequence seen. A missed signal (a reconnect, a record stored late) delays a record by at most
- * `sweepMs`. Records come in stream order, each exactly once. The server keeps no state, so nothing is left to clean up
- * when the process dies, and hundreds of tails cost no stream state.
+ * direct get from the last sequence seen. A missed signal (a reconnect, a record stored late) delays a record by at
+ * most `sweepMs`. Records come in stream order, each exactly once. The server keeps no state, so nothing is left to
+ * clean up when the process dies, and hundreds of tails cost no stream state.
  */
 const sweepMs = 1000;
 /** The signal can arrive before the record is on disk, so look again after these delays. */

@@ -26,8 +26,8 @@ import type { SigningKey } from "../process/signing-key.ts";
  * Journal: the log that is the truth about every run.
  *
  * Each subject is a register that is written once. `append` publishes with "expected last subject sequence 0". If the
- * server refuses, the stored record is read and compared by digest. An `intent` is refused while its run has any record,
- * so it cannot open an archived run again.
+ * server refuses, the stored record is read and compared by digest. An `intent` is refused while its run has any
+ * record, so it cannot open an archived run again.
  *
  * `appendAfter` also expects that the run has no record its writer does not know. In a cluster the leader decides this
  * from what it has stored, while another record of the run may still be on its way to the replicas; there no record
@@ -65,8 +65,8 @@ export interface Journal {
   /** `at` of an appended record is this process's clock; read the record back for JetStream's time. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
   /**
-   * Appends only while the record at sequence `after` is the run's last one. A restored run has new sequences and always
-   * answers `moved`; the caller then reads the run and uses `append`.
+   * Appends only while the record at sequence `after` is the run's last one. A restored run has new sequences and
+   * always answers `moved`; the caller then reads the run and uses `append`.
    */
   appendAfter(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendAfterResult>;
   /** All records of a run, archived or not, or those of some types, in stream order. One request per 1,024 records. */

@@ -7,8 +7,8 @@ import { journalStreamOf } from "./run-messages.ts";
 import type { SigningKey } from "../process/signing-key.ts";
 
 /**
- * Puts one lost record back into the journal. Its bytes were derived from the remaining records. They are stored only if
- * they have the digest under which another record names the lost one, and only into a register that is empty.
+ * Puts one lost record back into the journal. Its bytes were derived from the remaining records. They are stored only
+ * if they have the digest under which another record names the lost one, and only into a register that is empty.
  */
 export interface LostRecord {
   readonly record: NewRecord;

@@ -16,9 +16,9 @@ import { noTrust, type Trust } from "./trust.ts";
 /**
  * RecordReader: turns a stored message into a record, or says what is wrong with it and where.
  *
- * It checks in this order: on the subject of a decision the signature of a trusted Director over the payload; the payload
- * against its digest header; the encoding; the envelope against the subject; the shape against the contract of its type.
- * Contracts are read tolerantly: a field that a newer writer added passes. A forged decision throws
+ * It checks in this order: on the subject of a decision the signature of a trusted Director over the payload; the
+ * payload against its digest header; the encoding; the envelope against the subject; the shape against the contract of
+ * its type. Contracts are read tolerantly: a field that a newer writer added passes. A forged decision throws
  * ANT_SIGNATURE_INVALID. A restored record has the sequence and time it had before it was archived.
  *
  * Payloads that passed, and those this process wrote, are remembered by digest, and a record is kept decoded from its

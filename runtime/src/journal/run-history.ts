@@ -17,8 +17,8 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  * or a restore was interrupted.
  *
  * A record in the pack is read from the pack, and records that only the journal holds are added. The records that say
- * where a run is stored (`archived`, `restored`) are not part of its history. Reading costs nothing extra for a run that
- * is not archived; a run that is restored, or of which nothing was purged yet, does not need its pack.
+ * where a run is stored (`archived`, `restored`) are not part of its history. Reading costs nothing extra for a run
+ * that is not archived; a run that is restored, or of which nothing was purged yet, does not need its pack.
  *
  * Promises:
  *   runtime/J11 Because readers should not notice the archive, a run reads the same before, during and after it is

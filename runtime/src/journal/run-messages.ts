@@ -43,7 +43,7 @@ async function storedMessages(
     messages.push(...page.messages);
     const last = page.messages.at(-1);
     if (last === undefined && pending > 0) throw notHandedOut(runId);
-    if (last === undefined) return messages; // A lagging replica reports too little pending, so read until it has nothing.
+    if (last === undefined) return messages; // Not by `pending`, which is too low on a lagging replica.
     pending = page.pending;
     seq = last.seq + 1;
   }

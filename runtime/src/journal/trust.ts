@@ -8,7 +8,8 @@ import { AntiphonError, parseSignature, thumbprintOf, trustIn, validate } from "
  * (ANTIPHON_TRUSTED_KEYS, a JWK set). Nothing written over NATS can add a key.
  *
  * A key added to the file is believed without a restart: a signature of an unknown key makes the process read the file
- * again if it changed. A removed key is believed until the process ends. A file that has become unreadable changes nothing.
+ * again if it changed. A removed key is believed until the process ends. A file that has become unreadable changes
+ * nothing.
  */
 export interface Trust {
   readonly doubt: Doubt;

@@ -27,8 +27,8 @@ import { wireHeaders } from "./wire-headers.ts";
  *
  * Lifecycle: connecting -> up <-> down -> closed. A first connection that fails is an error with a remedy. Once up, the
  * bus reconnects for ever with backoff, and its publisher, tails and pull loops continue by themselves. Connectivity
- * listeners hear every loss and reconnect in order, and nothing after `close`. `close` settles every pending publish and
- * read; it never hangs on a server that is gone.
+ * listeners hear every loss and reconnect in order, and nothing after `close`. `close` settles every pending publish
+ * and read; it never hangs on a server that is gone.
  *
  * Promises:
  *   runtime/J7 Because a record is only as durable as its server, a service starts only on a nats-server >= 2.15 that
@@ -86,8 +86,8 @@ export interface Bus {
   /** Registers work to finish before the bus closes; returns how to withdraw it. */
   onDrain(finish: () => Promise<void>): () => void;
   /**
-   * Runs everything registered by `onDrain`: new work stops, held work is finished or handed back. If anything fails, it
-   * rejects after all of it has ended.
+   * Runs everything registered by `onDrain`: new work stops, held work is finished or handed back. If anything fails,
+   * it rejects after all of it has ended.
    */
   drain(): Promise<void>;
   /** Flushes, closes, and settles everything pending. */

@@ -1,6 +1,7 @@
 /**
  * StreamLeader: asks the leader of a stream what the stream holds. In a cluster any replica answers a direct get, and a
- * lagging one leaves out messages that were acknowledged before; the leader's answer shows whether something is missing.
+ * lagging one leaves out messages that were acknowledged before; the leader's answer shows whether something is
+ * missing.
  *
  * Calls of `lastSeq` that wait at the same time share one request, but never one that was sent before their call.
  */

@@ -37,7 +37,9 @@ export function subscribe(
   });
 }
 
-/** The MessagePack object in a message; null if the payload is something else (not MessagePack, nil, a number, a text). */
+/**
+ * The MessagePack object in a message; null if the payload is something else (not MessagePack, nil, a number, a text).
+ */
 export function objectIn(data: Uint8Array): object | null {
   try {
     const value = decode(data);

@@ -26,8 +26,8 @@ interface Received {
 
 /**
  * Reads headers of a received message by exact name; "" if there is none. The library's own way parses all of them into
- * canonical names, which takes a tenth of the cost of a delivery. It is the fallback for a message that the pinned version
- * did not build.
+ * canonical names, which takes a tenth of the cost of a delivery. It is the fallback for a message that the pinned
+ * version did not build.
  */
 export function headersOf(message: Msg): (name: string) => string {
   const { _msg, _rdata } = message as unknown as Received;

@@ -1,7 +1,7 @@
 /**
- * A bounded memory of recent entries: at least the last `least` of them, and never more than twice as many. It consists of
- * two maps; when the newer one is full, the older one is dropped, so making room moves or searches nothing. A plain Map
- * whose first entry is deleted each time would walk over the holes of all earlier deletions.
+ * A bounded memory of recent entries: at least the last `least` of them, and never more than twice as many. It consists
+ * of two maps; when the newer one is full, the older one is dropped, so making room moves or searches nothing. A plain
+ * Map whose first entry is deleted each time would walk over the holes of all earlier deletions.
  */
 export class Generations<V> {
   private newer = new Map<string, V>();

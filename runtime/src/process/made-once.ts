@@ -4,8 +4,8 @@ import { flushSync } from "@antiphon/git/disk/flush";
 import { uniqueId } from "./ids.ts";
 
 /**
- * Creates a file with this content if there is none; an existing file is left unchanged. If two processes race, one wins
- * and nobody sees half a file. The file survives a power cut.
+ * Creates a file with this content if there is none; an existing file is left unchanged. If two processes race, one
+ * wins and nobody sees half a file. The file survives a power cut.
  */
 export function makeOnce(file: string, text: string, mode: number): void {
   const draft = `${file}.${uniqueId()}`;

@@ -8,9 +8,9 @@ import { flushSync } from "@antiphon/git/disk/flush";
 import { makeOnce } from "./made-once.ts";
 
 /**
- * The Ed25519 key with which a Director signs its decisions and commits. It is read from a named file (PKCS#8, PEM), which
- * is created with mode 0600 on first use; without a file the key lives as long as the process. Its public half is published
- * under its thumbprint, so signatures can still be verified when the key is gone.
+ * The Ed25519 key with which a Director signs its decisions and commits. It is read from a named file (PKCS#8, PEM),
+ * which is created with mode 0600 on first use; without a file the key lives as long as the process. Its public half is
+ * published under its thumbprint, so signatures can still be verified when the key is gone.
  *
  * The private half leaves this module only through `sign`: no record, log line or error contains it. Two processes that
  * create the same file at once get the same key. A key is in its file, flushed to disk, before it is used.

@@ -10,8 +10,8 @@ import type { LanePort, Outgoing } from "./publisher.ts";
 /**
  * CommitLane: the queue and the commits in flight of one stream.
  *
- * Lifecycle of an entry: queued -> in flight (single or batch) -> settled, or queued again after a retry delay if its fate
- * is unknown. It is always in exactly one of these places.
+ * Lifecycle of an entry: queued -> in flight (single or batch) -> settled, or queued again after a retry delay if its
+ * fate is unknown. It is always in exactly one of these places.
  *
  * After a failed attempt an entry is `alone`: it joins no batch again, so one entry cannot keep making its neighbours
  * fail. The members of a failed batch are sent singly all at once, which costs one round trip. An entry aborted before

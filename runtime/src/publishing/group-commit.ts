@@ -24,10 +24,10 @@ export type NextCommit =
   { kind: "wait" } | { kind: "singles"; count: number } | { kind: "batch"; count: number };
 
 /**
- * An atomic batch costs the server some milliseconds regardless of its size (it is staged in files of its own first), as
- * much as a few dozen pipelined single publishes. With batches from 12 records on, 20 writers reached 0.3 to 0.7 of their
- * throughput with singles; from 32 on they reach more than that. With hundreds of writers the difference between the
- * thresholds is within the spread of the measurements (docs/benchmarks/load.md, measured on a busy machine).
+ * An atomic batch costs the server some milliseconds regardless of its size (it is staged in files of its own first),
+ * as much as a few dozen pipelined single publishes. With batches from 12 records on, 20 writers reached 0.3 to 0.7 of
+ * their throughput with singles; from 32 on they reach more than that. With hundreds of writers the difference between
+ * the thresholds is within the spread of the measurements (docs/benchmarks/load.md, measured on a busy machine).
  */
 export const groupCommitDefaults: GroupCommitLimits = {
   batchFrom: 32,

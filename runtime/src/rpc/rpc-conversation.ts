@@ -13,10 +13,10 @@ export interface Conversation<Event> {
 }
 
 /**
- * Asks one question that is answered by a stream of events, among them heartbeats. Resolves with the last event, or with
- * null if nobody serves the subject. Rejects with the error that was answered, or with ANT_SANDBOX_RUNNER_LOST after
- * limits.sandboxSilenceMs of silence. A message that is not an event counts only as a sign of life. If the listener
- * throws, the conversation ends, because the following events would be incomplete.
+ * Asks one question that is answered by a stream of events, among them heartbeats. Resolves with the last event, or
+ * with null if nobody serves the subject. Rejects with the error that was answered, or with ANT_SANDBOX_RUNNER_LOST
+ * after limits.sandboxSilenceMs of silence. A message that is not an event counts only as a sign of life. If the
+ * listener throws, the conversation ends, because the following events would be incomplete.
  */
 export function converse<Event extends object>(
   bus: Bus,

@@ -10,8 +10,8 @@ import { wireHeaders } from "../nats/wire-headers.ts";
 /**
  * Requests and hints over core NATS. The server keeps none of them, so none of them is a fact.
  *
- * A failed request is answered with `{ok: false, code, message, remedy}`, including one that is not MessagePack or not an
- * object. A stopping service leaves the queue group first and then finishes the requests it has.
+ * A failed request is answered with `{ok: false, code, message, remedy}`, including one that is not MessagePack or not
+ * an object. A stopping service leaves the queue group first and then finishes the requests it has.
  */
 export interface RpcOptions {
   log?: Logger;

@@ -14,7 +14,9 @@ interface Address {
   readonly node: string;
 }
 
-/** Feeds input to a command of a session, one piece at a time; the answer to a piece means there is room for the next. */
+/**
+ * Feeds input to a command of a session, one piece at a time; the answer to a piece means there is room for the next.
+ */
 export class CommandInput {
   readonly #bus: Bus;
   readonly #address: Address;

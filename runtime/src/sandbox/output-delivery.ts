@@ -3,7 +3,9 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 type Stream = "stdout" | "stderr";
 export type OutputListener = (stream: Stream, piece: Buffer) => void | Promise<void>;
 
-/** Hands pieces of output to a listener one after the other, counts the bytes it took, and reports the count regularly. */
+/**
+ * Hands pieces of output to a listener one after the other, counts the bytes it took, and reports the count regularly.
+ */
 export class OutputDelivery {
   readonly #listener: OutputListener;
   readonly #report: () => void;
@@ -14,7 +16,10 @@ export class OutputDelivery {
   #failed = false;
   #delivered: Promise<void> = Promise.resolve();
 
-  /** `report` is called whenever enough bytes were taken; `onFailure` once, if a piece is missing or the listener throws. */
+  /**
+   * `report` is called whenever enough bytes were taken; `onFailure` once, if a piece is missing or the listener
+   * throws.
+   */
   constructor(listener: OutputListener, report: () => void, onFailure: () => void) {
     this.#listener = listener;
     this.#report = report;

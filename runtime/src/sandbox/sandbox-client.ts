@@ -15,9 +15,9 @@ import { wireHeaders } from "../nats/wire-headers.ts";
  *
  * While a job runs, the runner hears `alive` every limits.sandboxBeatMs; if this process dies, the runner notices the
  * silence and kills the container. A runner silent for limits.sandboxSilenceMs is lost (ANT_SANDBOX_RUNNER_LOST). The
- * job is not asked again here, because its container may still live (`mayLive` in the error's data); the next try belongs
- * to another attempt. An aborted signal cancels the job on the runner and ends the call within limits.cancelMs; without
- * the runner's confirmation the error says `mayLive` too.
+ * job is not asked again here, because its container may still live (`mayLive` in the error's data); the next try
+ * belongs to another attempt. An aborted signal cancels the job on the runner and ends the call within limits.cancelMs;
+ * without the runner's confirmation the error says `mayLive` too.
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;

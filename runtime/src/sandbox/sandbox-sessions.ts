@@ -4,8 +4,8 @@
  * Lifecycle of a session: asking -> (busy or nobody: wait, ask again) -> open -> over (closed by its holder, or ended).
  *
  * While a session is open its runner hears `alive` every limits.sandboxBeatMs; if this process dies, the runner notices
- * the silence and removes the container. A runner that does not exist, or is silent for limits.sandboxSilenceMs during a
- * request, is lost, and the session is over with it. Output arrives in order and complete, or the command fails; it
+ * the silence and removes the container. A runner that does not exist, or is silent for limits.sandboxSilenceMs during
+ * a request, is lost, and the session is over with it. Output arrives in order and complete, or the command fails; it
  * counts as taken once the listener has processed it.
  */
 import {

@@ -16,9 +16,9 @@ import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/tr
 /**
  * The life of a service process, the same for every role.
  *
- * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, start the role. Ready: answers $SRV
- * requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is finished within `drainMs`; then
- * `signal` aborts and the rest is handed back. A second signal ends the process at once.
+ * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, start the role. Ready: answers
+ * $SRV requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is finished within `drainMs`;
+ * then `signal` aborts and the rest is handed back. A second signal ends the process at once.
  *
  * Nothing is read before the trusted keys are known; without them a service does not start. If one part fails to drain,
  * the error is logged and becomes the exit code, but the other parts finish and the connection is closed all the same.

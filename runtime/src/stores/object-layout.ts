@@ -1,8 +1,8 @@
 import { AntiphonError } from "@antiphon/contracts";
 
 /**
- * The standard layout of a NATS object store (ADR-20), which `nats object get` reads: one meta message per object, and its
- * bytes in chunk messages under a subject of their own.
+ * The standard layout of a NATS object store (ADR-20), which `nats object get` reads: one meta message per object, and
+ * its bytes in chunk messages under a subject of their own.
  */
 export const chunkBytes = 128 * 1024;
 

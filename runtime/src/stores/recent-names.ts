@@ -1,6 +1,6 @@
 /**
- * Names and digests of objects recently seen in the store. Successive attempts put the same small files (an environment, a
- * tool list) again and again; this saves a request for each.
+ * Names and digests of objects recently seen in the store. Successive attempts put the same small files (an
+ * environment, a tool list) again and again; this saves a request for each.
  *
  * A name is remembered for `keptMs`, so an object that an operator or an archive removes is soon stored again. At most
  * `most` names are remembered; the oldest is forgotten first.

@@ -4,9 +4,9 @@ import { AntiphonError, JOURNAL_PARTITIONS, journalStream, limits } from "@antip
 /**
  * Deployment: the settings that all services of one installation have to agree on.
  *
- * They are stored on the server, with the journal's first stream. A service without a setting adopts the stored one. The
- * number of partitions is fixed when the journal is created: with another number a service would look for a run in the
- * wrong stream, so it does not start. Replicas may grow from 1 to 3; reducing them is left to an operator.
+ * They are stored on the server, with the journal's first stream. A service without a setting adopts the stored one.
+ * The number of partitions is fixed when the journal is created: with another number a service would look for a run in
+ * the wrong stream, so it does not start. Replicas may grow from 1 to 3; reducing them is left to an operator.
  */
 export interface Deployment {
   /** Number of streams that the runs are distributed over, by run id. */

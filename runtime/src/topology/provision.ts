@@ -6,11 +6,11 @@ import { differences, refusesToLoosen } from "./topology-diff.ts";
 import { settle, writtenDown, type Deployment } from "./deployment.ts";
 
 /**
- * Makes the server match contracts/src/topology/topology.ts: creates missing streams and consumers, updates different ones,
- * and leaves everything else alone. Any number of processes may run it at once and at every start.
+ * Makes the server match contracts/src/topology/topology.ts: creates missing streams and consumers, updates different
+ * ones, and leaves everything else alone. Any number of processes may run it at once and at every start.
  *
- * It reads back the result, so an option that the server ignored is an error at once. It never loosens a stream (file to
- * memory, discard new to old, a shorter retention); that is left to an operator.
+ * It reads back the result, so an option that the server ignored is an error at once. It never loosens a stream (file
+ * to memory, discard new to old, a shorter retention); that is left to an operator.
  */
 export interface ProvisionReport {
   created: string[];

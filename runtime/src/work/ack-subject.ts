@@ -10,7 +10,9 @@ export interface DeliveryInfo {
   pending: number;
 }
 
-/** `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<ns>.<pending>[.<token>]` */
+/**
+ * `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<ns>.<pending>[.<token>]`
+ */
 export function parseAckSubject(subject: string): DeliveryInfo | null {
   const parts = subject.split(".");
   if (parts[0] !== "$JS" || parts[1] !== "ACK") return null;

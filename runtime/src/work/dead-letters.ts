@@ -14,9 +14,9 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 /**
  * The dead letters: deliveries that were given up until a person requeues them.
  *
- * A letter's id is its subject after `antiphon.v1.dlq.`. It names the consumer that gave up and the register of the record,
- * so burying the same record twice gives one letter. A requeued letter is removed; if its record ends up here again, it is
- * a new letter.
+ * A letter's id is its subject after `antiphon.v1.dlq.`. It names the consumer that gave up and the register of the
+ * record, so burying the same record twice gives one letter. A requeued letter is removed; if its record ends up here
+ * again, it is a new letter.
  */
 export interface KeptLetter {
   readonly id: string;

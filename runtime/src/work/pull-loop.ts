@@ -6,8 +6,8 @@ import type { Logger } from "../process/logger.ts";
 import { subscribe } from "../nats/subscription.ts";
 
 /**
- * PullLoop: requests exactly as many messages from one durable consumer as it has free slots. Every delivered message is
- * worked on at once, so none waits in this process while another process is idle.
+ * PullLoop: requests exactly as many messages from one durable consumer as it has free slots. Every delivered message
+ * is worked on at once, so none waits in this process while another process is idle.
  *
  * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat stopped or the
  * connection was lost. A stale pull no longer counts, but its reply subject stays open until the server must have
@@ -17,8 +17,8 @@ import { subscribe } from "../nats/subscription.ts";
  * While a slot is free and the bus is up, a pull is live or a retry is scheduled, so the loop never stalls. Deliveries
  * made before the server hears of a stop still find a slot and are handled, so an orderly exit repeats no work.
  *
- * If a consumer prefers one reader, its lowest-priority free reader gets the message and overflow goes to the next one. A
- * dead reader is replaced at once, a suspended one within `turnExpiresMs` and an ack wait.
+ * If a consumer prefers one reader, its lowest-priority free reader gets the message and overflow goes to the next one.
+ * A dead reader is replaced at once, a suspended one within `turnExpiresMs` and an ack wait.
  */
 export interface PullLoopOptions {
   stream: string;
@@ -145,7 +145,9 @@ export class PullLoop {
     for (const pull of [...this.pulls]) this.end(pull);
   }
 
-  /** The server's answer to the drain comes after all its deliveries. An unreachable server has nothing to hand over. */
+  /**
+   * The server's answer to the drain comes after all its deliveries. An unreachable server has nothing to hand over.
+   */
   private async endPulls(): Promise<void> {
     if (!this.bus.connected) return;
     let timer: NodeJS.Timeout | undefined;

@@ -4,8 +4,8 @@ import type { Outcome } from "./outcome.ts";
 import type { Delivery } from "./work.ts";
 
 /**
- * Handles a dead letter once more. A `requeue` record is delivered like any other and stands for the record it names, which
- * is loaded and handled as on its first delivery. Registers are written once, so a repetition does no harm.
+ * Handles a dead letter once more. A `requeue` record is delivered like any other and stands for the record it names,
+ * which is loaded and handled as on its first delivery. Registers are written once, so a repetition does no harm.
  */
 export function requeueing(
   consumer: ConsumerName,

@@ -22,8 +22,8 @@ import { PullLoop } from "./pull-loop.ts";
  *
  * Lifecycle of a timer: set -> due (moved by the server) -> handled (acknowledged), forgotten after a week.
  *
- * Setting a running timer again changes nothing. A due timer is delivered until its handler succeeds. It may be set, and
- * come due, more than once, so its handler must be idempotent.
+ * Setting a running timer again changes nothing. A due timer is delivered until its handler succeeds. It may be set,
+ * and come due, more than once, so its handler must be idempotent.
  */
 export interface Timers {
   /** False: it is set already. Throws if its fate is unknown. */

@@ -19,8 +19,8 @@ import { headersOf } from "../nats/wire-headers.ts";
  * Consumes the journal: each record that a durable consumer delivers is handled in a slot, and the table in outcome.ts
  * turns the handler's decision into the answer to the server.
  *
- * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (unfinished records are handed back). While a
- * handler works, the server is told so three times per ack wait, so live work is not redelivered.
+ * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (unfinished records are handed back). While
+ * a handler works, the server is told so three times per ack wait, so live work is not redelivered.
  *
  * Promises:
  *   runtime/J4 Because a process can die at any moment, a delivery is acknowledged only after its handler has returned

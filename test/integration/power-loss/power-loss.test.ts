@@ -1,6 +1,7 @@
 /**
- * Losses by a power cut. With `sync_interval: always` no acknowledged record is lost. With the server's default many are,
- * which shows that the rig would notice. ANTIPHON_POWER_CUTS=50 cuts the power that often in one life of the store.
+ * Losses by a power cut. With `sync_interval: always` no acknowledged record is lost. With the server's default many
+ * are, which shows that the rig would notice. ANTIPHON_POWER_CUTS=50 cuts the power that often in one life of the
+ * store.
  */
 import { describe, expect, it } from "vitest";
 import { powerTrial } from "../../chaos/power-loss/acknowledged.ts";

@@ -1,7 +1,7 @@
 /**
  * Files that services keep on their own disk, after a power cut: a cached tree is complete or absent, and acknowledged
- * results stand. Each time another file on the disk is fsynced before the cut, so that the file system's journal has the
- * names of all files but the bytes of only the flushed ones.
+ * results stand. Each time another file on the disk is fsynced before the cut, so that the file system's journal has
+ * the names of all files but the bytes of only the flushed ones.
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** The Connect protocol as the E2B SDK uses it: JSON; unary calls plain, streams in envelopes of five bytes and a body. */
+/**
+ * The Connect protocol as the E2B SDK uses it: JSON; unary calls plain, streams in envelopes of five bytes and a body.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const END_OF_STREAM = 2;

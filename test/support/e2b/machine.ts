@@ -1,6 +1,6 @@
 /**
- * A machine of the stand-in: a privileged container, whose root may do what the root of a virtual machine may. The engine
- * really runs and ends its processes, terminals and files.
+ * A machine of the stand-in: a privileged container, whose root may do what the root of a virtual machine may. The
+ * engine really runs and ends its processes, terminals and files.
  */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";

@@ -56,7 +56,7 @@ export class CommandLine {
 
   /** Prints the reason and ends the process with 2, before it has done anything. */
   refuse(why: string): never {
-    process.stderr.write(`${why}\n--help shows what there is.\n`);
+    process.stderr.write(`${why}\nSee --help for the options.\n`);
     process.exit(2);
   }
 }

@@ -24,7 +24,7 @@ import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
  *
  * Several archivers may work at once: `archived` is a register, and deleting twice is harmless. Only a closed run whose
  * records and chain of causes are intact is packed; forged decisions are neither packed nor purged. A restored run is
- * due again once its restore is as old as a `closed` has to be.
+ * due again once its restore has reached the archiving age.
  *
  * Promises:
  *   runtime/J10 Because a purged record exists only in its pack, a record is deleted only after its pack was read back

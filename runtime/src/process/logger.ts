@@ -5,7 +5,7 @@ import { standardErrorLines } from "./log-lines.ts";
 
 export type Logger = PinoLogger;
 
-/** Keys whose values never reach a log line, nested up to two levels deep. */
+/** Keys whose values never reach a log line, even nested up to two levels deep. */
 const secretKeys: ReadonlySet<string> = new Set([
   "token",
   "password",

@@ -121,7 +121,7 @@ export function sandboxSessions(bus: Bus, clock: Clock = systemClock): SandboxSe
   };
 }
 
-/** Null: no runner is there. */
+/** Null: no runner serves the subject. */
 async function ask(bus: Bus, request: SandboxSessionOpen): Promise<SandboxSessionEvent | null> {
   const headers = {
     [HEADERS.schema]: "SandboxSessionOpen.v1",

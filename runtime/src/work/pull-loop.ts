@@ -17,8 +17,8 @@ import { subscribe } from "../nats/subscription.ts";
  * While a slot is free and the bus is up, a pull is live or a retry is scheduled, so the loop never stalls. Deliveries
  * made before the server hears of a stop still find a slot and are handled, so an orderly exit repeats no work.
  *
- * If a consumer prefers one reader, its lowest-priority free reader gets the message and overflow goes to the next one.
- * A dead reader is replaced at once, a suspended one within `turnExpiresMs` and an ack wait.
+ * If a consumer prefers one reader, the free reader with the lowest priority number gets the message, and overflow goes
+ * to the next one. A dead reader is replaced at once, a suspended one within `turnExpiresMs` and an ack wait.
  */
 export interface PullLoopOptions {
   stream: string;

@@ -305,7 +305,7 @@ describe("restoring", () => {
     expect(await openJournal(await server.connect()).read(runId)).toEqual(before);
   });
 
-  test("archives a restored run anew only once its restore is as old as an end has to be", async () => {
+  test("archives a restored run anew only once its restore has reached the archiving age", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     const asOf = new Date();

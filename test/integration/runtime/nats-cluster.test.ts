@@ -25,7 +25,7 @@ describe("three servers, three copies of each stream", () => {
     await expect(provision(other, { replicas: 1 })).rejects.toMatchObject({ code: "ANT_NATS_TOPOLOGY" });
   });
 
-  it("runtime/J2: loses and doubles no acknowledged record when the leader is killed", async () => {
+  it("loses and doubles no acknowledged record when the leader is killed", async () => {
     const journal = openJournal(bus);
     const [runId, total] = [`run_${uniqueId()}`, 600];
     await journal.append(intentRecord(runId));
@@ -64,7 +64,7 @@ describe("three servers, three copies of each stream", () => {
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("runtime/J8: other services read a record as soon as one was told it is stored, on any server", async () => {
+  it("runtime/J8: once a record is acknowledged to one service, every service reads it, from any server", async () => {
     const buses = await Promise.all(cluster.members.map(({ url }) => cluster.connect({ servers: url })));
     const pairs = Array.from({ length: 150 }, (_, i) => i);
     const missed: string[] = [];

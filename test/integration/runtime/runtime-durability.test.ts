@@ -80,7 +80,7 @@ describe("a server that is slow to say whether it is safe", () => {
 });
 
 describe("an answer about safety", () => {
-  it("ends the start at once, for good, if it says unsafe", async () => {
+  it("ends the start at once with a terminal error if it says unsafe", async () => {
     const refused = answering(1, false, () => requireDurability(nc, soon));
     await expect(refused).rejects.toMatchObject({
       code: "ANT_NATS_UNSAFE_DURABILITY",

@@ -5,7 +5,7 @@ import { writeAll, type Machine, type ProcessOrder, type Terminal } from "./mach
 
 export interface EnvdMachine {
   readonly machine: Machine;
-  /** Called with every request to it. */
+  /** Access token that every request must carry. */
   readonly token: string;
   readonly terminals: Map<number, Terminal>;
   readonly heard: (path: string, body: string) => void;

@@ -39,9 +39,8 @@ export async function requireDurability(
       const own = heard.servers.some(({ serverId }) => serverId === nc.info?.server_id);
       if (!own) throw unknown(nc, "the monitoring endpoint is not that of the server we are connected to");
       // In a cluster a stream may be placed on any server, so all of them have to be safe.
-      if (heard.servers.every(({ syncAlways }) => syncAlways)) return "confirmed";
+      if (heard.servers.every(({ syncAlways }) => syncAlways)) return "confirmed"; // runtime/J7
       throw new AntiphonError(
-        // runtime/J7
         "ANT_NATS_UNSAFE_DURABILITY",
         "the server acknowledges before it fsyncs (sync_interval is not 'always')",
         { data: { server: nc.getServer() } },

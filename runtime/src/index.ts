@@ -1,4 +1,4 @@
-/** The actor runtime: services import from here, and NATS packages are imported nowhere else. */
+/** The actor runtime that services import. NATS packages are imported only in this package. */
 export { backoffMs } from "./process/backoff.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";

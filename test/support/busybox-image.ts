@@ -1,6 +1,6 @@
 /**
- * An image of BusyBox and nothing else: one static program under all its names, as the smallest images of registries are.
- * Made from Debian's package, which set-up fetched or which is fetched here; no registry is needed.
+ * An image with BusyBox alone: one static program under all its names, like the smallest images of registries. It is
+ * made from Debian's package, downloaded by set-up or here; no registry is needed.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";

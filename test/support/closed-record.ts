@@ -1,4 +1,4 @@
-/** The end of a run, for tests in which no Director comes to it. */
+/** The `closed` record of a run, for tests without a Director. */
 import { readFileSync } from "node:fs";
 import type { ClosedBody, NewRecord } from "@antiphon/contracts";
 

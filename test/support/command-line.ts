@@ -1,4 +1,4 @@
-/** The command line of a tool that measures or tortures: `--help`, and one clear answer to what it does not take. */
+/** The command line of a measuring or chaos tool: `--help`, and a clear error for an unknown argument. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -9,12 +9,12 @@ type Values<T extends Options> = ReturnType<
 export class CommandLine {
   readonly #usage: string;
 
-  /** `usage`: what `--help` prints, with examples. */
+  /** `usage`: the text of `--help`, with examples. */
   constructor(usage: string) {
     this.#usage = usage.trim();
   }
 
-  /** The options' values. `--help` ends the process with 0, what is not an option of this tool with 2. */
+  /** The options' values. `--help` ends the process with 0, an unknown option with 2. */
   read<const T extends Options>(options: T, args = process.argv.slice(2)): Values<T> {
     if (args.includes("--help") || args.includes("-h")) {
       process.stdout.write(`${this.#usage}\n`);
@@ -35,7 +35,7 @@ export class CommandLine {
     return this.refuse(`--${name} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
   }
 
-  /** Above zero; fractions are fine. */
+  /** Greater than zero; may be a fraction. */
   positive(name: string, text: string, most = Number.MAX_VALUE): number {
     const value = Number(text);
     if (value > 0 && value <= most) return value;
@@ -43,7 +43,7 @@ export class CommandLine {
     return this.refuse(`--${name} takes a number ${range}, not ${JSON.stringify(text)}`);
   }
 
-  /** What stands between commas; all of `allowed` when nothing does. */
+  /** The values of a comma-separated list; all of `allowed` if it is empty. */
   someOf<T extends string>(name: string, text: string, allowed: readonly T[]): readonly T[] {
     if (text === "") return allowed;
     return text.split(",").map((one) => this.oneOf(name, one, allowed));
@@ -54,9 +54,9 @@ export class CommandLine {
     return found ?? this.refuse(`--${name} takes one of ${allowed.join(", ")}, not ${JSON.stringify(text)}`);
   }
 
-  /** Nothing has been done yet: says why and ends the process with 2. */
+  /** Prints the reason and ends the process with 2, before it has done anything. */
   refuse(why: string): never {
-    process.stderr.write(`${why}\n--help shows what there is.\n`);
+    process.stderr.write(`${why}\nSee --help for the options.\n`);
     process.exit(2);
   }
 }

@@ -1,4 +1,4 @@
-/** A Director as a process of its own, for tests that kill it. Configured by its environment, as in real life. */
+/** A Director in a separate process, for tests that kill it. Configured by its environment, as in production. */
 import { main } from "../../services/director/src/main.ts";
 
 await main();

@@ -1,6 +1,6 @@
 /**
- * The real container engine, for tests: which image, whose containers, and what a leak looks like.
- * Each test file works under an instance name of its own, so files can run side by side.
+ * The real container engine for tests: the image, the owner of containers, and the check for leaks. Each test file has
+ * its own instance name, so files can run side by side.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ import type { Command, ContainerLimits, SandboxOrder } from "../../services/sand
 
 const MiB = 1024 * 1024;
 
-/** The image `npm run setup` built. Missing is a failure with its remedy, never a skip. */
+/** The image that `npm run setup` built. A missing image fails the test with its remedy; it is never skipped. */
 export function sandboxImage(): string {
   const chosen = process.env["ANTIPHON_SANDBOX_IMAGE"];
   if (chosen !== undefined && chosen !== "") return chosen;
@@ -45,7 +45,7 @@ export interface TestEngine {
   readonly provider: DockerProvider;
   order(limits?: Partial<ContainerLimits>, image?: string): Promise<SandboxOrder>;
   containers(): Promise<ListedContainer[]>;
-  /** Fails, and cleans up, when a container of this instance outlives the deadline. */
+  /** Fails, and cleans up, if a container of this instance outlives the deadline. */
   expectNoContainers(withinMs?: number): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function testEngine(area: string): TestEngine {
   };
 }
 
-/** Asks again until the answer is good or the time is over; the last answer either way. */
+/** Repeats the question until the answer is good or the time is over; returns the last answer. */
 export async function until<T>(
   ask: () => Promise<T>,
   good: (answer: T) => boolean,
@@ -88,7 +88,7 @@ export async function until<T>(
   }
 }
 
-/** A shell command as the sandbox port wants it. */
+/** A shell command in the form of the sandbox port. */
 export function shell(script: string, changes: Partial<Command> = {}): Command {
   return {
     argv: ["sh", "-c", script],

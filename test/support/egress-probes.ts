@@ -1,16 +1,16 @@
 /**
- * Ways past an egress gateway, as code in a sandbox can try them: bytes sent to the proxy on loopback, and tries around
- * it. The sandbox may reach `allowed` and nothing else. Blocked means: refused by a 4xx with its rule, or the connection
- * was closed, and in either case no upstream heard of it.
+ * Ways past an egress gateway that code in a sandbox can try: bytes sent to the proxy on loopback, and attempts to go
+ * around it. The sandbox may reach only `allowed`. Blocked means that the request is refused by a 4xx with its rule, or
+ * the connection is closed, and that no upstream hears of it.
  */
 
 export interface ProxyProbe {
   readonly name: string;
   /** Sent as Latin-1 to the proxy. */
   readonly send: string;
-  /** Then, inside TLS under this name, this. */
+  /** Sent afterwards, inside TLS under this name. */
   readonly tls?: { readonly name: string | null; readonly send: string };
-  /** The code it is refused with; absent: the connection is closed without an answer. */
+  /** The code it is refused with; absent if the connection is closed without an answer. */
   readonly code?: string;
 }
 
@@ -167,7 +167,7 @@ export function proxyProbes(allowed: string, forbidden: string, git: string): re
   ];
 }
 
-/** Ways around the proxy: each prints its name when it gets somewhere. */
+/** Ways around the proxy: each one prints its name if it succeeds. */
 export const DIRECT_PROBES: readonly (readonly [name: string, python: string])[] = [
   ["TCP to a public address", "socket.create_connection(('1.1.1.1', 443), 2)"],
   ["TCP to metadata", "socket.create_connection(('169.254.169.254', 80), 2)"],
@@ -183,7 +183,7 @@ export const DIRECT_PROBES: readonly (readonly [name: string, python: string])[]
   ],
 ];
 
-/** Reads [{send, tls}] from stdin, prints one line of JSON each: what came back. */
+/** Reads [{send, tls}] from stdin and prints the answer to each as one line of JSON. */
 export const PROBE_RUNNER = `
 import json, socket, ssl, sys
 def answer(s):

@@ -1,4 +1,4 @@
-/** An egress gateway as a process of its own, for tests that kill it. Configured by its environment, as in real life. */
+/** An egress gateway in a separate process, for tests that kill it. Configured by its environment, as in production. */
 import { main } from "../../services/egress-gateway/src/main.ts";
 
 await main();

@@ -1,7 +1,7 @@
 /**
- * The other sides of an egress gateway, for tests: one HTTPS server on loopback that is a git host (the real
- * `git http-backend`, pushes open to anybody), a package registry that takes publishes, model APIs of both shapes and an
- * echo, by its names. It keeps what it was asked, so a test can see what arrived and what did not.
+ * The upstreams of an egress gateway, for tests: one HTTPS server on loopback with the names of a git host (the real
+ * `git http-backend`, open to pushes), a package registry that accepts publishes, model APIs of both shapes, and an
+ * echo. It records its requests, so a test can see which ones arrived.
  */
 import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:https";
@@ -31,10 +31,10 @@ export interface Heard {
 export interface Upstreams {
   readonly port: number;
   readonly plainPort: number;
-  /** PEM of the authority its names are signed by. */
+  /** PEM of the authority that signed its certificates. */
   readonly authority: string;
   readonly heard: Heard[];
-  /** `host:443` and `host:80` to here. */
+  /** Maps `host:443` and `host:80` to this server. */
   readonly overrides: ReadonlyMap<string, { address: string; port: number }>;
   close(): Promise<void>;
 }
@@ -167,7 +167,7 @@ function anthropic(body: string, response: ServerResponse): void {
   response.end('event: message_stop\ndata: {"type":"message_stop"}\n\n');
 }
 
-/** CGI, as a web server would run it; anybody may push. */
+/** CGI as a web server runs it; pushes are open to all. */
 async function gitBackend(request: IncomingMessage, response: ServerResponse, root: string): Promise<void> {
   const { pathname, search } = new URL(request.url ?? "/", "https://git");
   const child = spawn("git", ["-c", "http.receivepack=true", "http-backend"], {

@@ -21,7 +21,7 @@ import { sandboxImage, testEngine, type TestEngine } from "./docker.ts";
 import { NAMES, startUpstreams, type Upstreams } from "./egress-upstreams.ts";
 import { startNats, type NatsServer } from "./nats.ts";
 
-/** Never in a sandbox, a log, a blob: what each test looks for. */
+/** A secret that must never reach a sandbox, a log or a blob; each test searches for it. */
 export const CANARY = "canary-4f1c9e7ab2d84c55";
 const PRICE = {
   input: 1_000_000,
@@ -33,7 +33,7 @@ const PRICE = {
 
 export interface Job {
   readonly outcome: SandboxOutcome;
-  /** What the one step printed. */
+  /** Output of the only step. */
   readonly out: string;
   readonly log: readonly LogEntry[];
 }
@@ -46,9 +46,9 @@ export interface EgressWorld {
   readonly upstreams: Upstreams;
   readonly gitRoot: string;
   readonly services: { egress: RunningService; runner: RunningService };
-  /** Everything both services logged. */
+  /** All log output of both services. */
   readonly logged: string[];
-  /** Starts another gateway in the place of the one there is. */
+  /** Replaces the gateway with a new one. */
   restartEgress(): Promise<void>;
   run(grant: EgressGrant | null, script: string, more?: Partial<SandboxRequest>): Promise<Job>;
   close(): Promise<void>;

@@ -1,9 +1,9 @@
 /**
- * Ways out of a sandbox, as things code inside it can try. Each is blocked or it is a hole; what "blocked" means is
- * part of the probe, so that a probe which merely broke does not count.
+ * Ways out of a sandbox that code inside it can try. A probe that is not blocked is a hole. Each probe defines what
+ * "blocked" means, so a probe that merely fails does not count.
  */
 
-/** A system call that must be refused before the kernel looks at its arguments: EPERM or ENOSYS. */
+/** A system call that must be refused (EPERM or ENOSYS) before the kernel looks at its arguments. */
 export interface SyscallProbe {
   readonly name: string;
   readonly number: number;
@@ -148,7 +148,7 @@ export const SYSCALL_PROBES: readonly SyscallProbe[] = [
   { name: "raw socket, version 6", number: 41, args: [10, 3, 58] },
 ];
 
-/** Prints `<errno>` for each probe; 0 means that the call was let through. */
+/** Prints `<errno>` for each probe; 0 means that the call succeeded. */
 export function syscallProbeScript(probes: readonly SyscallProbe[]): string {
   const calls = JSON.stringify(probes.map(({ number, args }) => [number, ...args]));
   return `
@@ -165,7 +165,7 @@ for number, *args in ${calls}:
 `;
 }
 
-/** A shell script that exits 0 exactly when it got somewhere it should not. */
+/** A shell script that exits 0 only if it reached something forbidden. */
 export interface ShellProbe {
   readonly name: string;
   readonly script: string;

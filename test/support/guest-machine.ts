@@ -1,6 +1,6 @@
 /**
- * A machine that somebody else made, to be made a sandbox of (supervisor/guest.ts): a container whose root may do what
- * the root of a virtual machine may, with a network and with programs of its own. `launch` speaks through `docker exec`.
+ * A foreign machine that becomes a sandbox (supervisor/guest.ts): a container whose root may do what the root of a
+ * virtual machine may, with a network and programs of its own. `launch` runs through `docker exec`.
  */
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -14,17 +14,17 @@ import { guestProgram } from "../../services/sandbox-runner/src/supervisor/guest
 const execute = promisify(execFile);
 
 export interface GuestMachine {
-  /** What a program of the machine's root prints. */
+  /** Output of a program run by the machine's root. */
   exec(script: string): Promise<string>;
-  /** Runs the launcher, and what it says until it ends; nothing is sent to it. */
+  /** Runs the launcher without input and returns its output. */
   say(limits: ContainerLimits, how?: Launch): Promise<{ said: string; token: string; code: number | null }>;
-  /** Makes it a sandbox. Rejects with what the launcher says is missing. */
+  /** Turns the machine into a sandbox. Rejects with the launcher's message about what is missing. */
   launch(limits: ContainerLimits, how?: Launch): Promise<{ sandbox: SupervisedSandbox; enforced: Enforced }>;
   end(): Promise<void>;
 }
 
 interface Launch {
-  /** A shell's words in front of it. */
+  /** Shell code to run first. */
   readonly before?: string;
   readonly user?: string;
 }

@@ -1,10 +1,10 @@
-/** Archives that try to get something out of a sandbox which may not come out, each with the rule that refuses it. */
+/** Archives that try to get forbidden content out of a sandbox, each with the rule that refuses it. */
 import type { RefusalRule } from "../../services/sandbox-runner/src/workspace/refusal.ts";
 import { pax, rawEntry, rawTar, TAR_END, type RawEntry } from "./raw-tar.ts";
 
 export type HostileArchive = readonly [name: string, tar: Buffer, rule: RefusalRule];
 
-/** What is in the workspace from the start; `collected.test.ts` says so to the collector. */
+/** The initial files of the workspace; `collected.test.ts` passes them to the collector. */
 export const KEPT: readonly RawEntry[] = [
   { name: "./kept.txt", content: "kept" },
   { name: "./link", type: "2", link: "kept.txt" },
@@ -22,7 +22,7 @@ const long = (path: string, kind = "L"): Buffer =>
 const extended = (records: string, type = "x"): Buffer => rawEntry({ name: "pax", type, content: records });
 const base256 = Buffer.from([0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
 
-/** Paths that are refused, however they are said. */
+/** Paths that are refused in any notation. */
 const PATHS: readonly (readonly [what: string, path: string, rule: RefusalRule])[] = [
   ["an absolute path", "/etc/passwd", "path-absolute"],
   ["an absolute path with two slashes", "//host/share", "path-absolute"],
@@ -53,7 +53,7 @@ const PATHS: readonly (readonly [what: string, path: string, rule: RefusalRule])
   [".git with an ignored character", ".g\u200cit/config", "path-git"],
 ];
 
-/** The ways an archive has to say a path; null where one cannot say this one. */
+/** The ways an archive can write a path; null if one cannot write this path. */
 const WAYS: readonly (readonly [how: string, say: (path: string) => Buffer | null])[] = [
   ["in the name field", (path) => rawTar(file(path))],
   ["behind ./", (path) => rawTar(file(`./${path}`))],

@@ -29,13 +29,13 @@ export function base85Lines(data: Buffer): string {
   return text;
 }
 
-/** A binary section: what it says and what it holds may differ. */
+/** A binary section; its declared and its actual content may differ. */
 export function binaryDiff(kind: string, declared: number, data: Buffer, path = "x.bin"): string {
   const start = `${opening(path)}new file mode 100644\nindex ${ZERO}..${ID}\nGIT binary patch\n`;
   return `${start}${kind} ${declared}\n${base85Lines(deflateSync(data))}\nliteral 0\nHcmV?d00001\n\n`;
 }
 
-/** Source size, result size, then copies of 16 MiB each: a few bytes that ask for gigabytes. */
+/** Source size, result size, then copies of 16 MiB each: a few bytes that expand to gigabytes. */
 function deltaBomb(copies: number): Buffer {
   const varint = (value: number): number[] => {
     const bytes: number[] = [];

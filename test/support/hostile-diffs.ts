@@ -1,7 +1,6 @@
 /**
- * Diffs that must be refused, each with the code that refuses it. Written as a list and as products of lists, so
- * that every hostile name is tried in every place a diff can name a file. The base they are about has the files
- * of `HOSTILE_BASE`.
+ * Diffs that must be refused, each with the code that refuses it: a list, and products of lists that try every hostile
+ * name in every place where a diff can name a file. Their base has the files of `HOSTILE_BASE`.
  */
 import type { Guard } from "@antiphon/git";
 import { hostileBinaries } from "./hostile-binaries.ts";
@@ -21,7 +20,7 @@ export const HOSTILE_BASE = {
   "package.json": "{}\n",
 };
 
-/** What the tests treat as protected in that base. */
+/** The protected paths of that base in these tests. */
 export const HOSTILE_GUARDS = ["test/app.test.js", ".github/**", "**/package.json", "**/conftest.py"].map(
   (glob): Guard => ({ rule: "protected.place", glob, why: "it judges" }),
 );
@@ -69,7 +68,7 @@ const PATH = ["ANT_PATCH_PATH"];
 const NAME = ["ANT_PATCH_NAME"];
 const GITLINK = ["ANT_PATCH_GITLINK"];
 
-/** Names, and the code that refuses them wherever they stand. */
+/** Names, and the code that refuses them in any place. */
 const NAMES: readonly (readonly [string, readonly string[]])[] = [
   ...[
     "../x",
@@ -223,7 +222,7 @@ const GOOD = PLACES["modify"]?.("app.js") ?? "";
 const ADD = PLACES["add"]?.("new.js") ?? "";
 const RENAME = PLACES["rename to"]?.("new.js") ?? "";
 
-/** One line of a good diff changed, so that two lines say two things. */
+/** A good diff with one changed line, so that two lines contradict each other. */
 function contradictions(): HostileDiff[] {
   const header = ["ANT_PATCH_HEADER", "ANT_PATCH_MALFORMED"];
   const edits: [string, string, string, string][] = [
@@ -452,7 +451,7 @@ function scopes(): HostileDiff[] {
   );
 }
 
-/** Refused whatever the scope. */
+/** Refused under any scope. */
 export function hostileDiffs(): HostileDiff[] {
   return [
     ...names(),
@@ -464,7 +463,7 @@ export function hostileDiffs(): HostileDiff[] {
   ];
 }
 
-/** Refused where the scope is `src/**` and `app.js`. */
+/** Refused under the scope `src/**` and `app.js`. */
 export function diffsOutOfScope(): HostileDiff[] {
   return scopes();
 }

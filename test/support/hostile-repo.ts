@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { makeRepo, tempDir, type TestRepo } from "./repo.ts";
 
 export interface TrappedRepo extends TestRepo {
-  /** The names of the traps that went off. */
+  /** The names of the triggered traps. */
   sprung(): string[];
 }
 

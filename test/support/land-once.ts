@@ -1,6 +1,6 @@
 /**
- * One fixed landing. As a program (`land-once.ts <repo> <parent> <ref> <killAfterMs>`) it lands and ends, or kills
- * itself after so many milliseconds: for crash tests.
+ * One fixed landing for crash tests. As a program (`land-once.ts <repo> <parent> <ref> <killAfterMs>`) it lands, or
+ * kills itself after that many milliseconds.
  */
 import { pathToFileURL } from "node:url";
 import { applyPatch, buildCommit, landRef } from "@antiphon/git";
@@ -29,7 +29,7 @@ export async function landOnce(
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const [path = "", parent = "", ref = "", killAfterMs = "0"] = process.argv.slice(2);
-  // The clock starts with the landing, not with the process.
+  // The time counts from the start of the landing, not of the process.
   setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(killAfterMs));
   console.log(JSON.stringify(await landOnce(path, parent, ref)));
 }

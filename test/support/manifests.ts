@@ -1,4 +1,4 @@
-/** Renders a kustomize directory and holds each object to the Kubernetes API's own schema. */
+/** Renders a kustomize directory and checks each object against the Kubernetes API's own schema. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** Fails with the remedy where kubectl is missing: a manifest nobody rendered is not tested. */
+/** Fails with the remedy if kubectl is missing, because a manifest that was not rendered is not tested. */
 export function renderKustomization(directory: string): Manifest[] {
   const own = fileURLToPath(new URL("../../.antiphon/tools/kubectl", import.meta.url));
   const kubectl = existsSync(own) ? own : "kubectl";
@@ -29,14 +29,14 @@ export function renderKustomization(directory: string): Manifest[] {
   return parseAllDocuments(text).map((document) => withoutLineBreaks(document.toJS() as Manifest));
 }
 
-/** kustomize breaks long base64 into lines, which the API takes; its schema has no word for them. */
+/** kustomize breaks long base64 into lines, which the API accepts but its schema does not describe. */
 function withoutLineBreaks(manifest: Manifest): Manifest {
   if (manifest.kind !== "Secret" || manifest.data === undefined) return manifest;
   const data = Object.entries(manifest.data).map(([name, value]) => [name, value.replaceAll("\n", "")]);
   return { ...manifest, data: Object.fromEntries(data) as Record<string, string> };
 }
 
-/** What is wrong with an object: schema violations, and fields the schema does not know. */
+/** The faults of an object: schema violations, and fields unknown to the schema. */
 export async function faultsOf(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest;
   const schemas = `kubernetes-models/${apiVersion}`;
@@ -49,7 +49,7 @@ export async function faultsOf(manifest: Manifest): Promise<string[]> {
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }
-  // The schema allows additional fields everywhere; a field it never looked at is one it does not know.
+  // The schema allows additional fields everywhere, so a field it did not evaluate is unknown.
   return pathsOf(manifest, "")
     .filter((path) => !reads.has(path))
     .map((path) => `unknown field ${path}`);

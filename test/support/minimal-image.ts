@@ -1,6 +1,6 @@
 /**
- * An image with a POSIX shell and little else: no perl, no git, no bash, no node, no python. Made from the sandbox
- * image's own files and imported, so no registry is needed.
+ * An image with a POSIX shell and little else: no perl, no git, no bash, no node, no python. It is made and imported
+ * from the sandbox image's own files, so no registry is needed.
  */
 import { execFileSync } from "node:child_process";
 import { sandboxImage } from "./docker.ts";
@@ -23,7 +23,7 @@ const TOOLS = [
   "grep",
 ];
 
-/** Copies the tools and the libraries they load into a tree, and writes it out as a tar. */
+/** Copies the tools and the libraries they load into a tree, and writes it as a tar. */
 const SCRIPT = `
 set -e; T=/tmp/tree; mkdir -p $T/bin $T/tmp $T/workspace $T/dev $T/proc $T/sys $T/etc; ln -s bin $T/sbin
 mkdir -p $T/usr; ln -s ../bin $T/usr/bin

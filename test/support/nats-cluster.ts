@@ -7,8 +7,8 @@ import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.t
 import { accountsConfig, endOf, eventually, freePorts, launch } from "./nats.ts";
 
 /**
- * A real cluster of nats-servers on loopback, fsync before each acknowledgement, a store and ports of its own
- * each. It is up when its JetStream has a leader and every member is current.
+ * A real cluster of nats-servers on loopback, each with its own store and ports and fsync before each acknowledgement.
+ * It is up when JetStream has a leader and every member is current.
  */
 export interface NatsMember {
   readonly name: string;
@@ -18,7 +18,7 @@ export interface NatsMember {
   readonly storeDir: string;
   pid(): number;
   running(): boolean;
-  /** `kill -9`. The store stays. */
+  /** `kill -9`. The store remains. */
   kill(): Promise<void>;
   /** Starts it again on the same ports and store. */
   restart(): Promise<void>;
@@ -31,7 +31,7 @@ export interface NatsCluster {
   /** All client URLs, comma separated. */
   readonly url: string;
   connect(options?: Partial<BusOptions>): Promise<Bus>;
-  /** The member that leads a stream, or JetStream itself when no stream is named; null while there is none. */
+  /** The member that leads a stream, or JetStream if no stream is named; null while there is none. */
   leader(stream?: string): Promise<NatsMember | null>;
   /** Resolves when JetStream has a leader and each running member is current. */
   healthy(deadlineMs?: number): Promise<void>;
@@ -134,8 +134,8 @@ ${accountsConfig()}`;
 }
 
 /**
- * `/healthz` is ok when JetStream and all assets on this member have caught up. The leader also has to know that the
- * other running members are there, or it places no stream on them.
+ * `/healthz` is ok when JetStream and all assets on this member have caught up. The leader must also know the other
+ * running members, or it places no stream on them.
  */
 async function isCurrent(member: NatsMember, running: ReadonlySet<string>): Promise<boolean> {
   try {
@@ -147,7 +147,7 @@ async function isCurrent(member: NatsMember, running: ReadonlySet<string>): Prom
     const others = (meta.replicas ?? []).filter(({ name, offline }) => running.has(name) && offline !== true);
     return others.length === running.size - 1;
   } catch {
-    return false; // Not answering is not current.
+    return false; // A member that does not answer is not current.
   }
 }
 
@@ -172,7 +172,7 @@ async function leaderName(members: readonly NatsMember[], stream?: string): Prom
         return name;
       }
     } catch {
-      continue; // Paused or dying: the next one may know.
+      continue; // It is paused or dying; ask the next one.
     }
   }
   return null;

@@ -9,8 +9,8 @@ import type { Bus, BusOptions } from "../../runtime/src/index.ts";
 import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.ts";
 
 /**
- * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each
- * acknowledgement. `close` fails the test when something was left behind on the server.
+ * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each acknowledgement.
+ * `close` fails the test if something was left behind on the server.
  */
 export interface NatsServer {
   url: string;
@@ -19,18 +19,18 @@ export interface NatsServer {
   dir: string;
   pid(): number;
   running(): boolean;
-  /** `kill -9`. The store stays. */
+  /** `kill -9`. The store remains. */
   kill(): Promise<void>;
-  /** SIGTERM and wait. The store stays. */
+  /** SIGTERM and wait. The store remains. */
   stop(): Promise<void>;
   /** Starts it again on the same ports and store. */
   restart(): Promise<void>;
   pause(): void;
   resume(): void;
   connect(options?: Partial<BusOptions>): Promise<Bus>;
-  /** Subscriptions of all clients: what a forgotten `unsubscribe` adds to. */
+  /** Number of subscriptions of all clients; a forgotten `unsubscribe` raises it. */
   subscriptions(): Promise<number>;
-  /** Consumers that are neither durable nor expected: what a leak looks like. */
+  /** Consumers that are neither durable nor expected, which are leaks. */
   leakedConsumers(): Promise<string[]>;
   close(options?: { checkLeaks?: boolean }): Promise<void>;
 }
@@ -41,11 +41,11 @@ export interface NatsServerOptions {
   /** Lets clients ask for the sync mode over NATS. Default true. */
   tellsDurability?: boolean;
   maxFileStore?: string;
-  /** Where its directory is made. Default: the system's place for temporary files. */
+  /** Parent of its directory. Default: the system's place for temporary files. */
   parent?: string;
-  /** Where the store is, if not in its directory. */
+  /** Path of the store, if it is outside its directory. */
   storeDir?: string;
-  /** Serves Go's profiles there (`/debug/pprof`), on a free port of loopback. */
+  /** Serves Go's profiles (`/debug/pprof`) on a free port of loopback. */
   profilePort?: number;
 }
 
@@ -63,7 +63,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
     return launch(configFile, own);
   });
   let child = first;
-  // A test file that ends without its `afterAll` must not leave a server behind.
+  // A test file that ends without its `afterAll` must leave no server behind.
   const onExit = (): void => void child.kill("SIGKILL");
   process.once("exit", onExit);
   const buses = new Set<Bus>();
@@ -92,7 +92,7 @@ export async function startNats(options: NatsServerOptions = {}): Promise<NatsSe
         servers: `nats://127.0.0.1:${port}`,
         name: "test",
         log: createLogger("test", { level: "silent" }),
-        trust: unsafeTrust, // Most tests are not about who signed what.
+        trust: unsafeTrust, // Most tests are not about signatures.
         ...overrides,
       });
       buses.add(bus);
@@ -130,8 +130,8 @@ ${accountsConfig(options.tellsDurability !== false)}`;
 }
 
 /**
- * Whoever connects without credentials is `ant`; `tells`: clients may ask for the sync mode over NATS. Each server of
- * a cluster answers for itself, so the answer is a stream.
+ * A client without credentials is user `ant`. `tells`: clients may ask for the sync mode over NATS. Each server of a
+ * cluster answers for itself, so the answer is a stream.
  */
 export function accountsConfig(tells = true): string {
   const jsz = "$SYS.REQ.SERVER.PING.JSZ";
@@ -145,7 +145,7 @@ no_auth_user: ant
 `;
 }
 
-/** Ends a server by a signal, also one that is paused, and waits for it. */
+/** Ends a server by a signal, even if it is paused, and waits for it. */
 export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -154,7 +154,7 @@ export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promis
   await ended;
 }
 
-/** The signal stops one thread, which then stops the others; on a busy machine they go on working meanwhile. */
+/** The signal stops one thread, which then stops the others; on a busy machine they keep running for a moment. */
 function untilStopped(pid: number): void {
   const until = Date.now() + 5_000;
   const isStopped = (task: string): boolean =>
@@ -199,7 +199,7 @@ class PortTaken extends Error {
   override readonly name = "PortTaken";
 }
 
-/** Starts something on ports that are free; on others when somebody else was faster there. */
+/** Starts a process on free ports; if another process was faster there, on other ports. */
 export async function onFreePorts<T>(
   count: number,
   start: (ports: number[]) => Promise<T>,

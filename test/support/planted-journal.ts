@@ -1,6 +1,6 @@
 /**
- * A journal with planted faults: the stored messages of a healthy one, published again byte by byte under the same
- * sequences, one of them changed on the way. The server has nothing to complain about; only the chain has.
+ * A journal with planted faults: the messages of a healthy one, published again byte by byte under the same sequences,
+ * with one of them changed. The server finds nothing wrong; only the chain of causes is broken.
  */
 import { HEADERS, digestOf, journalStream, subjects } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";
@@ -12,7 +12,7 @@ export interface StoredMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Whatever somebody with a hex editor could do to one message. */
+/** Any change that a person with a hex editor could make to one message. */
 export const CHANGES = {
   "a flipped bit": (message: StoredMessage, at: number) => ({ ...message, data: flipped(message.data, at) }),
   "a flipped bit under a new digest": (message: StoredMessage, at: number) => {
@@ -59,7 +59,7 @@ export async function journalMessages(bus: Bus): Promise<StoredMessage[]> {
   }
 }
 
-/** Publishes messages as they are, past everything that guards a register. */
+/** Publishes messages unchanged, past all checks of a register. */
 export async function publishRaw(bus: Bus, messages: readonly StoredMessage[]): Promise<void> {
   for (const { subject, data, headers } of messages) {
     const result = await bus.publish({

@@ -11,9 +11,9 @@ export interface RawEntry {
   readonly prefix?: string;
   /** Default "ustar\0" + "00". */
   readonly magic?: string;
-  /** The size field as text, when it should differ from the content's. */
+  /** The size field as text, if it should differ from the content's size. */
   readonly size?: string | Buffer;
-  /** The checksum field as text, when it should be wrong. */
+  /** The checksum field as text, if it should be wrong. */
   readonly checksum?: string;
 }
 

@@ -1,10 +1,10 @@
-/** Real git repositories in a temp directory, for tests: made by plain `git`, removed by `cleanUpRepos()`. */
+/** Real git repositories in a temp directory for tests: made by plain `git`, removed by `cleanUpRepos()`. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A file's content, with `mode` where it is not 100644; `link` makes a symbolic link. */
+/** A file's content, with `mode` if it is not 100644; `link` makes a symbolic link. */
 export type FileSpec = string | Buffer | { content: string | Buffer; mode: "100755" } | { link: string };
 export type FilesSpec = Record<string, FileSpec | null>;
 
@@ -42,7 +42,7 @@ export function cleanUpRepos(): void {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
 }
 
-/** Temp directories that git operations of ours left behind; a test of nothing leaking compares two of these. */
+/** Temp directories that our git operations left behind; a leak test compares this before and after. */
 export function scratchLeftovers(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith("antiphon-git-"));
 }
@@ -128,7 +128,7 @@ function writeFiles(top: string, files: FilesSpec): void {
   }
 }
 
-/** A repository of so many small source files in a tree of directories, some executable. */
+/** A repository with many small source files in a tree of directories, some of them executable. */
 export function manyFiles(count: number): FilesSpec {
   const files: FilesSpec = {};
   for (let index = 0; index < count; index += 1) {

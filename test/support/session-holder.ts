@@ -1,4 +1,4 @@
-/** A process that holds a sandbox session, for tests that kill it. Says the container's id when it has one. */
+/** A process that holds a sandbox session and prints its container's id, for tests that kill it. */
 import { connectBus, createLogger, sandboxSessions } from "@antiphon/runtime";
 
 const bus = await connectBus({

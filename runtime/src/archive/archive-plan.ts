@@ -1,4 +1,4 @@
-/** What goes into a pack, and what may go out of the journal then. Pure. */
+/** Plans which records go into a pack, and which ones may then be deleted from the journal. Pure. */
 import type { ArchivedBody, ArchivedMessage, ArchivedRun, JournalType } from "@antiphon/contracts";
 import {
   AntiphonError,
@@ -10,10 +10,10 @@ import {
 } from "@antiphon/contracts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 
-/** What a record takes beside its payload: subject, headers, envelope of the pack. */
+/** What a record takes in a pack besides its payload: subject, headers, envelope. */
 const RECORD_BYTES = 1024;
 
-/** The run as it is to be kept: what the journal holds, and what only an earlier pack holds. */
+/** The run as it is to be archived: the journal's records, and those that only an earlier pack holds. */
 export function entryOf(
   runId: string,
   messages: readonly StoredMessage[],
@@ -25,8 +25,8 @@ export function entryOf(
 }
 
 /**
- * Sequences of what the pack holds too, byte by byte, and of what said so about earlier packs (X2). The `intent` is
- * first and `closed` is last (X3).
+ * Sequences of the records that the pack holds byte for byte, and of the storage records of earlier packs. The `intent`
+ * comes first and `closed` last, so that an interrupted purge never leaves an open run and is found again.
  */
 export function purgeable(messages: readonly StoredMessage[], entry: ArchivedRun, epoch: number): number[] {
   const packed = new Map(entry.records.map(({ subject, data }) => [subject, digestOf(data)]));
@@ -35,7 +35,7 @@ export function purgeable(messages: readonly StoredMessage[], entry: ArchivedRun
       ? (parseJournalSubject(message.subject)?.epoch ?? epoch) < epoch
       : packed.get(message.subject) === digestOf(message.data),
   );
-  return going.sort((a, b) => turnOf(a) - turnOf(b) || a.seq - b.seq).map(({ seq }) => seq);
+  return going.sort((a, b) => turnOf(a) - turnOf(b) || a.seq - b.seq).map(({ seq }) => seq); // runtime/J10
 }
 
 export function contentsOf(entry: ArchivedRun): Omit<ArchivedBody, "pack"> {
@@ -48,7 +48,7 @@ export function contentsOf(entry: ArchivedRun): Omit<ArchivedBody, "pack"> {
   };
 }
 
-/** About what the run takes in a pack, uncompressed. */
+/** Approximate size of the run in a pack, uncompressed. */
 export function sizeOf(entry: ArchivedRun): number {
   return entry.records.reduce((sum, { data }) => sum + data.length + RECORD_BYTES, 0);
 }

@@ -3,33 +3,32 @@ import type { Bus } from "../nats/bus.ts";
 import { digestFromMeta } from "../stores/object-layout.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PackIndex, SeenPack } from "./pack-index.ts";
-import type { ArchivedRecord, PackShelf } from "./pack-shelf.ts";
+import type { ArchivedRecord, PackStore } from "./pack-store.ts";
 import { documentedRunIds, removeDocuments } from "./run-documents.ts";
 import { latestArchived } from "../journal/run-history.ts";
 import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
 
 /**
- * ArchiveTidy: removes what archivers that crashed left behind: packs without a record, documents of archived runs.
+ * ArchiveTidy: removes what crashed archivers left behind: packs without a record, and documents of archived runs.
  *
- * Invariants:
- *   X10 `tidy` removes a pack only when no run points to it and each of its runs is whole in the journal or in another
- *      pack. One that holds what is nowhere else stays, and is named: the record that pointed to it was lost.
+ * It removes a pack only if no run points to it and the journal or another pack holds each of its runs completely. If a
+ * pack holds the only copy of a run, the record that pointed to it was lost; such a pack is kept and reported.
  */
 export interface Tidied {
-  /** Names of packs that went. */
+  /** Names of the removed packs. */
   readonly packs: string[];
-  /** Packs with runs that are nowhere else, or that cannot be read; each is told of once. */
+  /** Packs that hold the only copy of a run, or that cannot be read; each is reported once. */
   readonly kept: { pack: string; detail: string }[];
-  /** Documents that went. */
+  /** Number of removed documents. */
   readonly documents: number;
   /** There may be more. */
   readonly more: boolean;
 }
 
-/** Packs one `tidy` reads, and runs whose documents it removes. */
+/** Packs that one `tidy` reads, and runs whose documents it removes. */
 const TIDY_PACKS = 16;
 const TIDY_RUNS = 256;
-/** What is wrong with one run, and stays with it; anything else stops the sweep. */
+/** Errors that concern one run only; any other error stops the sweep. */
 export const OF_THE_RUN: ReadonlySet<string> = new Set([
   "ANT_ARCHIVE_CORRUPT",
   "ANT_JOURNAL_CORRUPT",
@@ -37,31 +36,31 @@ export const OF_THE_RUN: ReadonlySet<string> = new Set([
   "ANT_SIGNATURE_INVALID",
 ]);
 
-/** What is to become of a pack: somebody needs it, nobody does, or nobody points to it and it must not go. */
+/** A pack is in use, or unused, or unused but the only copy of a run. */
 type Finding = { kind: "needed" | "stray" } | { kind: "only-copy"; detail: string };
 export class ArchiveTidy {
   private readonly bus: Bus;
   private readonly journal: Journal;
-  private readonly shelf: PackShelf;
+  private readonly packs: PackStore;
   private readonly index: PackIndex;
-  /** Packs this process has looked at: somebody points to them, or they were named as kept. */
+  /** Packs that this process has examined and found in use, or reported. */
   private readonly settled = new Set<string>();
 
-  constructor(bus: Bus, journal: Journal, shelf: PackShelf, index: PackIndex) {
+  constructor(bus: Bus, journal: Journal, packs: PackStore, index: PackIndex) {
     this.bus = bus;
     this.journal = journal;
-    this.shelf = shelf;
+    this.packs = packs;
     this.index = index;
   }
 
-  /** Looks at some of what is older than `until`. */
+  /** Examines some of the packs older than `until`. */
   async run(until: Date): Promise<Tidied> {
     const packs: string[] = [];
     const kept: Tidied["kept"] = [];
     let read = 0;
     for (const name of await this.index.names()) {
       if (this.settled.has(name)) continue;
-      const seen = await this.index.look(name); // E7: before anybody who may point to it is looked for
+      const seen = await this.index.look(name); // Before the runs that may point to it, see pack-index.ts.
       if (seen === null || seen.at >= until) continue;
       if ((read += 1) > TIDY_PACKS) break;
       const finding = await this.finding(seen);
@@ -73,10 +72,10 @@ export class ArchiveTidy {
     return { packs, kept, documents: documents.gone, more: read > TIDY_PACKS || documents.more };
   }
 
-  /** X10 */
+  /** Removes nothing that holds the only copy of a run. */
   private async finding(seen: SeenPack): Promise<Finding> {
     try {
-      const contents = await this.shelf.contents(seen.name, digestFromMeta(seen.digest));
+      const contents = await this.packs.contents(seen.name, digestFromMeta(seen.digest));
       for (const [runId, records] of contents) {
         const finding = await this.findingOf(runId, records, seen.name);
         if (finding.kind !== "stray") return finding;
@@ -94,13 +93,15 @@ export class ArchiveTidy {
     const live = messages.map((message) => this.bus.records.read(message));
     const archived = live.filter((record): record is ArchivedRecord => record.type === "archived");
     if (archived.some(({ body }) => body.pack.name === pack)) return { kind: "needed" };
-    if (archived.length > 0) return { kind: "stray" }; // It is in another pack.
+    if (archived.length > 0) return { kind: "stray" }; // Another pack holds it.
     const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type));
     const isThere = own.some(({ type }) => type === "intent") && own.length >= records;
-    return isThere ? { kind: "stray" } : { kind: "only-copy", detail: `it alone holds all of ${runId}` };
+    return isThere
+      ? { kind: "stray" }
+      : { kind: "only-copy", detail: `it holds the only complete copy of ${runId}` };
   }
 
-  /** X11 */
+  /** Removes documents that were written after their run was archived. */
   private async tidyDocuments(): Promise<{ gone: number; more: boolean }> {
     const documented = await documentedRunIds(this.bus);
     for (const runId of await this.journal.runIds()) documented.delete(runId);

@@ -10,17 +10,14 @@ import {
 import { deleteRecord } from "../journal/record-deletion.ts";
 
 /**
- * PackIndex: which packs there are, and that none goes while somebody counts on it.
+ * PackIndex: the list of packs, and the guarantee that no pack is removed while an archiver relies on it.
  *
- * Two archivers may be at work: one is about to purge what a pack holds, the other finds that nobody points to that pack.
- * The pack's own meta message decides between them, by its sequence. Who counts on a pack says so in the journal first and
- * then writes the meta anew (`renew`), which gives it another sequence; who removes one looks at the meta first, then for
- * who points to it, and then deletes the meta it saw. So one of the two always learns of the other.
- *
- * Invariants:
- *   E6 `renew` is true only when the pack is there, and whoever looked at it before can no longer remove it.
- *   E7 `remove` removes what was seen and nothing that was written since. A crash in the middle of it leaves chunks that
- *      nobody can read.
+ * Two archivers may race: one is about to purge the records that a pack holds, the other finds that no run points to
+ * that pack. The sequence of the pack's meta message decides. The first one stores `archived` in the journal and then
+ * rewrites the meta (`renew`), which gives it a new sequence. The second one reads the meta, then looks for runs that
+ * point to the pack, and then deletes the meta by the sequence it read. So a renewed pack cannot be removed on the
+ * strength of an earlier look, and `remove` never deletes anything newer. A crash during `remove` leaves only
+ * unreadable chunks.
  */
 export interface SeenPack {
   readonly name: string;
@@ -65,7 +62,7 @@ export class PackIndex {
         subject: metaSubject(BUCKET, name),
         payload: Buffer.from(metaDocument(BUCKET, found.meta, new Date())),
         headers: { "Nats-Rollup": "sub" },
-        expectLastSubjectSequence: found.seq, // E6
+        expectLastSubjectSequence: found.seq, // runtime/J10
         group: false,
       });
       if (result.kind === "ok") return true;
@@ -75,9 +72,9 @@ export class PackIndex {
     }
   }
 
-  /** True: it went, by this call or by somebody else's. */
+  /** True: it is removed, by this call or by another process. */
   async remove({ name, seq, nuid }: SeenPack): Promise<boolean> {
-    await deleteRecord(this.bus, STREAM, seq); // E7: a pack that was renewed has another sequence now.
+    await deleteRecord(this.bus, STREAM, seq); // A renewed pack has a new sequence, so this does not delete it.
     const now = await this.meta(name);
     if (now?.meta.nuid === nuid) return false;
     await this.bus.jsm.streams.purge(STREAM, { filter: chunkSubject(BUCKET, nuid) });

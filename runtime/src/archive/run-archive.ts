@@ -7,7 +7,7 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import { brokenChain } from "../journal/run-chain.ts";
 import type { Journal } from "../journal/journal.ts";
 import { PackIndex } from "./pack-index.ts";
-import { PackShelf, type ArchivedRecord } from "./pack-shelf.ts";
+import { PackStore, type ArchivedRecord } from "./pack-store.ts";
 import { serverTime } from "../work/progress.ts";
 import { deleteRecord } from "../journal/record-deletion.ts";
 import { removeDocuments } from "./run-documents.ts";
@@ -15,62 +15,57 @@ import { isWhole, latestArchived, recordOf } from "../journal/run-history.ts";
 import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
 
 /**
- * RunArchive: moves the records of finished runs out of the journal into packs, in steps that can each be the last.
+ * RunArchive: moves the records of finished runs from the journal into packs.
  *
- *   due -> pack (read, check, store, read back) -> record (`archived`) -> purge (pack renewed, documents, records)
+ * Lifecycle: due -> pack (read, check, store, read back) -> record (`archived`) -> purge (pack renewed, documents,
+ * records). Each step may be the last. A crash before `record` leaves an unused pack; the next sweep packs the same
+ * runs, usually into the same object, and `tidy` removes the other one. After a crash later on, the run's `closed` is
+ * still in the journal, so the run is due again and its purge is finished.
  *
- * A crash before `record` leaves an object nobody refers to; the next sweep packs the same runs, most often into the same
- * object, and `tidy` removes it where it did not. A crash after it leaves a run that is read from the journal or its pack,
- * and whose `closed` is still in the journal, so that it is due again and the purge is finished.
+ * Several archivers may work at once: `archived` is a register, and deleting twice is harmless. Only a closed run whose
+ * records and chain of causes are intact is packed; forged decisions are neither packed nor purged. A restored run is
+ * due again once its restore has reached the archiving age.
  *
- * Invariants:
- *   X1 Only a run that is closed, whose records all have their digests and shapes and whose chain holds, is packed.
- *      What nobody believes (forged.ts) is neither packed nor purged: it stays in the journal, for whoever looks into it.
- *   X2 Nothing is purged but what a pack holds that was read back by this process: each record by its own sequence, after
- *      `archived` is stored. What was said later stays where it is.
- *   X3 `intent` goes first and `closed` last, so that a purge cut short is never an open run, and is found again.
- *   X4 Any number of archivers may work at once: `archived` is a register, and to delete twice is to delete once.
- *   X5 A restored run is due again only when its restore is as old as an end has to be.
- *   X6 A pack is there when a purge that rests on it begins, and none is removed after that: it is renewed once `archived`
- *      is stored (pack-index.ts). Is it gone, nothing is purged, and the run is packed anew from the journal.
- *   X11 An archived run has no documents: they go before its `closed`, so a purge cut short ends with that too. What was
- *      written of it later goes with the next `tidy` (archive-tidy.ts).
+ * Promises:
+ *   runtime/J10 Because a purged record exists only in its pack, a record is deleted only after its pack was read back
+ *     with the same bytes, `archived` was stored and the pack was renewed; the `intent` goes first and `closed` last, so
+ *     an interrupted purge never leaves an open run and is found again.
  */
 export interface PackedRun {
   readonly runId: string;
   readonly entry: ArchivedRun;
-  /** Where it is kept. */
+  /** The pack that holds it. */
   readonly pack: BlobRef;
   readonly epoch: number;
   readonly closed: Cause;
-  /** What the pack says of it; null: it was archived before, and only its purge is left. */
+  /** Body of its `archived` record; null: it is archived already, and only its purge is left. */
   readonly body: ArchivedBody | null;
-  /** Its records in the journal, in the order they are to go. */
+  /** Sequences of its records in the journal, in the order of deletion. */
   readonly live: readonly number[];
 }
 
 export interface Packed {
   readonly runs: PackedRun[];
-  /** Runs that were left as they are, and why. */
+  /** Runs that were not packed, and why. */
   readonly refused: { runId: string; code: string; detail: string }[];
 }
 
 export interface RunArchive {
-  /** Runs closed before a time, oldest first; `except` are passed over. */
+  /** Runs closed before a time, oldest first, without those in `except`. */
   due(until: Date, limit: number, except: ReadonlySet<string>): Promise<string[]>;
-  /** Packs as many of the runs as one pack takes, and checks what was stored (X1). */
+  /** Packs as many of the runs as fit one pack, and checks the stored pack. */
   pack(runIds: readonly string[], until: Date): Promise<Packed>;
-  /** Says for each run where its records are; gives back those that may be purged. */
+  /** Stores for each run where its records are; returns the runs that may be purged. */
   record(packed: Packed): Promise<PackedRun[]>;
-  /** Returns how many records went (X2, X3). */
+  /** Returns how many records were deleted. */
   purge(runs: readonly PackedRun[]): Promise<number>;
-  /** Removes what crashes and late words left behind before a time: some of it, the rest the next time. */
+  /** Removes some of what crashes and late writes left behind before a time; the rest is left for the next call. */
   tidy(until: Date): Promise<Tidied>;
-  /** The server's clock, by which records are old. */
+  /** The server's clock, which measures the age of records. */
   now(): Promise<Date>;
 }
 
-/** Runs read, or purged, at the same time. More would only stand in line on the server. */
+/** Runs read or purged at the same time. More would only queue on the server. */
 const AT_ONCE = 8;
 const PAGE = 256;
 export function openRunArchive(bus: Bus, journal: Journal): RunArchive {
@@ -83,16 +78,16 @@ type Look =
 class JetStreamRunArchive implements RunArchive {
   private readonly bus: Bus;
   private readonly journal: Journal;
-  private readonly shelf: PackShelf;
+  private readonly packs: PackStore;
   private readonly index: PackIndex;
   private readonly tidying: ArchiveTidy;
 
   constructor(bus: Bus, journal: Journal) {
     this.bus = bus;
     this.journal = journal;
-    this.shelf = new PackShelf(bus);
+    this.packs = new PackStore(bus);
     this.index = new PackIndex(bus);
-    this.tidying = new ArchiveTidy(bus, journal, this.shelf, this.index);
+    this.tidying = new ArchiveTidy(bus, journal, this.packs, this.index);
   }
 
   now(): Promise<Date> {
@@ -117,7 +112,7 @@ class JetStreamRunArchive implements RunArchive {
     return found;
   }
 
-  /** What was forged on the subject of an end is no end, and must not take its place either. */
+  /** A forged `closed` ends no run, and must not use up the limit either. */
   private isBelieved(message: StoredMessage, stream: string): boolean {
     const why = this.bus.records.doubt(message);
     if (why !== null) this.bus.forged.alarm(message, why, stream);
@@ -144,7 +139,7 @@ class JetStreamRunArchive implements RunArchive {
     const contents = fresh.map((run) => ({ run, contents: contentsOf(run.entry) }));
     const digests = new Map(contents.map(({ run, contents: { digest } }) => [run.runId, digest]));
     const entries = fresh.map(({ entry }) => entry);
-    const pack = await this.shelf.store(entries, digests); // X2
+    const pack = await this.packs.store(entries, digests); // runtime/J10
     for (const { run, contents: body } of contents)
       packed.runs.push({ ...run, pack, body: { pack, ...body } });
     return packed;
@@ -158,7 +153,7 @@ class JetStreamRunArchive implements RunArchive {
           type: "archived",
           ...{ runId, taskId: null, epoch, cause: closed, body },
         });
-        return result.kind !== "conflict"; // X4: another archiver's pack holds it, and it purges.
+        return result.kind !== "conflict"; // On a conflict another archiver's pack holds the run, and it purges.
       }),
     );
     return runs.filter((_, i) => said[i] === true);
@@ -179,32 +174,32 @@ class JetStreamRunArchive implements RunArchive {
     return this.tidying.run(until);
   }
 
-  /** X6: those whose pack is there, and stays. */
+  /** The runs whose pack exists and can no longer be removed. */
   private async held(runs: readonly PackedRun[]): Promise<PackedRun[]> {
     const names = [...new Set(runs.map(({ pack }) => pack.name))];
     const isHeld = new Map<string, boolean>();
-    for (const name of names) isHeld.set(name, await this.index.renew(name));
+    for (const name of names) isHeld.set(name, await this.index.renew(name)); // runtime/J10
     return runs.filter(({ pack }) => isHeld.get(pack.name) === true);
   }
 
   private async purgeRun({ runId, live }: PackedRun): Promise<number> {
     const stream = journalStreamOf(this.bus, runId);
-    await removeDocuments(this.bus, runId); // X11
-    for (const seq of live) await deleteRecord(this.bus, stream, seq); // X3
+    await removeDocuments(this.bus, runId); // Before `closed`, so that an interrupted purge removes them next time.
+    for (const seq of live) await deleteRecord(this.bus, stream, seq); // runtime/J10
     return live.length;
   }
 
-  /** What its pack holds of a run; null: the pack is gone, and the journal has everything (X6). */
+  /** The run's entry in its pack; null: the pack is gone, and the journal still has everything. */
   private async entryOf(archived: ArchivedRecord, isWhole: boolean): Promise<ArchivedRun | null> {
     try {
-      return await this.shelf.entry(archived);
+      return await this.packs.entry(archived);
     } catch (error) {
       if (isWhole && AntiphonError.from(error).code === "ANT_ARCHIVE_CORRUPT") return null;
       throw error;
     }
   }
 
-  /** What is to be done with a run, from what the journal holds of it. */
+  /** Decides what to do with a run from its records in the journal. */
   private async look(runId: string, until: Date): Promise<Look> {
     const messages = await runMessages(this.bus, runId);
     const records = messages.map((message) => this.bus.records.read(message));
@@ -212,7 +207,7 @@ class JetStreamRunArchive implements RunArchive {
     const latest = latestArchived(records);
     const restored = records.find(({ type, epoch }) => type === "restored" && epoch === latest?.epoch);
     if (restored !== undefined && (storedAt.get(restored.subject) ?? until) >= until)
-      return { kind: "leave" }; // X5
+      return { kind: "leave" };
     const closed = records.find(({ type }) => type === "closed");
     if (closed === undefined) return { kind: "leave" }; // Another archiver was faster.
     const cause = { seq: closed.seq, digest: closed.digest };
@@ -225,7 +220,7 @@ class JetStreamRunArchive implements RunArchive {
     const entry = entryOf(runId, messages, there);
     const history = there === null ? records : entry.records.map((message) => recordOf(this.bus, message));
     const broken = brokenChain(history);
-    if (broken !== null) throw new AntiphonError("ANT_JOURNAL_GAP", `${runId}: ${broken}`); // X1
+    if (broken !== null) throw new AntiphonError("ANT_JOURNAL_GAP", `${runId}: ${broken}`);
     const epoch = (latest?.epoch ?? 0) + 1;
     const run = { runId, entry, epoch, closed: cause, body: null };
     return { kind: "pack", run: { ...run, live: purgeable(messages, entry, epoch) } };

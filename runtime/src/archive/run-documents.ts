@@ -1,6 +1,6 @@
 /**
- * The documents people look at of a run: its view in `ANT_RUNS`, its contracts in `ANT_CONTRACTS`. Of an archived run they
- * are not kept: whoever wants them has them made from its records.
+ * The documents of a run that people read: its view in `ANT_RUNS` and its contracts in `ANT_CONTRACTS`. They are
+ * removed when a run is archived; a reader rebuilds them from the records.
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
@@ -10,7 +10,7 @@ const PLACES = [
   { bucket: BUCKETS.contracts, of: (runId: string) => `${runId}.>` },
 ] as const;
 
-/** Returns how many went. A bucket lets no single message be deleted, but a subject be purged; no consumer makes that slow. */
+/** Returns how many were removed. A KV bucket forbids deleting one message but allows a purge by subject. */
 export async function removeDocuments(bus: Bus, runId: string): Promise<number> {
   try {
     const purged = await Promise.all(
@@ -24,7 +24,7 @@ export async function removeDocuments(bus: Bus, runId: string): Promise<number> 
   }
 }
 
-/** Ids of the runs that have documents. Costs names, not documents. */
+/** Ids of the runs that have documents. Lists subjects only. */
 export async function documentedRunIds(bus: Bus): Promise<Set<string>> {
   const ids = new Set<string>();
   for (const { bucket } of PLACES) {

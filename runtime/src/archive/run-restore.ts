@@ -5,27 +5,26 @@ import { systemClock } from "../process/clock.ts";
 import { brokenChain } from "../journal/run-chain.ts";
 import { believedLast, publishPastForged } from "../journal/forged.ts";
 import type { Journal } from "../journal/journal.ts";
-import { PackShelf } from "./pack-shelf.ts";
+import { PackStore } from "./pack-store.ts";
 import { latestArchived, recordOf } from "../journal/run-history.ts";
 import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
 
 /**
- * Puts the records of an archived run back into the journal: same subjects, same bytes, same headers. The server gives
- * them new sequences and times; a header keeps the first ones, and readers go by it (record-reader.ts, Y5).
+ * Puts the records of an archived run back into the journal: same subjects, same bytes, same headers. The server
+ * assigns new sequences and times; a header keeps the first ones, and readers use those (record-reader.ts).
  *
- * Lifecycle: archived -> `restored` is said (no archiver touches the run now) -> records are put back -> all are there.
+ * Lifecycle: archived -> `restored` is stored (no archiver touches the run now) -> records are put back -> all are
+ * there.
  *
- * Invariants:
- *   Q4 Nothing is put back that the `archived` record does not vouch for, or whose chain does not hold.
- *   Q5 The last record goes first and the `intent` last: whoever is woken by a record that is there again finds all its
- *      consequences there too, and has nothing left to do.
- *   Q6 Cut short anywhere, the run is still read whole, from its pack; the same call again goes on.
- *   Q7 What it returns was read back from the journal.
+ * Only a run that its `archived` record confirms, with an unbroken chain of causes, is put back. The last record goes
+ * first and the `intent` last, so a reader woken by a restored record finds its consequences there too and does
+ * nothing. After an interruption the run is still read from its pack, and the same call again continues. The result is
+ * returned only after it was read back from the journal.
  */
 export interface RestoredRun {
   readonly runId: string;
   readonly records: number;
-  /** How many of them this call put back; none: they were there. */
+  /** How many of them this call put back; 0: they were there. */
   readonly restored: number;
 }
 
@@ -33,39 +32,39 @@ export interface RunRestore {
   restore(runId: string, by: string): Promise<RestoredRun>;
 }
 
-/** Not stored as they were: they say how a message is to be written, not what it is. */
+/** Headers with this prefix control how a message is stored; they are not part of the record. */
 const CONTROL = "Nats-";
 const LOOKS = 5;
 const LOOK_MS = 200;
 
 export function openRunRestore(bus: Bus, journal: Journal): RunRestore {
-  const shelf = new PackShelf(bus);
+  const packs = new PackStore(bus);
   return {
     async restore(runId, by) {
       const found = await runMessages(bus, runId);
       if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
       const archived = latestArchived(found.map((message) => bus.records.read(message)));
       if (archived === null) throw new AntiphonError("ANT_RUN_NOT_ARCHIVED", `${runId} is in the journal`);
-      const entry = await shelf.entry(archived); // Q4
+      const entry = await packs.entry(archived);
       const broken = brokenChain(entry.records.map((message) => recordOf(bus, message)));
       if (broken !== null) throw new AntiphonError("ANT_ARCHIVE_CORRUPT", `${runId}: ${broken}`);
       const cause = { seq: archived.seq, digest: archived.digest };
-      // A conflict means that somebody else asked first; then both put back the same.
+      // A conflict means that another caller asked first; both then put back the same records.
       await journal.append({
         type: "restored",
         ...{ runId, taskId: null, epoch: archived.epoch, cause, body: { by } },
       });
       let restored = 0;
       for (const message of entry.records.toReversed()) {
-        if (await putBack(bus, runId, message)) restored += 1; // Q5
+        if (await putBack(bus, runId, message)) restored += 1;
       }
-      await readBack(bus, entry); // Q7
+      await readBack(bus, entry);
       return { runId, records: entry.records.length, restored };
     },
   };
 }
 
-/** False: it was there. */
+/** False: the record was there. */
 async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promise<boolean> {
   const { subject, seq, at, data } = message;
   const stream = journalStreamOf(bus, runId);
@@ -75,11 +74,11 @@ async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promi
   if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
   if (result.refusal === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", result.description);
   const there = await believedLast(bus, stream, subject);
-  if (there !== null && digestOf(there.data) === digestOf(data)) return false; // Q6
-  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds another record than the archive`);
+  if (there !== null && digestOf(there.data) === digestOf(data)) return false;
+  throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${subject} holds a different record than the archive`);
 }
 
-/** A replica may lag behind what it was just told; an archiver that looked before may have deleted it once more. */
+/** Looks several times: a replica may lag, and an archiver that looked earlier may have deleted a record again. */
 async function readBack(bus: Bus, entry: ArchivedRun): Promise<void> {
   let missing = "";
   for (let look = 0; look < LOOKS; look += 1) {
@@ -90,10 +89,7 @@ async function readBack(bus: Bus, entry: ArchivedRun): Promise<void> {
     missing = lost.subject;
     await systemClock.sleep(LOOK_MS);
   }
-  throw new AntiphonError(
-    "ANT_JOURNAL_GAP",
-    `${missing} is not in the journal again; restore the run once more`,
-  );
+  throw new AntiphonError("ANT_JOURNAL_GAP", `${missing} is still not in the journal; restore the run again`);
 }
 
 function wordsOf(headers: Record<string, string>): Record<string, string> {

@@ -4,14 +4,13 @@ import { believedOf } from "./forged.ts";
 import { journalStreamOf } from "./run-messages.ts";
 
 /**
- * Which of the runs that have a message on the subject of `closed` are over. A name alone proves nothing: anybody may
- * write one there, and a run that is taken for over is swept by nobody any more.
+ * Decides which of the runs with a message on their `closed` subject are really over. The subject alone proves nothing:
+ * anyone who may publish can write there, and a run that counts as over is no longer swept.
  *
- * Invariants:
- *   CR1 A `closed` that is believed is looked at once; what this process closed itself, never.
- *   CR2 One call looks at a bounded number of them. What it does not come to counts as over until a later call does.
+ * Each `closed` is verified once; runs that this process closed itself need no look. One call verifies a bounded number
+ * of them. The remaining ones count as over until a later call verifies them.
  */
-/** Of one request. */
+/** Size of one request. */
 const PAGE = 256;
 const looksPerCall = 4_096;
 
@@ -27,15 +26,15 @@ export class ClosedRuns {
     this.known.add(runId);
   }
 
-  /** Those of `named` that are over. Forgets about all others. */
+  /** The runs among `named` that are over. Forgets all others. */
   async among(named: readonly string[]): Promise<ReadonlySet<string>> {
     const over = new Set(named.filter((runId) => this.known.has(runId)));
     const unknown = named.filter((runId) => !over.has(runId));
     for (let from = 0; from < Math.min(unknown.length, looksPerCall); from += PAGE) {
       for (const runId of await this.look(unknown.slice(from, from + PAGE))) over.add(runId);
     }
-    this.known = new Set(over); // CR1
-    return new Set([...over, ...unknown.slice(looksPerCall)]); // CR2
+    this.known = new Set(over);
+    return new Set([...over, ...unknown.slice(looksPerCall)]);
   }
 
   /** The ids whose `closed` is believed. */

@@ -10,17 +10,16 @@ import { forgedError, placeOf } from "./record-reader.ts";
 /**
  * Decisions that no trusted Director signed, and how readers and writers of the journal pass over them.
  *
- * Anybody who may publish to NATS can write on the subject of a decision: before the Director does, or over what it
- * said. The server keeps both. So the register of a decision is the first message on its subject that is believed; what
- * is not believed stays where it is, as evidence, and decides nothing.
+ * Anyone who may publish to NATS can write on the subject of a decision, before or after the Director does. The server
+ * keeps both messages. The register of a decision is therefore the first message on its subject with a trusted
+ * signature. A forged message stays in the stream as evidence, is logged once per process as an error, and is counted.
  *
- * Invariants:
- *   FD1 No message that is not believed is handed out as a record.
- *   FD2 It hides no record that is: a believed message under it is found, and its register is still free if there is none.
- *   FD3 Each is told once a process, at level error, with subject, sequence and reason, and is counted.
+ * Promises:
+ *   runtime/J14 Because anyone who may publish can write on the subject of a decision, a message there without a
+ *     trusted signature is never returned as a record, hides no genuine one, and leaves the register free for it.
  */
 export class ForgedDecisions {
-  /** So many of them, for `antiphon_forged_decisions_total`. */
+  /** Exported as `antiphon_forged_decisions_total`. */
   total = 0;
   private readonly told = new Generations<true>(10_000);
   private readonly log: Logger | undefined;
@@ -29,7 +28,7 @@ export class ForgedDecisions {
     this.log = log;
   }
 
-  /** FD3. `place`: the stream or the object it was found in. */
+  /** Logs and counts a forged message once. `place`: the stream or object that holds it. */
   alarm(message: { subject: string; seq: number }, why: string, place: string): void {
     const key = `${place} ${message.seq} ${message.subject}`;
     if (this.told.has(key)) return;
@@ -44,7 +43,7 @@ export class ForgedDecisions {
 
 const PAGE = 64;
 
-/** Of messages of one run: those that are believed, with what the others hid (FD1, FD2). In stream order. */
+/** The genuine ones of a run's messages, together with those that forged ones hid, in stream order. */
 export async function believedOf(
   bus: Bus,
   stream: string,
@@ -54,7 +53,8 @@ export async function believedOf(
   const hiding = new Set<string>();
   for (const message of messages) {
     const why = bus.records.doubt(message);
-    if (why === null || isDamaged(bus, message, messages)) kept.push(message);
+    if (why === null || isDamaged(bus, message, messages))
+      kept.push(message); // runtime/J14
     else {
       bus.forged.alarm(message, why, stream);
       hiding.add(message.subject);
@@ -69,7 +69,7 @@ export async function believedOf(
   return kept.sort((a, b) => a.seq - b.seq);
 }
 
-/** One register; null: nothing on its subject is believed. */
+/** The genuine message of one register, or null if it has none. */
 export async function believedLast(bus: Bus, stream: string, subject: string): Promise<StoredMessage | null> {
   const message = await bus.reader.last(stream, subject);
   const why = message === null ? null : bus.records.doubt(message);
@@ -79,8 +79,8 @@ export async function believedLast(bus: Bus, stream: string, subject: string): P
 }
 
 /**
- * Where a writer has to append to get past what is not believed: the sequence of the last message that matches, if none
- * of those after `after` is believed. 0: there is none, or one is.
+ * The sequence a writer must expect to append behind forged messages: that of the last message that matches, if all
+ * those after `after` are forged. 0 if there are none, or if one of them is genuine.
  */
 export async function forgedUpTo(bus: Bus, stream: string, filter: string, after = 0): Promise<number> {
   let last = 0;
@@ -97,12 +97,12 @@ export async function forgedUpTo(bus: Bus, stream: string, filter: string, after
   }
 }
 
-/** Into a register that holds nothing that is believed (FD2). */
+/** Publishes to a register that holds nothing, or only forged messages. */
 export async function publishPastForged(bus: Bus, out: Outgoing): Promise<PublishResult> {
   const result = await bus.publish({ ...out, expectLastSubjectSequence: 0 });
   if (result.kind !== "failed" || result.refusal !== "expectation") return result;
   const expectLastSubjectSequence = await forgedUpTo(bus, out.stream, out.subject);
-  return expectLastSubjectSequence === 0 ? result : bus.publish({ ...out, expectLastSubjectSequence });
+  return expectLastSubjectSequence === 0 ? result : bus.publish({ ...out, expectLastSubjectSequence }); // runtime/J14
 }
 
 async function firstBelieved(bus: Bus, stream: string, subject: string): Promise<StoredMessage | null> {
@@ -120,8 +120,9 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
 }
 
 /**
- * A decision whose payload was damaged after it was signed, and no forgery under borrowed headers: another record of the
- * run names it as its cause, by its own sequence and the digest that was signed. Its run cannot be read (J9).
+ * Tells a genuine decision whose payload was damaged after signing from a forgery with copied headers: another record
+ * of the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be
+ * read.
  */
 function isDamaged(bus: Bus, message: StoredMessage, run: readonly StoredMessage[]): boolean {
   const claimed = message.header(HEADERS.digest);

@@ -1,14 +1,11 @@
 /**
- * JournalAudit: the journal as its server holds it, for whoever checks it. Reads messages, not records: nothing is
- * refused here because of what it says, and what the server lists but does not hand out is named.
+ * JournalAudit: the journal exactly as its server holds it, for checking tools. It reads messages, not records: it
+ * refuses nothing because of its content, and it names everything that the server lists but cannot deliver.
  *
- * nats-server (2.15) keeps a checksum beside each message. A message that fails it is not handed out: a read of its
- * subject answers "not found", a read of its run breaks off before it or leaves it out. When the server has to read
- * the block anew (no index after a kill) it cuts the block off there and says how many bytes it dropped. So what is
- * listed is compared with what is handed out.
- *
- * Invariants:
- *   B4 Every subject that the server lists for a run comes back as a message or as unreadable.
+ * nats-server (2.15) stores a checksum with each message and does not deliver a message that fails it: a read of its
+ * subject answers "not found", and a read of its run stops before it or leaves it out. If the server has to rebuild the
+ * block's index (after a kill), it truncates the block there and reports how many bytes it dropped. The audit therefore
+ * compares the listing with the delivered messages: every listed subject comes back as a message or as unreadable.
  */
 import type { JournalPartition, StoredBytes } from "@antiphon/contracts";
 import {
@@ -22,14 +19,17 @@ import {
 } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
-import { PackShelf } from "../archive/pack-shelf.ts";
+import { PackStore } from "../archive/pack-store.ts";
 import { latestArchived } from "./run-history.ts";
 
-/** A message under the sequence it was first stored with; `storedSeq`: where it is now, null: in the archive only. */
+/**
+ * A message under the sequence it was first stored with. `storedSeq`: its present one, or null if only the archive has
+ * it.
+ */
 export type AuditedMessage = StoredBytes & { readonly storedSeq: number | null };
 
 export interface RunMessages {
-  /** In stream order; a register that was written twice is in it twice. Those of an archived run come from its pack. */
+  /** In stream order, with every message of a register that was written twice. An archived run's come from its pack. */
   readonly messages: readonly AuditedMessage[];
   readonly unreadable: readonly string[];
   readonly archiveProblem: string | null;
@@ -44,7 +44,7 @@ export interface JournalAudit {
 
 /** Messages of one read. */
 const PAGE = 256;
-/** Single messages asked for at the same time. */
+/** Single messages requested at the same time. */
 const AT_ONCE = 32;
 
 export function openJournalAudit(bus: Bus): JournalAudit {
@@ -52,7 +52,7 @@ export function openJournalAudit(bus: Bus): JournalAudit {
     partitions: () =>
       Promise.all(Array.from({ length: bus.partitions }, (_, partition) => partitionState(bus, partition))),
     runIds: () => runIds(bus),
-    run: (runId) => runMessages(bus, new PackShelf(bus), runId),
+    run: (runId) => runMessages(bus, new PackStore(bus), runId),
   };
 }
 
@@ -82,23 +82,23 @@ async function runIds(bus: Bus): Promise<string[]> {
   return [...ids].sort();
 }
 
-/** Subjects with how many messages each holds. */
+/** Subjects and how many messages each holds. */
 async function listing(bus: Bus, stream: string, filter: string): Promise<Map<string, number>> {
   const info = await bus.jsm.streams.info(stream, { subjects_filter: filter });
   return new Map(Object.entries(info.state.subjects ?? {}));
 }
 
-async function runMessages(bus: Bus, shelf: PackShelf, runId: string): Promise<RunMessages> {
+async function runMessages(bus: Bus, packs: PackStore, runId: string): Promise<RunMessages> {
   const { messages, unreadable } = await liveMessages(bus, runId);
   const live = messages.map(firstStored);
-  const packed = await packedMessages(bus, shelf, messages);
+  const packed = await packedMessages(bus, packs, messages);
   if (typeof packed === "string") return { messages: live, unreadable, archiveProblem: packed };
   const subjectsHere = new Set(live.map(({ subject }) => subject));
   const all = [...live, ...packed.filter(({ subject }) => !subjectsHere.has(subject))];
   return { messages: all.sort((a, b) => a.seq - b.seq), unreadable, archiveProblem: null };
 }
 
-/** A restored record says where and when it stood first. */
+/** A restored record names its first sequence and time in a header. */
 function firstStored(message: StoredMessage): AuditedMessage {
   const { subject, seq, at, data } = message;
   const header = (name: string): string => message.header(name);
@@ -107,10 +107,10 @@ function firstStored(message: StoredMessage): AuditedMessage {
   return { subject, seq: Number(first), at: new Date(rest.join(":")), data, header, storedSeq: seq };
 }
 
-/** What the run's pack holds; empty: it has none. A text: why it cannot be read. */
+/** The messages of the run's pack, empty if it has none; a string says why the pack cannot be read. */
 async function packedMessages(
   bus: Bus,
-  shelf: PackShelf,
+  packs: PackStore,
   messages: readonly StoredMessage[],
 ): Promise<AuditedMessage[] | string> {
   const storage = messages.filter(({ subject }) => parseJournalSubject(subject)?.type === "archived");
@@ -118,7 +118,7 @@ async function packedMessages(
   try {
     const archived = latestArchived(storage.map((message) => bus.records.read(message)));
     if (archived === null) return [];
-    const { records } = await shelf.entry(archived);
+    const { records } = await packs.entry(archived);
     return records.map(({ subject, seq, at, headers, data }) => ({
       ...{ subject, seq, at: new Date(at), data, storedSeq: null },
       header: (name: string) => headers[name] ?? "",
@@ -141,7 +141,7 @@ async function liveMessages(
   const seen = new Map<string, number>();
   for (const { subject } of messages) seen.set(subject, (seen.get(subject) ?? 0) + 1);
   const behind = [...listed].filter(([subject, count]) => (seen.get(subject) ?? 0) < count);
-  // A message that the server left out: each is asked for by its own name (B4).
+  // The server left some messages out: request each by its own subject.
   const unreadable: string[] = [];
   const bySeq = new Map(messages.map((message) => [message.seq, message]));
   for (let from = 0; from < behind.length; from += AT_ONCE) {
@@ -155,7 +155,7 @@ async function liveMessages(
   return { messages: [...bySeq.values()], unreadable };
 }
 
-/** By sequence, so that a register that was written twice is seen; it passes over what it cannot read. */
+/** Reads by sequence, so that a register written twice shows both messages. The server skips unreadable ones. */
 async function handedOut(bus: Bus, stream: string, filter: string): Promise<StoredMessage[]> {
   const messages: StoredMessage[] = [];
   for (let seq = 1; ;) {

@@ -6,18 +6,13 @@ import { subscribe } from "../nats/subscription.ts";
 /**
  * A tail follows one run without a consumer on the server.
  *
- * A core subscription on the run's subjects says that somebody is publishing; the truth is then read by
- * direct get from the last sequence seen. Nothing has to be cleaned up on the server, however the process
- * ends, and hundreds of tails cost no stream state.
- *
- * Invariants:
- *   F1 Records come in stream order, each exactly once.
- *   F2 The subscription is only a hint: a missed one (reconnect, a publish that is stored late) delays a
- *      record by at most `sweepMs`, it never loses one.
- *   F3 When the iteration ends, for whatever reason, the subscription and the listeners are gone.
+ * A core subscription on the run's subjects only signals that something was published; the records are then read by
+ * direct get from the last sequence seen. A missed signal (a reconnect, a record stored late) delays a record by at
+ * most `sweepMs`. Records come in stream order, each exactly once. The server keeps no state, so nothing is left to
+ * clean up when the process dies, and hundreds of tails cost no stream state.
  */
 const sweepMs = 1000;
-/** A hint comes before the record is on disk: look again after these delays. */
+/** The signal can arrive before the record is on disk, so look again after these delays. */
 const looks = [0, 2, 5, 15, 50, 150];
 
 export async function* tailRun(
@@ -39,13 +34,13 @@ export async function* tailRun(
     let quiet = 0;
     while (!options.signal.aborted && !bus.nc.isClosed()) {
       const records = await readFrom(runId, next).catch((error: unknown) => {
-        // F2: an outage outlasts a read's deadline; the tail outlasts the outage.
+        // An outage may last longer than one read's deadline; the tail waits for its end.
         if (error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE") return [];
         throw error;
       });
       for (const record of records) {
         if (options.signal.aborted) return;
-        if (record.seq < next) continue; // F1
+        if (record.seq < next) continue;
         next = record.seq + 1;
         yield record;
       }
@@ -53,17 +48,17 @@ export async function* tailRun(
         heard = bell.count;
         quiet = 0;
       }
-      await bell.wait(looks[quiet] ?? sweepMs, heard); // F2
+      await bell.wait(looks[quiet] ?? sweepMs, heard);
       quiet += 1;
     }
   } finally {
-    options.signal.removeEventListener("abort", onAbort); // F3
+    options.signal.removeEventListener("abort", onAbort);
     offConnectivity();
     if (!subscription.isClosed()) subscription.unsubscribe();
   }
 }
 
-/** Counts rings, so that one between two waits is not lost. */
+/** Counts rings, so that a ring between two waits is not lost. */
 class Bell {
   count = 0;
   private waiting: (() => void) | null = null;

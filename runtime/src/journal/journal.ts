@@ -23,32 +23,25 @@ import { notHandedOut } from "./run-messages.ts";
 import type { SigningKey } from "../process/signing-key.ts";
 
 /**
- * Journal: the log that is the truth about every run (J1).
+ * Journal: the log that is the truth about every run.
  *
- * Each subject is a register that is written once. `append` publishes with "expected last subject sequence
- * 0"; a refusal is read back and compared by digest, so that saying the same thing twice is a success and
- * saying another thing is a conflict that names who was first.
+ * Each subject is a register that is written once. `append` publishes with "expected last subject sequence 0". If the
+ * server refuses, the stored record is read and compared by digest. An `intent` is refused while its run has any
+ * record, so it cannot open an archived run again.
  *
- * Invariants (ids as in ARCHITECTURE.md):
- *   J3 One subject, one record. Same digest: `duplicate`. Another digest: `conflict` with the existing record.
- *      An `intent` opens a run: it is refused while the run has any record at all, so it cannot open a run again
- *      that was archived. What refuses it then is read from the archive. Where there is none, the conflict names the
- *      run's last word, `closed`.
- *      `appendAfter` expects besides that the run has no record that its writer does not know of: what would be read
- *      before a decision is asked of the server together with it. In a cluster the leader decides that by what it has
- *      stored while another record of the run may be on its way to the replicas: there no record says that it follows
- *      directly (`after`), and whoever has to know reads.
- *   J5 `append` returns only what is known; unknown is retried under the same subject until the signal aborts
- *      or the bus closes, and then it throws.
- *   J9 What is read is checked: digest, envelope against subject, shape against contract (record-reader.ts).
+ * `appendAfter` also expects that the run has no record its writer does not know. In a cluster the leader decides this
+ * from what it has stored, while another record of the run may still be on its way to the replicas; there no record
+ * claims to follow directly (`after`), and a writer that has to know reads the run. A forged decision (forged.ts) does
+ * not occupy a register: the genuine one is appended behind it.
  *
- * A decision that no trusted Director signed holds no register: the true one is appended behind it, on the condition that
- * nothing else came after what was looked at (FD2, forged.ts).
+ * Promises:
+ *   runtime/J1 Because a writer may repeat itself or race another one, each subject keeps its first record: a second
+ *     append returns `duplicate` if the digest is the same, and otherwise `conflict` with the record that stands.
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
 
-/** `moved`: the run holds a record after the one that was named, and nothing was stored. */
+/** `moved`: the run holds a newer record than the expected one, so nothing was stored. */
 export type AppendAfterResult = AppendResult | { kind: "moved" };
 
 export interface AppendOptions {
@@ -56,43 +49,43 @@ export interface AppendOptions {
   /** W3C trace context of the work that writes. */
   traceparent?: string;
   /**
-   * Sequence of the record that may well be the run's last one. Stored directly behind it the record says so (`after`), and
-   * whoever reads a run of such records knows that none is missing; otherwise it is stored all the same.
+   * Hint: probable last sequence of the run. If it is right, the record says that it follows directly (`after`), which
+   * proves to readers that no record is missing between the two; otherwise the record is stored without that header.
    */
   after?: number;
 }
 
 export interface TailOptions {
-  /** First sequence wanted; 0 or absent: from the run's beginning. */
+  /** First sequence to yield; 0 or absent: from the run's beginning. */
   fromSeq?: number;
   signal: AbortSignal;
 }
 
 export interface Journal {
-  /** `at` of an appended record is this process's clock; read it back for JetStream's. */
+  /** `at` of an appended record is this process's clock; read the record back for JetStream's time. */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
   /**
-   * Appends only while the record at sequence `after` is the run's last one. What was archived and put back has other
-   * sequences now and always `moved`: whoever hears that reads the run and appends by itself.
+   * Appends only while the record at sequence `after` is the run's last one. A restored run has new sequences and
+   * always answers `moved`; the caller then reads the run and uses `append`.
    */
   appendAfter(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendAfterResult>;
-  /** All records of a run, archived or not, or those of some types, in stream order; one request for up to 1,024 of them. */
+  /** All records of a run, archived or not, or those of some types, in stream order. One request per 1,024 records. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
-  /** Ids of the runs whose records the journal holds, also those whose first ones were purged; in no particular order. */
+  /** Ids of the runs with records in the journal, including partly purged ones, in no particular order. */
   runIds(): Promise<string[]>;
-  /** Ids of archived runs, those archived last first. */
+  /** Ids of archived runs, the latest first. */
   archivedRunIds(limit: number): Promise<string[]>;
-  /** Ids of the runs without a `closed` record. Costs names, and one look at each `closed` in the life of a process. */
+  /** Ids of the runs without a genuine `closed`. Lists subjects, and reads each `closed` once per process. */
   openRunIds(): Promise<string[]>;
 }
 
 /** A record's message and where it goes. */
 type RecordOut = RecordMessage & { readonly stream: string; readonly subject: string };
 
-/** How often a refused append looks for the record that refused it, before it tries again. */
+/** How often a refused append looks for the record that caused the refusal before it gives up. */
 const refusedReads = 5;
 
 type Expectation = Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence">;
@@ -100,7 +93,7 @@ type Expectation = Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence
 export interface JournalOptions {
   log?: Logger;
   clock?: Clock;
-  /** Signs the records of SIGNED_TYPES. Only Directors have one. */
+  /** Signs the records of SIGNED_TYPES. Only Directors have a key. */
   key?: SigningKey;
 }
 
@@ -133,19 +126,19 @@ class JetStreamJournal implements Journal {
     }
     const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
     for (let attempt = 0, expectLastSubjectSequence = 0; ; attempt += 1) {
-      const done = await this.publish(out, { ...filter, expectLastSubjectSequence }, options); // J3
+      const done = await this.publish(out, { ...filter, expectLastSubjectSequence }, options); // runtime/J1
       if (done !== null) return done;
       const last = record.type === "intent" ? await this.find("closed", record.runId, null, 0) : null;
-      if (last !== null) return { kind: "conflict", existing: last }; // J3
-      // Refused, yet nothing there: it was purged in between, or is being decided. Ask the stream again.
+      if (last !== null) return { kind: "conflict", existing: last }; // runtime/J1
+      // Refused, but the register is empty: it was purged meanwhile, or another append is being decided. Try again.
       if (attempt >= refusedReads) {
-        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but holds none`);
+        throw new AntiphonError("ANT_JOURNAL_CONFLICT", `${out.subject} refuses a record but is empty`);
       }
       expectLastSubjectSequence = await forgedUpTo(
         this.bus,
         out.stream,
         filter.expectedSubject ?? out.subject,
-      ); // FD2
+      ); // runtime/J14
       if (expectLastSubjectSequence === 0) await this.clock.sleep(20 * 2 ** attempt, options.signal);
     }
   }
@@ -159,7 +152,7 @@ class JetStreamJournal implements Journal {
     for (let attempt = 0, last = after; attempt <= refusedReads; attempt += 1) {
       const done = await this.publishAfter(out, after, options, last);
       if (done !== null) return done;
-      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // FD2
+      last = await forgedUpTo(this.bus, out.stream, this.filterOf(record.runId), after); // runtime/J14
       if (last === 0) break;
     }
     return { kind: "moved" };
@@ -171,7 +164,7 @@ class JetStreamJournal implements Journal {
     return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
   }
 
-  /** Null: the run has moved on. `last`: what stands between it and `after` is not believed. */
+  /** Null: the run has newer records. `last`: the last sequence if only forged messages follow `after`. */
   private async publishAfter(
     out: RecordOut,
     after: number,
@@ -188,7 +181,7 @@ class JetStreamJournal implements Journal {
     return says && done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
   }
 
-  /** Null: refused, and the record's own register is empty. */
+  /** Null: the server refused, and the record's own register is empty. */
   private async publish(
     out: RecordOut,
     expectation: Expectation,
@@ -214,9 +207,9 @@ class JetStreamJournal implements Journal {
       (await this.readRefuser(stream, subject, signal)) ??
       (envelope.type === "intent" ? await this.history.archivedRegister(envelope.runId, subject) : null);
     if (existing === null) return null;
-    if (existing.digest === digest) return { kind: "duplicate", record: existing }; // J3
+    if (existing.digest === digest) return { kind: "duplicate", record: existing }; // runtime/J1
     this.log?.info({ subject, existing: existing.digest, ours: digest }, "journal register already taken");
-    return { kind: "conflict", existing }; // J3
+    return { kind: "conflict", existing }; // runtime/J1
   }
 
   async read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]> {
@@ -226,7 +219,7 @@ class JetStreamJournal implements Journal {
     try {
       const stream = this.streamOf(runId);
       const messages = await believedOf(this.bus, stream, await this.bus.reader.multiLast(stream, filters));
-      const records = messages.map((message) => this.bus.records.read(message)); // J9
+      const records = messages.map((message) => this.bus.records.read(message)); // runtime/J3
       if (records.every(({ type }) => type !== "archived")) return records;
     } catch (error) {
       if (error instanceof UnreadableMessage) throw notHandedOut(runId);
@@ -289,7 +282,7 @@ class JetStreamJournal implements Journal {
     return subjects.runInPartition(runId, this.bus.partitions);
   }
 
-  /** Who was first. J5: an outage that outlasts a read does not make the answer known. */
+  /** The record that caused a refusal. An outage longer than a read leaves the answer unknown, so keep asking. */
   private async readRefuser(
     stream: string,
     subject: string,
@@ -297,7 +290,7 @@ class JetStreamJournal implements Journal {
   ): Promise<StoredRecord | null> {
     for (;;) {
       try {
-        return await this.readBack(stream, subject);
+        return await this.readBack(stream, subject); // runtime/J2
       } catch (error) {
         const outage = error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE";
         if (!outage || this.bus.nc.isClosed() || signal?.aborted === true) throw error;
@@ -312,7 +305,7 @@ class JetStreamJournal implements Journal {
 }
 
 function notKnown(subject: string, reason: string): AntiphonError {
-  return new AntiphonError("ANT_NATS_UNREACHABLE", `not known whether ${subject} is stored: ${reason}`);
+  return new AntiphonError("ANT_NATS_UNREACHABLE", `unknown whether ${subject} is stored: ${reason}`);
 }
 
 function rejected(

@@ -9,34 +9,34 @@ import type { SigningKey } from "../process/signing-key.ts";
 import { trustedKeys } from "./trust.ts";
 
 /**
- * A Director's own key among those that are trusted, before it signs anything.
+ * Checks that a Director's own key is trusted before it signs anything.
  *
- * Invariants:
- *   OK1 A Director whose key the file does not name does not start: nobody would believe what it decides.
- *   OK2 Only where there is no file does a Director make one, with its own key in it and no other; and only over a
- *       journal in which no other Director has signed. Else what those decided would be taken for forged, and what they
- *       finished be done again.
+ * A Director whose key is missing from the file does not start, because nobody would believe its decisions. A Director
+ * creates the file, with only its own key, if there is none and no other Director has signed in this journal. Otherwise
+ * the decisions of those Directors would count as forged, and their finished work would be done again.
  */
 export async function pinOwnKey(bus: Bus, file: string, key: SigningKey, log: Logger): Promise<void> {
   const others = await publishedBesides(bus, key);
   const pinned = pinnedIn(file);
   if (pinned === null) {
-    if (others.length > 0) throw notAdopted(file, others); // OK2
+    if (others.length > 0) throw notAdopted(file, others);
     makeOnce(file, `${JSON.stringify({ keys: [key.jwk] }, null, 2)}\n`, 0o644);
-    log.info({ file, kid: key.jwk.kid }, "trusted keys: a file with this Director's key was made");
+    log.info({ file, kid: key.jwk.kid }, "trusted keys: created a file with this Director's key");
   }
   if (!(pinned ?? pinnedIn(file) ?? []).some(({ kid }) => kid === key.jwk.kid)) {
     throw new AntiphonError(
       "ANT_TRUST_MISSING",
-      `${file} does not name this Director's own key ${key.jwk.kid}`, // OK1
-      { data: { variable: "ANTIPHON_TRUSTED_KEYS", kid: key.jwk.kid } },
+      `${file} does not name this Director's own key ${key.jwk.kid}`,
+      {
+        data: { variable: "ANTIPHON_TRUSTED_KEYS", kid: key.jwk.kid },
+      },
     );
   }
   const strange = others.filter((kid) => (pinned ?? []).every((known) => known.kid !== kid));
   if (strange.length > 0)
     log.error(
       { kids: strange, file },
-      "the bucket of keys names keys that are not trusted: nothing they signed counts",
+      "the bucket of keys holds keys that are not trusted; their signatures are ignored",
     );
 }
 
@@ -49,7 +49,7 @@ function pinnedIn(file: string): DirectorKey[] | null {
   }
 }
 
-/** Thumbprints of the keys that Directors published, without this one's. */
+/** Thumbprints of the keys that other Directors published. */
 async function publishedBesides(bus: Bus, { jwk }: SigningKey): Promise<string[]> {
   const kv = openKv(bus, BUCKETS.keys);
   const kids = (await kv.keys()).filter((kid) => kid !== jwk.kid);
@@ -59,8 +59,8 @@ async function publishedBesides(bus: Bus, { jwk }: SigningKey): Promise<string[]
 
 function notAdopted(file: string, kids: readonly string[]): AntiphonError {
   const detail =
-    `${file} is not there, and the journal was written under other keys (${kids.join(", ")}): ` +
-    "make the file, with those of them that are your Directors' and with this one's";
+    `${file} does not exist, and the journal was signed with other keys (${kids.join(", ")}): ` +
+    "create the file with this Director's key and those of the others that are your Directors'";
   return new AntiphonError("ANT_TRUST_MISSING", detail, {
     data: { variable: "ANTIPHON_TRUSTED_KEYS", kids },
   });

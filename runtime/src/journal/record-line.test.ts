@@ -30,7 +30,7 @@ const of = (type: string, epoch: number, body: object): NewRecord =>
   }) as NewRecord;
 const check = (durationMs: number) => ({ command: "true", exitCode: 0, durationMs });
 
-it("each step of a run is one line that names its run, task and epoch, and code and duration where there are any", () => {
+it("logs one line per step with its run, task and epoch, and with code and duration if there are any", () => {
   const { log, lines } = logger();
   const steps = [
     intentRecord("run_a"),
@@ -62,7 +62,7 @@ it("each step of a run is one line that names its run, task and epoch, and code 
   expect(lines.at(-1)).not.toHaveProperty("task");
 });
 
-it("a level above info makes nothing of a record", () => {
+it("a level above info does not even look at a record", () => {
   const { log, lines } = logger("warn");
   const untouched = new Proxy({} as StoredRecord, {
     get: () => {
@@ -73,7 +73,7 @@ it("a level above info makes nothing of a record", () => {
   expect(lines).toEqual([]);
 });
 
-it("what the asker did wrong is an event, everything else a warning; a named failure is told without a stack", () => {
+it("a mistake of the caller is logged as info, other failures as warnings; a coded failure has no stack", () => {
   expect(levelOf(new AntiphonError("ANT_REPO_NOT_FOUND"))).toBe("info");
   expect(levelOf(new AntiphonError("ANT_GIT_FAILED"))).toBe("warn");
   expect(levelOf(new AntiphonError("ANT_RUN_CANCELED"))).toBe("warn");

@@ -3,8 +3,8 @@ import type { AntiphonError, JournalType, StoredRecord } from "@antiphon/contrac
 import type { Logger } from "../process/logger.ts";
 
 /**
- * One line in the log for each record that this process stored. Its fields have the same names in every service, and
- * this is the one place that knows them: `run`, `task`, `epoch`, `seq`, and, where the record says it, `code` and `ms`.
+ * Logs one line for each record that this process stored. The field names are the same in every service and are defined
+ * only here: `run`, `task`, `epoch`, `seq`, and, if the record has them, `code` and `ms`.
  */
 const WORDS: { readonly [T in JournalType]: string } = {
   intent: "accepted",
@@ -26,7 +26,7 @@ const WORDS: { readonly [T in JournalType]: string } = {
 };
 
 export function logRecord(log: Logger, record: StoredRecord): void {
-  if (!log.isLevelEnabled("info")) return; // Nothing is made for a line that nobody reads.
+  if (!log.isLevelEnabled("info")) return;
   const { runId: run, taskId, epoch, seq, type } = record;
   const task = taskId === null ? {} : { task: taskId };
   const refused = type === "landing" && record.body.kind === "refused";
@@ -66,7 +66,7 @@ function coded(code: string | null): { code?: string } {
   return code === null ? {} : { code };
 }
 
-/** How loud a failure is: what the asker did wrong is an event like any other, what we did wrong is a warning. */
+/** The log level of a failure: info for a mistake of the caller, warn for everything else. */
 export function levelOf({ code }: Pick<AntiphonError, "code">): "info" | "warn" {
   return isErrorCode(code) && ERRORS[code].httpStatus >= 400 && ERRORS[code].httpStatus < 500
     ? "info"

@@ -1,4 +1,4 @@
-/** A record as it is published: its bytes, their digest, and the headers that repeat what readers filter by. */
+/** A record in its published form: its bytes, their digest, and headers that repeat the fields readers filter by. */
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, MSGPACK, SIGNED_TYPES, digestOf, encode } from "@antiphon/contracts";
 import { signRecord, type SigningKey } from "../process/signing-key.ts";

@@ -17,7 +17,7 @@ function message(
 }
 
 describe("reading a stored record", () => {
-  it("Y1 a field that a newer writer added passes, in the envelope and in the body", () => {
+  it("runtime/J3: a field that a newer writer added passes, in the envelope and in the body", () => {
     const record = new RecordReader().read(
       message(claimRecord("run_a", "T-1", 1, "as_one"), (document) => ({
         ...document,
@@ -28,7 +28,7 @@ describe("reading a stored record", () => {
     expect(record).toMatchObject({ seq: 7, type: "claim", body: { associate: "as_one", mood: "fine" } });
   });
 
-  it("Y2 a wrong shape is corruption, located by subject and sequence", () => {
+  it("runtime/J3: a wrong shape is corruption, located by subject and sequence", () => {
     const wrong = message(intentRecord("run_a"), (document) => ({ ...document, body: { goal: 1 } }));
     expect(() => new RecordReader().read(wrong)).toThrow(
       expect.objectContaining({
@@ -38,7 +38,7 @@ describe("reading a stored record", () => {
     );
   });
 
-  it("Y2 whatever the bytes are, nothing but corruption is thrown", () => {
+  it("runtime/J3: arbitrary bytes cause a corruption error and no other error", () => {
     const reader = new RecordReader();
     const { subject } = message(intentRecord("run_a"));
     for (let seed = 0; seed < 300; seed += 1) {
@@ -49,20 +49,20 @@ describe("reading a stored record", () => {
     }
   });
 
-  it("Y1 a payload that is not the one of its digest is corruption", () => {
+  it("runtime/J3: a payload that does not match its digest is corruption", () => {
     const flipped = message(claimRecord("run_a", "T-1", 1, "as_one"), (document) => document, {
       [HEADERS.digest]: digestOf(new Uint8Array([1])),
     });
     expect(() => new RecordReader().read(flipped)).toThrow(/does not match its digest/);
   });
 
-  it("Y3 forgets the oldest of what it remembers", () => {
+  it("still reads records after it has forgotten the oldest digests", () => {
     const reader = new RecordReader();
     for (let i = 0; i < 50_000; i += 1) reader.remember(`sha256-${i}`);
     expect(reader.read(message(intentRecord("run_a"))).type).toBe("intent");
   });
 
-  it("Y4 who reads a record once more gets the same body, and cannot change it for the others", () => {
+  it("a second read returns the same frozen body, so one reader cannot change it for another", () => {
     const reader = new RecordReader();
     const stored = message(claimRecord("run_a", "T-1", 1, "as_one"));
     reader.read(stored);
@@ -73,7 +73,7 @@ describe("reading a stored record", () => {
     expect(reader.read(stored)).toEqual(first);
   });
 
-  it("Y1 a record that is remembered is held to its subject all the same", () => {
+  it("checks a remembered record against its subject all the same", () => {
     const reader = new RecordReader();
     const stored = message(claimRecord("run_a", "T-1", 1, "as_one"));
     reader.read(stored);
@@ -82,7 +82,7 @@ describe("reading a stored record", () => {
     expect(() => reader.read(moved)).toThrow(/does not match its subject/);
   });
 
-  it("Y5 one that was put back has the sequence and the time it had before; a place that is none is corruption", () => {
+  it("a restored record has its first sequence and time; an invalid place header is corruption", () => {
     const place = (text: string) => message(intentRecord("run_a"), undefined, { [HEADERS.restored]: text });
     const before = new Date("2025-12-31T23:59:59.999Z");
     const restored = new RecordReader().read(place(`3:${before.toISOString()}`));

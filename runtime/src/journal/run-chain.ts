@@ -1,7 +1,7 @@
-/** What holds a run's records together (J9): each names the record that led to it, by sequence and digest. Pure. */
+/** The chain of causes in a run: each record names the record that led to it, by sequence and digest. Pure. */
 import type { StoredRecord } from "@antiphon/contracts";
 
-/** Where the chain of a finished run is broken, in words; null when it holds. */
+/** Says in words where the chain of a finished run is broken; null if it holds. */
 export function brokenChain(records: readonly StoredRecord[]): string | null {
   const [first] = records;
   if (first?.type !== "intent") return `it begins with ${first?.type ?? "nothing"}, not with an intent`;
@@ -9,7 +9,7 @@ export function brokenChain(records: readonly StoredRecord[]): string | null {
   const digests = new Map<number, string>();
   for (const { seq, digest, cause, subject } of records) {
     if (cause !== null && digests.get(cause.seq) !== cause.digest) {
-      return `the cause of ${subject}, sequence ${cause.seq}, is not there`;
+      return `the cause of ${subject}, sequence ${cause.seq}, is missing`;
     }
     digests.set(seq, digest);
   }

@@ -9,54 +9,54 @@ import {
 } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
-import { PackShelf, type ArchivedRecord } from "../archive/pack-shelf.ts";
+import { PackStore, type ArchivedRecord } from "../archive/pack-store.ts";
 import { journalStreamOf, runMessages } from "./run-messages.ts";
 
 /**
  * RunHistory: the records of a run, wherever they are: in the journal, in a pack, or partly in both because an archiver
- * or a restore was cut short.
+ * or a restore was interrupted.
  *
- * Invariants:
- *   H1 A run reads the same before it is archived, while it is, after, and when it is restored: the same records with the
- *      same sequences, times, digests and signatures, in the same order.
- *   H2 A register that is in the pack is read from the pack; what the journal holds beyond the pack is added.
- *   H3 Where the records are (`archived`, `restored`) is not part of the history.
- *   H4 A run that is not archived costs nothing more to read; one that is restored does not need its pack, nor does one
- *      of which nothing was purged yet.
+ * A record in the pack is read from the pack, and records that only the journal holds are added. The records that say
+ * where a run is stored (`archived`, `restored`) are not part of its history. Reading costs nothing extra for a run
+ * that is not archived; a run that is restored, or of which nothing was purged yet, does not need its pack.
+ *
+ * Promises:
+ *   runtime/J11 Because readers should not notice the archive, a run reads the same before, during and after it is
+ *     archived and restored: the same records with the same sequences, times, digests and signatures, in the same order.
  */
-/** A run that is archived leaves one record of some ten. */
+/** Looks this far back per archived run, since an archived run leaves about one record in ten. */
 const FIRST_LOOK = 16;
 const PAGE = 512;
 
 export class RunHistory {
   private readonly bus: Bus;
-  private readonly shelf: PackShelf;
+  private readonly packs: PackStore;
 
   constructor(bus: Bus) {
     this.bus = bus;
-    this.shelf = new PackShelf(bus);
+    this.packs = new PackStore(bus);
   }
 
   /** The run's records from a sequence on. */
   async records(runId: string, fromSeq = 0): Promise<StoredRecord[]> {
     const messages = await runMessages(this.bus, runId, fromSeq);
     const live = messages.map((message) => this.bus.records.read(message));
-    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // H3
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // runtime/J11
     const archived = latestArchived(live);
     const all =
       archived === null || isWhole(archived, live, messages) ? own : await this.merge(archived, own);
-    return all.filter(({ seq }) => seq >= fromSeq).sort((a, b) => a.seq - b.seq); // H1
+    return all.filter(({ seq }) => seq >= fromSeq).sort((a, b) => a.seq - b.seq); // runtime/J11
   }
 
-  /** A register that is no longer in the journal, if its run is archived. */
+  /** A register from the pack of an archived run; null if the run is not archived. */
   async archivedRegister(runId: string, subject: string): Promise<StoredRecord | null> {
     const archived = await this.archived(runId);
-    const entry = archived === null ? null : await this.shelf.entry(archived);
+    const entry = archived === null ? null : await this.packs.entry(archived);
     const message = entry?.records.find((record) => record.subject === subject);
     return message === undefined ? null : believedRecordOf(this.bus, message);
   }
 
-  /** Ids of archived runs, those archived last first. Looks back from the stream's end, further each time. */
+  /** Ids of archived runs, the latest first. Searches back from the stream's end, further each time. */
   async newestArchived(limit: number): Promise<string[]> {
     const found: { runId: string; at: Date }[] = [];
     for (let partition = 0; partition < this.bus.partitions; partition += 1) {
@@ -95,26 +95,26 @@ export class RunHistory {
   }
 
   private async merge(archived: ArchivedRecord, own: readonly StoredRecord[]): Promise<StoredRecord[]> {
-    const entry = await this.shelf.entry(archived);
+    const entry = await this.packs.entry(archived);
     const bySubject = new Map(own.map((record) => [record.subject, record]));
     for (const message of entry.records) {
       const record = believedRecordOf(this.bus, message);
-      if (record !== null) bySubject.set(message.subject, record); // H2
+      if (record !== null) bySubject.set(message.subject, record); // runtime/J11
     }
     return [...bySubject.values()];
   }
 }
 
-/** Null: a decision in a pack that no trusted Director signed; it says nothing there either (FD1). */
+/** Null: a forged decision, which counts for nothing in a pack either. */
 function believedRecordOf(bus: Bus, message: ArchivedMessage): StoredRecord | null {
   const { subject, seq, data, headers } = message;
   const why = bus.records.doubt({ subject, data, header: (name) => headers[name] ?? "" });
-  if (why === null) return recordOf(bus, message);
+  if (why === null) return recordOf(bus, message); // runtime/J14
   bus.forged.alarm({ subject, seq }, why, BUCKETS.archive);
   return null;
 }
 
-/** The record of an archived message, as it was read when it was in the journal. */
+/** The record of an archived message, as it read in the journal. */
 export function recordOf(bus: Bus, message: ArchivedMessage): StoredRecord {
   const { subject, seq, at, data, headers } = message;
   return bus.records.read({ subject, seq, at: new Date(at), data, header: (name) => headers[name] ?? "" });
@@ -125,7 +125,7 @@ export function latestArchived(records: readonly StoredRecord[]): ArchivedRecord
   return all.sort((a, b) => a.epoch - b.epoch).at(-1) ?? null;
 }
 
-/** H4: every record of the pack was put back since, or none was purged: the `intent` goes first (X3). */
+/** True if all records of the pack were put back, or none was purged yet (a purge deletes the `intent` first). */
 export function isWhole(
   archived: ArchivedRecord,
   live: readonly StoredRecord[],

@@ -4,24 +4,24 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
 import { believedOf } from "./forged.ts";
 
-/** Messages of one page when a run has more than the server resolves at once (1,024). */
+/** Page size for a run with more messages than the server resolves at once (1,024). */
 const PAGE = 512;
 
 export function journalStreamOf(bus: Bus, runId: string): string {
   return journalStream(partitionOf(runId, bus.partitions));
 }
 
-/** What is left of a run whose record is damaged on the server's disk is no run: half of it would decide otherwise. */
+/** A run with a damaged record is not readable: the remaining half could lead to other decisions. */
 export function notHandedOut(runId: string): AntiphonError {
-  const detail = `${runId}: the server lists a record that it does not hand out`;
+  const detail = `${runId}: the server lists a record but does not deliver it`;
   return new AntiphonError("ANT_JOURNAL_CORRUPT", detail, { data: { runId } });
 }
 
-/** What the journal holds of a run, from a stream sequence on, in stream order, without what is not believed (FD1). */
+/** The journal's genuine messages of a run, from a stream sequence on, in stream order. */
 export async function runMessages(bus: Bus, runId: string, fromSeq = 0): Promise<StoredMessage[]> {
   const stream = journalStreamOf(bus, runId);
   const messages = await believedOf(bus, stream, await storedMessages(bus, stream, runId, fromSeq));
-  return messages.filter(({ seq }) => seq >= fromSeq); // What a forged one hid may have been read before.
+  return messages.filter(({ seq }) => seq >= fromSeq); // A genuine message that a forged one hid may be older.
 }
 
 async function storedMessages(
@@ -43,7 +43,7 @@ async function storedMessages(
     messages.push(...page.messages);
     const last = page.messages.at(-1);
     if (last === undefined && pending > 0) throw notHandedOut(runId);
-    if (last === undefined) return messages; // Not by what is pending: a replica that lags knows of less (D4).
+    if (last === undefined) return messages; // Not by `pending`, which is too low on a lagging replica.
     pending = page.pending;
     seq = last.seq + 1;
   }

@@ -16,14 +16,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** As an operator does it: a new file in the place of the old one. */
+/** As an operator does it: a new file replaces the old one. */
 function pin(...keys: readonly SigningKey[]): void {
   writeFileSync(`${file}.new`, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }));
   renameSync(`${file}.new`, file);
 }
 
 describe("trust in the keys of a file", () => {
-  test("Y10 believes what a pinned key signed, and says why it believes nothing else", async () => {
+  test("believes signatures of a pinned key, and says why it doubts any other", async () => {
     pin(ours);
     const { doubt } = await openTrust(file, 0);
     expect(doubt(signRecord(ours, DIGEST), DIGEST)).toBeNull();
@@ -35,13 +35,13 @@ describe("trust in the keys of a file", () => {
     expect(doubt(borrowed, DIGEST)).toBe("its signature does not verify");
   });
 
-  test("Y10 a key under another one's thumbprint is nobody's", () => {
+  test("doubts a key that is listed under another key's thumbprint", () => {
     const { doubt } = pinnedTrust([{ ...theirs.jwk, kid: ours.jwk.kid }]);
     const text = `${ours.jwk.kid}.${signRecord(theirs, DIGEST).split(".")[1] ?? ""}`;
     expect(doubt(text, DIGEST)).not.toBeNull();
   });
 
-  test("TK1 a key that is added is believed without a restart; one that is taken out stays believed", async () => {
+  test("believes an added key without a restart, and a removed key until the process ends", async () => {
     pin(ours);
     const trust = await openTrust(file, 0);
     expect(trust.doubt(signRecord(later, DIGEST), DIGEST)).not.toBeNull();
@@ -51,7 +51,7 @@ describe("trust in the keys of a file", () => {
     expect(trust.keys()).toHaveLength(2);
   });
 
-  test("TK2 a file that becomes unreadable adds nothing and takes nothing away", async () => {
+  test("a file that becomes unreadable changes nothing", async () => {
     pin(ours);
     const { doubt } = await openTrust(file, 0);
     writeFileSync(file, "{");
@@ -59,7 +59,7 @@ describe("trust in the keys of a file", () => {
     expect(doubt(signRecord(ours, DIGEST), DIGEST)).toBeNull();
   });
 
-  test("a file that is about to be made is waited for; one that is not made is ANT_TRUST_MISSING", async () => {
+  test("waits for a file that is about to be created; a missing one is ANT_TRUST_MISSING", async () => {
     const opening = openTrust(file, 5_000);
     pin(ours);
     expect((await opening).doubt(signRecord(ours, DIGEST), DIGEST)).toBeNull();
@@ -81,7 +81,7 @@ describe("trust in the keys of a file", () => {
     await expect(openTrust(file, 0)).rejects.toMatchObject({ code });
   });
 
-  test("without keys nothing is believed", () => {
+  test("without keys it believes nothing", () => {
     expect(noTrust.doubt(signRecord(ours, DIGEST), DIGEST)).not.toBeNull();
   });
 });

@@ -4,31 +4,30 @@ import type { DirectorKey, Doubt } from "@antiphon/contracts";
 import { AntiphonError, parseSignature, thumbprintOf, trustIn, validate } from "@antiphon/contracts";
 
 /**
- * Whose decisions a process believes: the Directors whose public keys stand in a file that the deployment gives it
- * (ANTIPHON_TRUSTED_KEYS, a JWK set). Nothing that was written over NATS can add to it.
+ * Whose decisions a process believes: those of the Directors whose public keys are in the file the deployment provides
+ * (ANTIPHON_TRUSTED_KEYS, a JWK set). Nothing written over NATS can add a key.
  *
- * Invariants:
- *   TK1 A key that was added to the file is believed without a restart: a signature of an unknown key makes the file
- *      be read again, if it changed. One that was taken out is believed until the process ends.
- *   TK2 A file that cannot be read any more, or holds something else, adds nothing and takes nothing away.
+ * A key added to the file is believed without a restart: a signature of an unknown key makes the process read the file
+ * again if it changed. A removed key is believed until the process ends. A file that has become unreadable changes
+ * nothing.
  */
 export interface Trust {
   readonly doubt: Doubt;
-  /** Null: nothing is checked (ANTIPHON_UNSAFE_TRUST). */
+  /** Null: nothing is verified (ANTIPHON_UNSAFE_TRUST). */
   keys(): readonly DirectorKey[] | null;
 }
 
-/** For tests and tools whose records are not about signatures. Services need ANTIPHON_UNSAFE_TRUST=1 for it. */
+/** For tests and tools that are not concerned with signatures. Services need ANTIPHON_UNSAFE_TRUST=1 for it. */
 export const unsafeTrust: Trust = { doubt: () => null, keys: () => null };
 
-/** Of a process that was told of no key: it believes no decision. */
+/** For a process without keys: it believes no decision. */
 export const noTrust: Trust = pinnedTrust([]);
 
 export function pinnedTrust(keys: readonly DirectorKey[]): Trust {
   return { doubt: trustIn(keys), keys: () => keys };
 }
 
-/** How long a service waits for a file that the Director of the same deployment is about to make. */
+/** How long a service waits for the file that the Director of the same deployment is about to create. */
 const waitMs = 15_000;
 const lookMs = 50;
 
@@ -40,20 +39,20 @@ export async function openTrust(file: string, wait = waitMs): Promise<Trust> {
       return new FileTrust(file, version, trustedKeys(file, await readFile(file, "utf8")));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      if (Date.now() >= until) throw missing(`there is no file ${file}`);
+      if (Date.now() >= until) throw missing(`the file ${file} does not exist`);
     }
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
 }
 
-/** For the process that makes the file (own-key.ts): until then nobody is believed. */
+/** For the process that creates the file (own-key.ts); until then it believes no decision. */
 export function trustToBeMade(file: string): Trust {
   const version = versionOf(file);
   const keys = version === "" ? [] : trustedKeys(file, readFileSync(file, "utf8"));
   return new FileTrust(file, version, keys);
 }
 
-/** The keys of a JWK set. @throws AntiphonError ANT_CONFIG_INVALID, ANT_TRUST_MISSING when it has none. */
+/** The keys of a JWK set. @throws AntiphonError ANT_CONFIG_INVALID, or ANT_TRUST_MISSING if the set is empty. */
 export function trustedKeys(file: string, text: string): DirectorKey[] {
   let keys: unknown;
   try {
@@ -77,7 +76,7 @@ class FileTrust implements Trust {
   readonly #file: string;
   #keys: readonly DirectorKey[];
   #doubt: Doubt;
-  /** Of the file as it was read. */
+  /** Identifies the version of the file that was read. */
   #version: string;
 
   constructor(file: string, version: string, keys: readonly DirectorKey[]) {
@@ -95,27 +94,27 @@ class FileTrust implements Trust {
     const why = this.#doubt(signature, digest);
     const kid = why === null ? null : parseSignature(signature)?.kid;
     const isUnknown = kid !== undefined && kid !== null && this.#keys.every((key) => key.kid !== kid);
-    return isUnknown && this.#readAgain() ? this.#doubt(signature, digest) : why; // TK1
+    return isUnknown && this.#readAgain() ? this.#doubt(signature, digest) : why;
   };
 
-  /** True: it holds something else than before. */
+  /** True if the keys changed. */
   #readAgain(): boolean {
     const version = versionOf(this.#file);
     if (version === this.#version) return false;
     this.#version = version;
     try {
       const added = trustedKeys(this.#file, readFileSync(this.#file, "utf8"));
-      const before = this.#keys.filter(({ kid }) => added.every((key) => key.kid !== kid)); // TK1
+      const before = this.#keys.filter(({ kid }) => added.every((key) => key.kid !== kid));
       this.#keys = [...before, ...added];
     } catch {
-      return false; // TK2: the decision is doubted, and the alarm about it says which key was unknown.
+      return false; // The decision is doubted, and the alarm about it names the unknown key.
     }
     this.#doubt = trustIn(this.#keys);
     return true;
   }
 }
 
-/** Empty: it is not there. */
+/** Empty if there is no file. */
 function versionOf(file: string): string {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;

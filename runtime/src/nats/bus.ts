@@ -23,17 +23,17 @@ import { noTrust, type Trust } from "../journal/trust.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
- * Bus: a process's one connection to NATS and everything that hangs on it.
+ * Bus: a process's one connection to NATS and everything that depends on it.
  *
- * Lifecycle: connecting -> up <-> down -> closed. A first connection that fails is an error with a remedy;
- * once up, the bus reconnects for ever with backoff, and its publisher, tails and pull loops go on by
- * themselves.
+ * Lifecycle: connecting -> up <-> down -> closed. A first connection that fails is an error with a remedy. Once up, the
+ * bus reconnects for ever with backoff, and its publisher, tails and pull loops continue by themselves. Connectivity
+ * listeners hear every loss and reconnect in order, and nothing after `close`. `close` settles every pending publish
+ * and read; it never hangs on a server that is gone.
  *
- * Invariants:
- *   B1 A bus exists only for a server >= 2.15 that fsyncs before it acknowledges (or whose lack of it was
- *      waived explicitly).
- *   B2 Connectivity listeners hear every down and up, in order; after `close` they hear nothing.
- *   B3 `close` settles every pending publish and read; it never hangs on a server that is gone.
+ * Promises:
+ *   runtime/J7 Because a record is only as durable as its server, a service starts only on a nats-server >= 2.15 that
+ *     fsyncs before it acknowledges (unless waived explicitly) and that kept every stream option asked for; provisioning
+ *     never loosens the guarantees of a stream that exists.
  */
 export interface BusOptions {
   /** One URL or several, comma separated: `nats://127.0.0.1:4222`. */
@@ -41,14 +41,14 @@ export interface BusOptions {
   /** Shown by `nats server report connections`. */
   name: string;
   log?: Logger;
-  /** Monitoring endpoint(s) of the server(s), comma separated, to learn its sync mode from. */
+  /** Monitoring endpoint(s) of the server(s), comma separated, to learn the sync mode from. */
   monitorUrl?: string;
   /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
   unsafeDurability?: boolean;
   token?: string;
-  /** Whose decisions are believed. Default: nobody's. */
+  /** Whose decisions are believed. Default: none. */
   trust?: Trust;
-  /** Gives the first connection this long. Default 5,000. */
+  /** Time limit of the first connection. Default 5,000. */
   connectTimeoutMs?: number;
   publisher?: Partial<PublisherLimits>;
 }
@@ -58,52 +58,52 @@ export interface Bus {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly name: string;
-  /** Of the process; hears of messages that nobody could take. */
+  /** Logger of the process; also logs undeliverable messages. */
   readonly log?: Logger;
   readonly connected: boolean;
   readonly durability: "confirmed" | "waived";
-  /** Where the servers tell about themselves over HTTP, comma separated; absent: they do over NATS. */
+  /** Monitoring endpoint(s) of the servers over HTTP, comma separated; absent if they are asked over NATS. */
   readonly monitorUrl?: string;
-  /** Several servers hold the streams: the one that answers may know less than another one has promised. */
+  /** Several servers hold the streams, so the one that answers may lag behind another one. */
   readonly isCluster: boolean;
-  /** Partitions of the journal, as the server has it; one while there is none. */
+  /** Number of journal partitions on the server; one while there is no journal. */
   readonly partitions: number;
-  /** Says that the journal was made, or found, with so many partitions. */
+  /** Sets the number of partitions of the journal that was created or found. */
   adopt(partitions: number): void;
   readonly reader: DirectReader;
-  /** Reads records; one for the connection, so that what was found right once is right for all. */
+  /** Reads records. One for the connection, so that all readers share its memory of verified records. */
   readonly records: RecordReader;
   /** Whose decisions `records` believes. */
   readonly trust: Trust;
-  /** Those it was handed and did not believe. */
+  /** Counts and logs the forged decisions among the messages read. */
   readonly forged: ForgedDecisions;
   publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
   publisherStats(): PublisherStats;
   /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
   onConnectivity(listener: (up: boolean) => void): () => void;
-  /** What this process answers to; shown by `nats micro info`. */
+  /** The request subjects that this process serves; shown by `nats micro info`. */
   readonly endpoints: Endpoints;
-  /** Registers work that has to be finished before the bus closes; returns how to withdraw it. */
+  /** Registers work to finish before the bus closes; returns how to withdraw it. */
   onDrain(finish: () => Promise<void>): () => void;
   /**
-   * Runs everything registered by `onDrain`. New work stops, held work is finished or handed back. Rejects when something
-   * failed, after all of it ended.
+   * Runs everything registered by `onDrain`: new work stops, held work is finished or handed back. If anything fails,
+   * it rejects after all of it has ended.
    */
   drain(): Promise<void>;
-  /** Flushes, closes, settles what is pending. */
+  /** Flushes, closes, and settles everything pending. */
   close(): Promise<void>;
   /** Resolves when the connection has ended for good. */
   readonly closed: Promise<void>;
 }
 
-// Short: the port of a server that is starting is refused at once, and each attempt is jittered.
+// Short, because a starting server refuses connections at once, and each attempt is jittered.
 const reconnectPolicy = { baseMs: 25, capMs: 500 };
 const oldestServer = [2, 15] as const;
 
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const nc = await dial(options);
   try {
-    requireVersion(nc);
+    requireVersion(nc); // runtime/J7
     const durability = await requireDurability(nc, {
       ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
       unsafe: options.unsafeDurability === true,
@@ -144,7 +144,7 @@ async function dial(options: BusOptions): Promise<NatsConnection> {
   }
 }
 
-/** A journal that is already there says how it is spread; `provision` makes one that is not. */
+/** Reads the number of partitions from an existing journal. `provision` creates a missing one. */
 async function partitionsThere(jsm: JetStreamManager): Promise<number> {
   try {
     return partitionsOf((await jsm.streams.info(journalStream(0))).config);
@@ -167,7 +167,7 @@ function requireVersion(nc: NatsConnection): void {
   }
 }
 
-/** A bus over a connection that is up and was found fit. */
+/** A bus over a connection that is up and has passed the checks. */
 export async function busOver(
   nc: NatsConnection,
   durability: "confirmed" | "waived",
@@ -212,7 +212,7 @@ function openBus(
       publisher.suspend();
       reader.suspend();
     }
-    for (const listener of [...listeners]) listener(up); // B2
+    for (const listener of [...listeners]) listener(up);
     return true;
   };
 
@@ -221,8 +221,8 @@ function openBus(
   const end = (): void => {
     connected = false;
     listeners.clear();
-    publisher.close(); // B3
-    reader.close(); // B3
+    publisher.close();
+    reader.close();
   };
   const closed = nc.closed().then(end);
 
@@ -280,7 +280,7 @@ function sender(nc: NatsConnection): LanePort["send"] {
     });
 }
 
-/** Turns the client library's status stream into downs and ups, until the connection is closed. */
+/** Turns the client library's status events into losses and reconnects, until the connection is closed. */
 async function watch(
   nc: NatsConnection,
   log: Logger | undefined,
@@ -288,7 +288,7 @@ async function watch(
 ): Promise<void> {
   for await (const status of nc.status()) {
     if (status.type === "disconnect") {
-      // Every failed dial says so again; once is enough.
+      // Every failed attempt reports a disconnect; log only the first.
       if (turn(false)) log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
     } else if (status.type === "reconnect") {
       if (turn(true)) log?.info({ server: status.server }, "NATS connection is back");

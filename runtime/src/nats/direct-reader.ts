@@ -6,18 +6,16 @@ import type { ReplyInbox } from "./reply-inbox.ts";
 import type { StreamLeader } from "./stream-leader.ts";
 
 /**
- * DirectReader: reads of stored messages by JetStream's direct get (ADR-31), without a consumer.
+ * DirectReader: reads stored messages by JetStream's direct get (ADR-31). It leaves no consumer or subscription of its
+ * own on the server.
  *
- * One record is one request; all last records of a wildcard ("multi last") are one request as well, and
- * since every subject of the journal holds exactly one record that is a whole run.
+ * One record takes one request. All last messages of a wildcard ("multi last") also take one request, and since every
+ * subject of the journal holds one record, that is a whole run.
  *
- * Invariants:
- *   D1 Every read ends: each request has a deadline on silence, each call one on its whole duration.
- *   D2 A read leaves nothing on the server: no consumer, no subscription of its own.
- *   D3 A multi read is complete or fails; it is never silently cut short, not even by a server that finds a
- *      message damaged on its disk.
- *   D4 What was acknowledged before a read began is in its answer, whichever replica gives it: in a cluster a whole
- *      run is read up to where the leader was, and "nothing there" is the leader's word.
+ * Promises:
+ *   runtime/J8 Because half an answer would lead to wrong decisions, a read of a record or a whole run returns
+ *     everything that was acknowledged before it began, whichever replica answers, or it fails: it is never silently cut
+ *     short, and it ends within its deadline.
  */
 export interface StoredMessage {
   subject: string;
@@ -25,13 +23,13 @@ export interface StoredMessage {
   at: Date;
   data: Uint8Array;
   header(name: string): string;
-  /** All headers it was stored with, without those that the answer adds. */
+  /** All headers it was stored with, without those that the answer added. */
   headers(): Record<string, string>;
 }
 
 export interface Batch {
   messages: StoredMessage[];
-  /** Messages that match and were not sent. */
+  /** Matching messages that were not sent. */
   pending: number;
 }
 
@@ -40,14 +38,14 @@ interface ReaderPort {
   inbox: ReplyInbox;
   deadlines: Deadlines;
   connected: () => boolean;
-  /** Null: there is one server, and it knows everything. */
+  /** Null: there is only one server, so no replica can lag. */
   leader: StreamLeader | null;
 }
 
-/** Silence of this length fails one attempt. */
+/** An attempt fails after this long without an answer. */
 const silenceMs = 3000;
 const tickMs = 100;
-/** A read that cannot be had within this time is an error of the caller. Default of every call. */
+/** A read fails with an error after this time. Default of every call. */
 const readDeadlineMs = 15_000;
 const retryPolicy = { baseMs: 20, capMs: 1000 };
 
@@ -60,16 +58,16 @@ type Attempt =
 
 export class TooManyResults extends Error {}
 
-/** The server lists a message and does not hand it out: the checksum on its disk does not fit. */
+/** The server lists a message but does not deliver it, because its checksum on disk does not match. */
 export class UnreadableMessage extends Error {}
 
-/** What a read may come to: one message, the next ones, or the last one of each of several subjects. */
+/** One message, the next messages, or the last message of each of several subjects. */
 type Wanted = "one" | "next" | "last";
 
-/** A message may be purged between the server's look at its list and at its disk: then the next try finds no name. */
+/** A message may be purged between the server's look at its index and at its disk; the next try then finds neither. */
 const unreadableTries = 3;
 
-/** What a replica's answer is held to. */
+/** Compares a replica's answer with the leader's state. */
 interface Standard {
   before(): Promise<void>;
   judge(attempt: Attempt): Promise<Attempt>;
@@ -89,7 +87,7 @@ export class DirectReader {
   async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
     const standard = this.standard(async (leader, attempt) => {
       if (attempt.kind !== "none") return attempt;
-      const message = await leader.last(stream, subject); // D4
+      const message = await leader.last(stream, subject); // runtime/J8
       return message === null ? attempt : { kind: "done", messages: [message], pending: 0, upToSeq: 0 };
     });
     const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs, standard);
@@ -110,7 +108,7 @@ export class DirectReader {
       const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs, standard);
       found.push(...(result?.messages ?? []));
       const last = result?.messages.at(-1);
-      // D3: the server stops after 64 MiB and says how many are left.
+      // The server stops after 64 MiB and says how many are left. runtime/J8
       if (result === null || result.pending === 0 || last === undefined) return found;
       seq = last.seq + 1;
     }
@@ -135,12 +133,12 @@ export class DirectReader {
     return result ?? { messages: [], pending: 0 };
   }
 
-  /** D4, of a read of everything that matches. */
+  /** Requires a read of all matching messages to reach the leader's last sequence. */
   private upToLeader(stream: string, filters: readonly string[], fromSeq: number): Standard | null {
     let due: number | null = null;
     return this.standard(
       async (leader, attempt) => {
-        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt;
+        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt; // runtime/J8
         return attempt.kind === "none" && (await leader.has(stream, filters, fromSeq)) ? LAGS : attempt;
       },
       async (leader) => {
@@ -158,12 +156,12 @@ export class DirectReader {
     return { before: () => before(leader), judge: (attempt) => judge(leader, attempt) };
   }
 
-  /** The connection is gone; answers that were under way will not come. */
+  /** The connection is lost, so answers under way will not arrive. */
   suspend(): void {
     for (const fail of [...this.pending]) fail("connection lost");
   }
 
-  /** The connection is back: reads that wait for their next try have it now. */
+  /** The connection is back: waiting reads try again at once. */
   resume(): void {
     for (const wake of [...this.sleepers]) wake();
   }
@@ -204,14 +202,14 @@ export class DirectReader {
         const result = await (standard === null ? once() : heldTo(standard, once));
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
-        if (result.kind === "too-many") throw new TooManyResults(subject); // D3
+        if (result.kind === "too-many") throw new TooManyResults(subject); // runtime/J8
         if (result.kind === "unreadable" && ++unreadable >= unreadableTries) {
-          throw new UnreadableMessage(`${subject} ${body}`); // D3
+          throw new UnreadableMessage(`${subject} ${body}`); // runtime/J8
         }
-        reason = result.kind === "later" ? result.reason : "a stored message is not handed out";
+        reason = result.kind === "later" ? result.reason : "the server does not deliver a stored message";
       }
       const left = until - performance.now();
-      if (left <= 0) break; // D1
+      if (left <= 0) break; // runtime/J8
       await this.sleep(Math.min(left, backoffMs(attempt, retryPolicy, Math.random())));
     }
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
@@ -223,7 +221,7 @@ export class DirectReader {
       const messages: StoredMessage[] = [];
       const settle = (attempt: Attempt): void => {
         if (!this.pending.delete(fail)) return;
-        inbox.forget(token); // D2
+        inbox.forget(token);
         deadlines.cancel(deadline);
         resolve(attempt);
       };
@@ -251,7 +249,7 @@ export class DirectReader {
           gap
             ? { kind: "later", reason: "an answer was lost on the way" }
             : endOf(message, code, wanted, messages),
-        ); // D3
+        ); // runtime/J8
       });
       this.pending.add(fail);
       try {
@@ -265,17 +263,17 @@ export class DirectReader {
 
 const LAGS: Attempt = { kind: "later", reason: "the replica that answered lags behind the leader" };
 
-/** While nobody leads the stream nobody can say what is due: then it is asked again. */
+/** While the stream has no leader, the last sequence is unknown, so the read is retried. */
 async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise<Attempt> {
   try {
     await standard.before();
     return await standard.judge(await once());
   } catch (error) {
-    return { kind: "later", reason: `its leader does not answer: ${String(error)}` };
+    return { kind: "later", reason: `the leader does not answer: ${String(error)}` };
   }
 }
 
-/** Each answer of a series, and its end, names the sequence before it: one that is lost on the way is missed. */
+/** Each message of a series, and its end, names the sequence before it, so a lost message is noticed. */
 function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
   const named = message.headers?.get("Nats-Last-Sequence") ?? "";
   return named !== "" && Number(named) !== (before.at(-1)?.seq ?? 0);
@@ -288,7 +286,7 @@ function endOf(message: Msg, code: number, wanted: Wanted, messages: StoredMessa
     return { kind: "done", messages, pending, upToSeq };
   }
   if (code === 404) {
-    // "No Results": no such subject. "Message Not Found": there is one, and the server cannot read it.
+    // "No Results": no such subject. "Message Not Found": the subject exists, but the server cannot read the message.
     const isListed = messages.length > 0 || message.headers?.description === "Message Not Found";
     return wanted === "last" && isListed ? { kind: "unreadable" } : { kind: "none" };
   }
@@ -308,7 +306,7 @@ function stored(message: Msg): StoredMessage {
   };
 }
 
-/** What a direct get says beside the message (ADR-31). */
+/** Headers that a direct get adds to the message (ADR-31). */
 const ADDED: ReadonlySet<string> = new Set([
   "Nats-Stream",
   "Nats-Subject",

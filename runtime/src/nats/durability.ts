@@ -4,18 +4,18 @@ import { backoffMs } from "../process/backoff.ts";
 import { askSyncMode } from "./sync-mode.ts";
 
 /**
- * Is a PubAck a promise? Only if the server fsyncs before it answers (`sync_interval: always`).
+ * Checks that a PubAck means durable: the server has to fsync before it acknowledges (`sync_interval: always`).
  *
- *   K1  Only an answer that says so makes a server unsafe. Silence is asked again, each time with more patience, and is
- *       an error of its own when the time for it is over: a busy machine answers late, not wrongly.
+ * Only an explicit answer makes a server unsafe. A busy machine answers late, not wrongly, so a silent server is asked
+ * again, each time with a longer timeout; when the time is over, the silence is an error of its own.
  */
 export interface DurabilityQuestion {
   monitorUrl?: string;
-  /** ANTIPHON_UNSAFE_DURABILITY: not asked at all. */
+  /** ANTIPHON_UNSAFE_DURABILITY: skip the check. */
   unsafe?: boolean;
-  /** Patience with the first question; doubles with each. Default 2,000. */
+  /** Timeout of the first question; doubles with each. Default 2,000. */
   firstAnswerMs?: number;
-  /** From the first question to giving up. Default 30,000. */
+  /** Time limit of the whole check. Default 30,000. */
   withinMs?: number;
 }
 
@@ -38,8 +38,8 @@ export async function requireDurability(
     if (heard.kind === "told") {
       const own = heard.servers.some(({ serverId }) => serverId === nc.info?.server_id);
       if (!own) throw unknown(nc, "the monitoring endpoint is not that of the server we are connected to");
-      // In a cluster a stream may live on any server, so all of them have to be safe.
-      if (heard.servers.every(({ syncAlways }) => syncAlways)) return "confirmed";
+      // In a cluster a stream may be placed on any server, so all of them have to be safe.
+      if (heard.servers.every(({ syncAlways }) => syncAlways)) return "confirmed"; // runtime/J7
       throw new AntiphonError(
         "ANT_NATS_UNSAFE_DURABILITY",
         "the server acknowledges before it fsyncs (sync_interval is not 'always')",
@@ -48,7 +48,7 @@ export async function requireDurability(
     }
     if (heard.kind === "mute") throw unknown(nc, `${heard.why}, and no monitoring endpoint is set`);
     const delay = backoffMs(asked, betweenQuestions, Math.random());
-    if (performance.now() + delay >= until) throw unknown(nc, `asked ${asked + 1} times: ${heard.why}`); // K1
+    if (performance.now() + delay >= until) throw unknown(nc, `asked ${asked + 1} times: ${heard.why}`);
     await pause(delay);
   }
 }

@@ -1,4 +1,4 @@
-/** What the NATS client throws, held to the names that contracts knows it by. */
+/** Checks the errors the NATS client throws against the names that contracts knows them by. */
 import { AntiphonError } from "@antiphon/contracts";
 import { errors } from "@nats-io/nats-core";
 import { jserrors } from "@nats-io/jetstream/internal";
@@ -15,13 +15,16 @@ const outages: readonly (readonly [string, Error])[] = [
   ["a server without its JetStream", new jserrors.JetStreamNotEnabled("not enabled")],
 ];
 
-test.each(outages)("%s is ANT_NATS_UNREACHABLE, tried again, not a fault to report", (_name, thrown) => {
-  const error = AntiphonError.from(thrown);
-  expect([error.code, error.disposition, error.httpStatus]).toEqual(["ANT_NATS_UNREACHABLE", "retry", 503]);
-  expect(error.cause).toBe(thrown);
-});
+test.each(outages)(
+  "%s is ANT_NATS_UNREACHABLE: it is retried and not reported as a fault",
+  (_name, thrown) => {
+    const error = AntiphonError.from(thrown);
+    expect([error.code, error.disposition, error.httpStatus]).toEqual(["ANT_NATS_UNREACHABLE", "retry", 503]);
+    expect(error.cause).toBe(thrown);
+  },
+);
 
-test("a deadline of somebody's own and an error without a name are none, and a fallback wins", () => {
+test("a caller's own deadline and an error without a name are no outage, and a fallback code wins", () => {
   expect(AntiphonError.from(new DOMException("late", "TimeoutError")).code).toBe("ANT_INTERNAL");
   expect(AntiphonError.from(new Error("odd")).code).toBe("ANT_INTERNAL");
   expect(AntiphonError.from(new errors.TimeoutError(), "ANT_SANDBOX_FAILED").code).toBe("ANT_SANDBOX_FAILED");

@@ -4,13 +4,10 @@ import type { Logger } from "../process/logger.ts";
 import { subscribe } from "./subscription.ts";
 
 /**
- * ReplyInbox: every answer of a connection comes back through one wildcard subscription.
+ * ReplyInbox: receives every reply of a connection through one wildcard subscription.
  *
- * The client library re-subscribes it after a reconnect under the same subject, so an answer that the
- * server still owes is delivered to the right waiter.
- *
- * Invariants:
- *   R1 A token names one waiter; an answer to a forgotten token is dropped, never given to another one.
+ * After a reconnect the client library subscribes to the same subject again, so a reply that the server still owes
+ * reaches its waiter. Each token belongs to one waiter and is never reused; a reply to a forgotten token is dropped.
  */
 export class ReplyInbox {
   private readonly prefix: string;
@@ -25,10 +22,10 @@ export class ReplyInbox {
     this.subscription = subscribe(nc, `${this.prefix}*`, hand, { log });
   }
 
-  /** Registers a waiter for any number of answers; returns the token to forget it by. */
+  /** Registers a waiter for any number of replies; returns the token to forget it by. */
   expect(waiter: (message: Msg) => void): string {
     this.next += 1;
-    const token = this.next.toString(36); // R1: counted up, never reused
+    const token = this.next.toString(36);
     this.waiters.set(token, waiter);
     return token;
   }

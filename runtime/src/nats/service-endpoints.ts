@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/nats-core";
 import { subscribe } from "./subscription.ts";
 
-/** What `nats micro ls|info|stats` shows of one request subject. */
+/** The statistics of one request subject, as shown by `nats micro ls|info|stats`. */
 export class EndpointStats {
   readonly name: string;
   readonly subject: string;
@@ -44,7 +44,7 @@ export interface ServiceIdentity {
   startedAt: Date;
 }
 
-/** Answers `$SRV.PING|INFO|STATS` (ADR-32), so that the stock tools see every service. Returns how to stop. */
+/** Answers `$SRV.PING|INFO|STATS` (ADR-32), so that the standard tools see every service. Returns how to stop. */
 export function answerServiceRequests(
   nc: NatsConnection,
   identity: ServiceIdentity,

@@ -1,9 +1,9 @@
 /**
- * StreamLeader: what a stream holds in the eyes of its leader. In a cluster a direct get is answered by any replica, and
- * one that lags answers with less than was acknowledged before the question; the leader's word says how much is due.
+ * StreamLeader: asks the leader of a stream what the stream holds. In a cluster any replica answers a direct get, and a
+ * lagging one leaves out messages that were acknowledged before; the leader's answer shows whether something is
+ * missing.
  *
- * Invariants:
- *   G6 `lastSeq` was true after it was asked for: questions that wait together share one answer, never an older one.
+ * Calls of `lastSeq` that wait at the same time share one request, but never one that was sent before their call.
  */
 import type { JetStreamManager, MsgRequest, StoredMsg } from "@nats-io/jetstream";
 import type { StoredMessage } from "./direct-reader.ts";
@@ -22,7 +22,7 @@ export class StreamLeader {
     const underWay = this.asked.get(stream);
     if (underWay === undefined) return this.ask(stream);
     const waiting = this.next.get(stream);
-    if (waiting !== undefined) return waiting; // G6
+    if (waiting !== undefined) return waiting;
     const again = underWay
       .catch(() => 0)
       .then(() => {
@@ -33,7 +33,7 @@ export class StreamLeader {
     return again;
   }
 
-  /** Is there a message from `fromSeq` on that matches? */
+  /** True if a message from `fromSeq` on matches. */
   async has(stream: string, filters: readonly string[], fromSeq: number): Promise<boolean> {
     const seq = Math.max(1, fromSeq);
     const found = await Promise.all(
@@ -57,7 +57,7 @@ export class StreamLeader {
   }
 }
 
-/** The library passes it on, but does not know of it: the server takes `next_by_subj` here as in a direct get. */
+/** The server accepts `next_by_subj` here as in a direct get; the library passes it on without a type for it. */
 function nextOf(filter: string, seq: number): MsgRequest {
   const query = { seq, next_by_subj: filter };
   return query;

@@ -3,15 +3,16 @@ import { decode } from "@antiphon/contracts";
 import type { Logger } from "../process/logger.ts";
 
 /**
- * The one way to subscribe. The client library calls a subscription back from the loop that reads its socket and catches
- * nothing: a throw there ends the loop while the connection stays open, and the process hears nothing more on any subject.
+ * Every subscription of this process is made here.
  *
- * Invariants:
- *   Q3 No message, whatever is in it, keeps this process from hearing the next one.
+ * Promises:
+ *   runtime/J12 Because the client library stops reading its socket when a callback throws, every subscription catches
+ *     what its handler throws: no message keeps this process from hearing the next one, and every request that arrives
+ *     is answered with a result or a coded error.
  */
 export interface SubscriptionOptions {
   queue?: string;
-  /** Hears of the first message that could not be taken; the others would say the same. */
+  /** Logs the first undeliverable message only, since the others would say the same. */
   log?: Logger | undefined;
 }
 
@@ -29,14 +30,16 @@ export function subscribe(
       try {
         hear(message);
       } catch (thrown) {
-        if (!isTold) log?.warn({ subject, err: thrown }, "a message could not be taken; it is dropped"); // Q3
+        if (!isTold) log?.warn({ subject, err: thrown }, "undeliverable message dropped"); // runtime/J12
         isTold = true;
       }
     },
   });
 }
 
-/** What a message carries; null where that is no MessagePack, or no object (nil, a number, a text). */
+/**
+ * The MessagePack object in a message; null if the payload is something else (not MessagePack, nil, a number, a text).
+ */
 export function objectIn(data: Uint8Array): object | null {
   try {
     const value = decode(data);

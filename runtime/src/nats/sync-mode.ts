@@ -2,7 +2,7 @@ import { PermissionViolationError, RequestError } from "@nats-io/nats-core";
 import type { NatsConnection } from "@nats-io/nats-core";
 
 /**
- * What the servers say of their sync mode, asked in two ways, in this order:
+ * Asks the servers for their sync mode in two ways, in this order:
  *   1. over NATS, if the server imports `$SYS.REQ.SERVER.PING.JSZ` into our account (`antiphon dev` does);
  *   2. from the monitoring endpoint `/jsz?config=true`, given as a URL (compose and Kubernetes do that).
  */
@@ -11,7 +11,7 @@ export interface SyncMode {
   readonly syncAlways: boolean;
 }
 
-/** `mute`: it cannot be asked this way. `silent`: it was asked and gave no readable answer in time. */
+/** `mute`: this way is not available. `silent`: no readable answer came in time. */
 export type Heard = { kind: "told"; servers: SyncMode[] } | { kind: "mute" | "silent"; why: string };
 
 const QUESTION = "$SYS.REQ.SERVER.PING.JSZ";
@@ -28,7 +28,7 @@ export async function askSyncMode(
   const heard = await Promise.all(urls.map((url) => askMonitor(url, timeoutMs)));
   const servers = heard.flatMap((one) => (one.kind === "told" ? one.servers : []));
   const own = servers.some(({ serverId }) => serverId === nc.info?.server_id);
-  // Whichever did not answer may be the server that is asked about.
+  // The silent one may be the server we are connected to.
   const silent = heard.find(({ kind }) => kind === "silent");
   return own || silent === undefined ? { kind: "told", servers } : silent;
 }
@@ -44,7 +44,7 @@ async function askOverNats(nc: NatsConnection, timeoutMs: number): Promise<Heard
     }
     return servers.length > 0 ? { kind: "told", servers } : { kind: "silent", why: "no server answered" };
   } catch (error) {
-    // Nobody may hear the question: no import of it, or no permission for it.
+    // Nobody may hear the question: the account does not import it or lacks the permission.
     const nobody = error instanceof RequestError && error.isNoResponders();
     if (nobody || error instanceof PermissionViolationError)
       return { kind: "mute", why: "this account may not ask the server" };
@@ -66,7 +66,7 @@ async function askMonitor(url: string, timeoutMs: number): Promise<Heard> {
 function parse(text: string): SyncMode[] {
   const body = JSON.parse(text) as JszBody & { data?: JszBody };
   const jsz = body.data ?? body;
-  // A server without JetStream stores nothing and has no say.
+  // A server without JetStream stores nothing, so its mode does not matter.
   if (jsz.server_id === undefined || jsz.config === undefined) return [];
   return [{ serverId: jsz.server_id, syncAlways: jsz.config.sync_always === true }];
 }

@@ -3,9 +3,9 @@ import type { Msg, MsgHdrs } from "@nats-io/nats-core";
 const crlf = /[\r\n]/;
 
 /**
- * Header block of an outgoing message, encoded once. The client library's own header object looks up and
- * validates each key again for each message; on the publish path that is a third of the client's time.
- * The library calls nothing but `encode()` on outgoing headers (pinned version, held by a test).
+ * Header block of an outgoing message, encoded once. The client library's own header object looks up and validates each
+ * key again for each message, which takes a third of the client's time on the publish path. The library calls only
+ * `encode()` on outgoing headers (pinned version; a test holds it to that).
  */
 export function wireHeaders(fields: Readonly<Record<string, string>>): MsgHdrs {
   let text = "NATS/1.0\r\n";
@@ -18,16 +18,16 @@ export function wireHeaders(fields: Readonly<Record<string, string>>): MsgHdrs {
   return { encode: () => bytes } as unknown as MsgHdrs;
 }
 
-/** What the client library keeps of a message that came with headers: their length, and all its bytes. */
+/** Fields the client library keeps of a message with headers: the header length and all its bytes. */
 interface Received {
   readonly _msg?: { readonly hdr: number };
   readonly _rdata?: Uint8Array;
 }
 
 /**
- * Reads headers of a received message by name, exactly as it was written; "" where there is none. The library's own way
- * parses all of them into canonical names, a tenth of what a delivery costs its reader. Where a message is not as the
- * pinned version makes it, that way is taken.
+ * Reads headers of a received message by exact name; "" if there is none. The library's own way parses all of them into
+ * canonical names, which takes a tenth of the cost of a delivery. It is the fallback for a message that the pinned
+ * version did not build.
  */
 export function headersOf(message: Msg): (name: string) => string {
   const { _msg, _rdata } = message as unknown as Received;

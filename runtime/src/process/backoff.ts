@@ -6,8 +6,8 @@ export interface BackoffPolicy {
 }
 
 /**
- * Exponential delay with half of it jittered, so that a fleet that lost its server together does not come
- * back together. `random` is in [0, 1).
+ * Exponential delay, half of it random, so that processes that lost their server together do not all return at once.
+ * `random` is in [0, 1).
  */
 export function backoffMs(attempt: number, policy: BackoffPolicy, random: number): number {
   const exponent = Math.min(attempt, 30);

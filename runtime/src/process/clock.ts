@@ -1,4 +1,4 @@
-/** Time as an argument: pure code takes a number, shells take a Clock, tests take a hand-driven one. */
+/** Time as an argument: pure code takes a number, IO code takes a Clock, tests take a hand-driven one. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

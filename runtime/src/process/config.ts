@@ -1,17 +1,17 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Deployment } from "../topology/deployment.ts";
 
-/** What every service needs to know before it can start. The one place in runtime/ that reads the environment. */
+/** The settings every service needs at start. Only this module of runtime/ reads the environment. */
 export interface RuntimeConfig {
   /** ANTIPHON_NATS_URL: one URL or several, comma separated. */
   natsUrl: string;
-  /** ANTIPHON_NATS_MONITOR: monitoring endpoint(s), to learn the sync mode where NATS itself does not tell. */
+  /** ANTIPHON_NATS_MONITOR: monitoring endpoint(s), to learn the sync mode if the server does not tell it over NATS. */
   natsMonitorUrl: string | null;
   /** ANTIPHON_NATS_TOKEN */
   natsToken: string | null;
-  /** ANTIPHON_TRUSTED_KEYS: file with the public keys of the Directors whose decisions are believed, a JWK set. */
+  /** ANTIPHON_TRUSTED_KEYS: JWK set file with the public keys of the Directors whose decisions are believed. */
   trustedKeysFile: string | null;
-  /** ANTIPHON_UNSAFE_TRUST=1: believe every decision, whoever wrote it. For tests. */
+  /** ANTIPHON_UNSAFE_TRUST=1: believe every decision without checking signatures. For tests. */
   unsafeTrust: boolean;
   /** ANTIPHON_UNSAFE_DURABILITY=1: accept a server that acknowledges before it fsyncs. */
   unsafeDurability: boolean;
@@ -19,11 +19,11 @@ export interface RuntimeConfig {
   logLevel: string;
   /** ANTIPHON_METRICS_PORT: serve /metrics on loopback; null: no endpoint. */
   metricsPort: number | null;
-  /** ANTIPHON_DRAIN_MS: how long a stopping service may finish what it holds. */
+  /** ANTIPHON_DRAIN_MS: time a stopping service has to finish the work it holds. */
   drainMs: number;
   /**
-   * ANTIPHON_JOURNAL_PARTITIONS and ANTIPHON_REPLICAS; what is not set is adopted from the server, and is one
-   * on an empty server.
+   * ANTIPHON_JOURNAL_PARTITIONS and ANTIPHON_REPLICAS. A missing setting is adopted from the server; on an empty server
+   * it is one.
    */
   deployment: Partial<Deployment>;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Deadlines } from "./deadlines.ts";
 
 describe("deadlines", () => {
-  it("T1 T2 fire once, not early, at most two ticks late, and leave no timer", () => {
+  it("fire once, not early, at most two ticks late, and leave no timer", () => {
     let now = 1000;
     const deadlines = new Deadlines(() => now, 100);
     const fired: string[] = [];

@@ -1,12 +1,9 @@
 /**
  * Deadlines: one coarse timer for all pending replies of a connection.
  *
- * A timer per request costs more than the request at 20,000 requests a second. Entries are kept in one
- * bucket per tick; a single interval runs only while something is pending.
- *
- * Invariants:
- *   T1 An entry fires at most once, never before its delay, and at most two ticks after it.
- *   T2 With nothing pending no timer exists, so an idle process is not woken and can exit.
+ * At 20,000 requests a second a timer per request costs more than the request. Entries are kept in one bucket per tick,
+ * and a single interval runs only while something is pending, so an idle process is not woken and can exit. An entry
+ * fires at most once, never early, and at most two ticks late.
  */
 export interface Deadline {
   readonly bucket: number;
@@ -54,7 +51,7 @@ export class Deadlines {
     this.settle(1);
   }
 
-  /** Fires everything that is due. Called by the timer; public for hand-driven tests. */
+  /** Fires all deadlines that are due. Called by the timer; public for hand-driven tests. */
   sweep(): void {
     const current = Math.floor(this.now() / this.tickMs);
     // After a long pause (SIGSTOP, laptop sleep) walk the buckets, not the ticks.
@@ -68,14 +65,14 @@ export class Deadlines {
       if (set === undefined) continue;
       this.buckets.delete(bucket);
       this.settle(set.size);
-      for (const entry of set) entry.expire(); // T1: the bucket is gone, so it cannot fire again
+      for (const entry of set) entry.expire(); // The bucket is deleted, so an entry cannot fire again.
     }
   }
 
   private settle(count: number): void {
     this.pending -= count;
     if (this.pending > 0 || this.timer === null) return;
-    clearInterval(this.timer); // T2
+    clearInterval(this.timer);
     this.timer = null;
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Generations } from "./generations.ts";
 
-test("GN1 the last ones are remembered, and never more than twice as many", () => {
+test("remembers the last entries, and never more than twice as many", () => {
   const seen = new Generations<number>(100);
   for (let i = 0; i < 1234; i += 1) {
     seen.set(`k${i}`, i);
@@ -14,7 +14,7 @@ test("GN1 the last ones are remembered, and never more than twice as many", () =
   expect(seen.has("k1234")).toBe(false);
 });
 
-test("GN1 a key that is set again has its newest value, and is remembered as new", () => {
+test("a key that is set again has its newest value and counts as new", () => {
   const seen = new Generations<string>(2);
   seen.set("a", "first");
   seen.set("b", "-");

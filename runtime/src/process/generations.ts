@@ -1,10 +1,7 @@
 /**
- * A bounded memory of what was seen of late: two maps, of which the older one is dropped when the newer one is full.
- * So nothing is moved or searched for when room is needed. A plain Map whose first entry is deleted each time walks over
- * the holes of all that were deleted before.
- *
- * Invariants:
- *   GN1 The last `least` entries are remembered, and never more than twice as many.
+ * A bounded memory of recent entries: at least the last `least` of them, and never more than twice as many. It consists
+ * of two maps; when the newer one is full, the older one is dropped, so making room moves or searches nothing. A plain
+ * Map whose first entry is deleted each time would walk over the holes of all earlier deletions.
  */
 export class Generations<V> {
   private newer = new Map<string, V>();

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { turnByTurn } from "./log-lines.ts";
 
-it("lines of one turn of the event loop leave in one write, in order, and at the latest when they are flushed", async () => {
+it("writes the lines of one event loop turn in one write, in order, or earlier when they are flushed", async () => {
   const written: string[] = [];
   const lines = turnByTurn((text) => written.push(text));
   lines.write("a\n");

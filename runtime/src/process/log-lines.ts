@@ -1,14 +1,14 @@
 import { pino } from "pino";
 
 /**
- * Lines of a log on their way to standard error.
+ * Writes log lines to standard error.
  *
- * Those of one turn of the event loop leave together: a busy service writes hundreds of lines a turn, and a write to a
- * pipe costs more than all the rest of a line. Nothing waits for a timer, so a quiet service tells at once.
+ * The lines of one turn of the event loop are written together: a busy service writes hundreds of lines a turn, and a
+ * write to a pipe costs more than making the line. No timer is involved, so a quiet service logs at once.
  */
 export interface LogLines {
   write(line: string): void;
-  /** What was said so far is written when this returns. */
+  /** Writes all pending lines before it returns. */
   flush(): void;
 }
 
@@ -30,7 +30,7 @@ export function turnByTurn(write: (text: string) => void): LogLines {
 
 let opened: LogLines | null = null;
 
-/** One for the process, whatever ends it: what was said is written before it is gone. */
+/** One for the process. Pending lines are written before the process exits. */
 export function standardErrorLines(): LogLines {
   if (opened !== null) return opened;
   const stream = pino.destination({ dest: 2, sync: true });

@@ -11,6 +11,6 @@ describe("the logger", () => {
     expect(line).toMatchObject({ level: "info", name: "t", msg: "hello", token: "[redacted]" });
     const deep = { apiKey: "[redacted]", n: 1 };
     expect(line["options"]).toEqual({ password: "[redacted]", user: "u", deep });
-    expect(given.options.deep.apiKey).toBe("ghi"); // what is logged is not written to
+    expect(given.options.deep.apiKey).toBe("ghi"); // the caller's object is left unchanged
   });
 });

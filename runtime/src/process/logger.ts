@@ -5,7 +5,7 @@ import { standardErrorLines } from "./log-lines.ts";
 
 export type Logger = PinoLogger;
 
-/** Keys whose values never reach a log line, wherever they are nested up to two levels deep. */
+/** Keys whose values never reach a log line, even nested up to two levels deep. */
 const secretKeys: ReadonlySet<string> = new Set([
   "token",
   "password",
@@ -18,7 +18,7 @@ const secretKeys: ReadonlySet<string> = new Set([
 ]);
 const depthOfSecrets = 3;
 
-/** The object itself when nothing is hidden in it: most lines hold a few ids, and pino's own way copies each. */
+/** Returns the object itself if it holds no secret. Most lines hold a few ids, and pino's own redaction copies each. */
 function redacted(fields: object, depth = depthOfSecrets): object {
   let copy: Record<string, unknown> | null = null;
   for (const [key, value] of Object.entries(fields)) {
@@ -38,8 +38,10 @@ export interface LoggerOptions {
   /** pino level; `silent` mutes. Default `info`. */
   level?: string;
   /** Fields of every line: node id, version. */
+  /** Fields added to every line: node id, version. */
   fields?: Record<string, unknown>;
   /** Where lines go; default standard error, so that standard output stays the program's own. */
+  /** Default standard error, so that standard output belongs to the program. */
   destination?: { write(line: string): void };
 }
 
@@ -62,7 +64,7 @@ export function createLogger(name: string, options: LoggerOptions = {}): Logger 
   );
 }
 
-/** A failure with a name is told by it and by what caused it; where it was thrown helps only with a bug. */
+/** A coded error is logged with its code and cause; a stack is useful only for a bug. */
 function shownError(error: Error): object {
   if (!(error instanceof AntiphonError) || error.code === "ANT_INTERNAL")
     return pino.stdSerializers.err(error);

@@ -4,8 +4,8 @@ import { flushSync } from "@antiphon/git/disk/flush";
 import { uniqueId } from "./ids.ts";
 
 /**
- * Makes a file with these contents where there is none. Of two processes that do so at once one is first, and nobody
- * sees half of it; it is there after a power cut. A file that is there already stays as it is.
+ * Creates a file with this content if there is none; an existing file is left unchanged. If two processes race, one
+ * wins and nobody sees half a file. The file survives a power cut.
  */
 export function makeOnce(file: string, text: string, mode: number): void {
   const draft = `${file}.${uniqueId()}`;
@@ -19,7 +19,7 @@ export function makeOnce(file: string, text: string, mode: number): void {
   }
 }
 
-/** With the names of all that had to be made. */
+/** Creates the directory and flushes the name of every directory it created. */
 function makeDirectory(directory: string): void {
   const first = mkdirSync(directory, { recursive: true });
   if (first === undefined) return;

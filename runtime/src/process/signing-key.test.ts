@@ -22,7 +22,7 @@ const thrown = (work: () => unknown): Error => {
 };
 
 describe("a signing key", () => {
-  test("Y6 a file that holds no Ed25519 key is refused by name, and its content is in no word of it", () => {
+  test("refuses a file without an Ed25519 key by name, and never quotes its content", () => {
     const file = join(dir, "key.pem");
     writeFileSync(file, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0LXNlY3JldA==\n-----END PRIVATE KEY-----\n");
     const broken = thrown(() => openSigningKey(file));
@@ -34,7 +34,7 @@ describe("a signing key", () => {
     expect(() => openSigningKey(file)).toThrow(/rsa, not Ed25519/);
   });
 
-  test("Y7 a file that is not there is made once, for its owner alone, and gives the same key again", () => {
+  test("creates a missing file once, for its owner alone, and reads the same key again", () => {
     const file = join(dir, "deeper", "key.pem");
     const [first, second] = [openSigningKey(file), openSigningKey(file)];
     expect(second.jwk).toEqual(first.jwk);
@@ -42,7 +42,7 @@ describe("a signing key", () => {
     expect(readdirSync(join(dir, "deeper"))).toEqual(["key.pem"]);
   });
 
-  test("its id is the thumbprint of RFC 8037's example for that example's key", () => {
+  test("its id is the thumbprint of the example key of RFC 8037", () => {
     const x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
     expect(thumbprintOf(x)).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
   });
@@ -51,7 +51,7 @@ describe("a signing key", () => {
     expect(openSigningKey(null).jwk.kid).not.toBe(openSigningKey(null).jwk.kid);
   });
 
-  test("what it signs verifies as that record and as nothing else", () => {
+  test("a signature verifies for its own record and for nothing else", () => {
     const key = openSigningKey(null);
     const signature = parseSignature(signRecord(key, "sha256-one"));
     expect(signature?.kid).toBe(key.jwk.kid);

@@ -8,14 +8,12 @@ import { flushSync } from "@antiphon/git/disk/flush";
 import { makeOnce } from "./made-once.ts";
 
 /**
- * The Ed25519 key a Director signs its decisions and commits with. A file (PKCS#8, PEM) when one is named, made on
- * first use with mode 0600; else a key that lives as long as the process. Its public half is published under
- * its thumbprint, so what was signed with a key that is gone can still be verified.
+ * The Ed25519 key with which a Director signs its decisions and commits. It is read from a named file (PKCS#8, PEM),
+ * which is created with mode 0600 on first use; without a file the key lives as long as the process. Its public half is
+ * published under its thumbprint, so signatures can still be verified when the key is gone.
  *
- * Invariants:
- *  Y6 The private half leaves this module through `sign` only: it is in no record, log line or error.
- *  Y7 Two processes that make the same file at once end up with the same key, and a reader never sees half of it.
- *  Y9 A key that was handed out is in its file after a power cut: what it signed can be signed with again.
+ * The private half leaves this module only through `sign`: no record, log line or error contains it. Two processes that
+ * create the same file at once get the same key. A key is in its file, flushed to disk, before it is used.
  */
 export interface SigningKey {
   readonly jwk: DirectorKey;
@@ -29,7 +27,7 @@ export function signRecord(key: SigningKey, digest: string): string {
   return signatureText({ kid: key.jwk.kid, value });
 }
 
-/** @throws AntiphonError ANT_CONFIG_INVALID when the file holds anything but an Ed25519 private key. */
+/** @throws AntiphonError ANT_CONFIG_INVALID if the file holds no Ed25519 private key. */
 export function openSigningKey(file: string | null): SigningKey {
   if (file === null) return signingKey(generateKeyPairSync("ed25519").privateKey);
   return signingKey(readKey(file, readOrMake(file)));
@@ -46,26 +44,26 @@ function signingKey(privateKey: KeyObject): SigningKey {
 function readOrMake(file: string): string {
   try {
     const pem = readFileSync(file, "utf8");
-    flushIfPossible(dirname(file)); // Y9: whoever made it may not have come so far
+    flushIfPossible(dirname(file)); // The process that created the file may not have flushed it yet.
     return pem;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unusable(file, (error as Error).message);
   }
   try {
     const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    makeOnce(file, pem.toString(), 0o600); // Y7, Y9
+    makeOnce(file, pem.toString(), 0o600);
     return readFileSync(file, "utf8");
   } catch (error) {
     throw unusable(file, (error as Error).message);
   }
 }
 
-/** A directory that cannot be flushed (a mounted secret) is not one that this process makes keys in. */
+/** A directory that cannot be flushed (a mounted secret) is one this process creates no key in. */
 function flushIfPossible(directory: string): void {
   try {
     flushSync(directory);
   } catch {
-    // What can be read can be used.
+    // A readable key can be used.
   }
 }
 
@@ -74,7 +72,7 @@ function readKey(file: string, pem: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw unusable(file, "it is not a PEM private key"); // Y6: the parser's own message may quote the file
+    throw unusable(file, "it is not a PEM private key"); // The parser's own message may quote the file.
   }
   if (key.asymmetricKeyType !== "ed25519")
     throw unusable(file, `it is ${key.asymmetricKeyType}, not Ed25519`);

@@ -10,16 +10,12 @@ import type { LanePort, Outgoing } from "./publisher.ts";
 /**
  * CommitLane: the queue and the commits in flight of one stream.
  *
- * Lifecycle of an entry: queued -> in flight (single or batch) -> settled, or back to queued when its fate
- * is unknown. Once an attempt has failed the entry is `alone`: it never joins a batch again, so one entry
- * cannot keep refusing its neighbours (P4). Entries that fell out of one batch are sent singly in one go, so
- * that falling back costs one round trip and not one per record.
+ * Lifecycle of an entry: queued -> in flight (single or batch) -> settled, or queued again after a retry delay if its
+ * fate is unknown. It is always in exactly one of these places.
  *
- * Invariants:
- *   A1 An entry is in exactly one place: the queue, one commit in flight, one retry delay, or settled.
- *   A2 A commit has one deadline and one reply token; both are released when it ends, however it ends.
- *   A3 What was given up before it was sent is not sent, and its publisher hears so: also when the signal aborted
- *      between the publisher's grant and the queue.
+ * After a failed attempt an entry is `alone`: it joins no batch again, so one entry cannot keep making its neighbours
+ * fail. The members of a failed batch are sent singly all at once, which costs one round trip. An entry aborted before
+ * sending is never sent, and its publisher is told. When a commit ends, its deadline and reply token are released.
  */
 interface Entry {
   out: Outgoing;
@@ -41,7 +37,7 @@ const retryPolicy = { baseMs: 50, capMs: 2000 };
 export class CommitLane {
   readonly stats = { singles: 0, batches: 0, batched: 0, retried: 0 };
   private readonly port: LanePort;
-  /** Of this lane in batch ids: no other lane, of any process, ever has it. */
+  /** The lane's unique name in batch ids; no other lane of any process has it. */
   private readonly name = uniqueId();
   private queue: Entry[] = [];
   private head = 0;
@@ -57,7 +53,7 @@ export class CommitLane {
   }
 
   submit(out: Outgoing, signal?: AbortSignal): Promise<PublishResult> {
-    // A3: a signal that has aborted already calls no listener any more.
+    // A signal that was aborted earlier calls no listener.
     if (signal?.aborted === true) return Promise.resolve({ kind: "unknown", reason: "aborted" });
     return new Promise((resolve) => {
       const entry: Entry = { out, resolve, attempts: 0, alone: !out.group, settled: false };
@@ -101,7 +97,7 @@ export class CommitLane {
     this.head = 0;
   }
 
-  /** One microtask later, so that a burst of submits in one tick is seen as one queue. */
+  /** Runs one microtask later, so that a burst of submits in one tick is seen as one queue. */
   private schedulePump(): void {
     if (this.pumping) return;
     this.pumping = true;
@@ -213,18 +209,18 @@ export class CommitLane {
 
   private finish(commit: Commit, result: PublishResult): void {
     if (!this.commits.delete(commit)) return;
-    this.port.forget(commit.token); // A2
-    this.port.deadlines.cancel(commit.deadline); // A2
+    this.port.forget(commit.token);
+    this.port.deadlines.cancel(commit.deadline);
     if (commit.batch) this.batchesInFlight -= 1;
     else this.singlesInFlight -= 1;
     if (commit.batch && result.kind === "ok" && result.count === commit.entries.length) {
-      // One acknowledgement for all: it carries the last sequence, members are contiguous before it.
+      // One acknowledgement for all: it carries the last sequence, and the members directly precede it.
       const first = result.seq - commit.entries.length + 1;
       commit.entries.forEach((entry, index) =>
         this.settle(entry, { kind: "ok", seq: first + index, count: 1 }),
       );
     } else if (commit.batch) {
-      for (const entry of commit.entries) this.again(entry, 0); // P4
+      for (const entry of commit.entries) this.again(entry, 0); // runtime/J6
     } else {
       for (const entry of commit.entries) this.conclude(entry, result);
     }
@@ -236,7 +232,7 @@ export class CommitLane {
       result.kind === "unknown" ||
       (result.kind === "failed" && (result.refusal === "unavailable" || result.refusal === "contended"));
     if (!transient || entry.out.once === true) return this.settle(entry, result);
-    this.again(entry, backoffMs(entry.attempts - 1, retryPolicy, Math.random())); // P2
+    this.again(entry, backoffMs(entry.attempts - 1, retryPolicy, Math.random())); // runtime/J2
   }
 
   private again(entry: Entry, delayMs: number): void {
@@ -258,13 +254,13 @@ export class CommitLane {
   }
 
   private settle(entry: Entry, result: PublishResult): void {
-    if (entry.settled) return; // P1
+    if (entry.settled) return; // runtime/J2
     entry.settled = true;
     entry.resolve(result);
   }
 }
 
-/** The entries that may be decided side by side (P5); what is left out goes behind them. */
+/** The entries whose expectations do not concern each other (runtime/J6). The others are sent after them. */
 function unrelated(entries: readonly Entry[]): Entry[] {
   const scopes = new Set<string>();
   const watched = new Set<string>();

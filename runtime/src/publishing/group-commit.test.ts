@@ -9,7 +9,7 @@ const load = fc.record({
 });
 
 describe("group commit", () => {
-  it("G1 G2 never goes beyond its bounds, whatever the load", () => {
+  it("never exceeds its bounds under any load", () => {
     fc.assert(
       fc.property(load, (state) => {
         const next = nextCommit(state, limits);
@@ -26,7 +26,7 @@ describe("group commit", () => {
     );
   });
 
-  it("G3 never waits while something is queued and nothing is in flight", () => {
+  it("never waits while something is queued and nothing is in flight", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5000 }), (queued) => {
         expect(nextCommit({ queued, singlesInFlight: 0, batchesInFlight: 0 }, limits).kind).not.toBe("wait");

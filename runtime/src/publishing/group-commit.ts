@@ -1,19 +1,14 @@
 /**
- * The policy of adaptive group commit: what a lane (one stream) commits next.
+ * The policy of adaptive group commit: which messages a lane (one stream) commits next.
  *
- * With `sync_interval: always` each commit is one fsync. Few records: publish them singly at once, which is
- * the lowest latency. Many records queued behind a commit in flight: commit them as one atomic batch, which
- * is one fsync for all.
- *
- * Invariants:
- *   G1 At most `maxSingles` fresh single publishes or `maxBatches` batches are in flight in a lane.
- *   G2 A batch holds at least `batchFrom` and at most `batchMax` records.
- *   G3 If something is queued and nothing is in flight, the answer is never `wait`.
+ * With `sync_interval: always` each commit is one fsync. A few records are published singly at once, which gives the
+ * lowest latency. Many records queued behind a commit in flight are committed as one atomic batch, which is one fsync
+ * for all. If something is queued and nothing is in flight, the answer is never `wait`.
  */
 export interface GroupCommitLimits {
   batchFrom: number;
   batchMax: number;
-  /** A batch is cut before it exceeds this. */
+  /** A batch ends before it exceeds this size. */
   batchMaxBytes: number;
   maxSingles: number;
   maxBatches: number;
@@ -29,10 +24,10 @@ export type NextCommit =
   { kind: "wait" } | { kind: "singles"; count: number } | { kind: "batch"; count: number };
 
 /**
- * An atomic batch costs the server some milliseconds whatever it holds (it is staged in files of its own before it is
- * committed), as much as a few dozen pipelined single publishes. From 12 on, 20 writers got 0.3 to 0.7 of what they
- * get with singles; from 32 on they get more than with 12; with hundreds of writers the
- * thresholds lie within each other's spread (docs/benchmarks/load.md, measured on a busy machine).
+ * An atomic batch costs the server some milliseconds regardless of its size (it is staged in files of its own first),
+ * as much as a few dozen pipelined single publishes. With batches from 12 records on, 20 writers reached 0.3 to 0.7 of
+ * their throughput with singles; from 32 on they reach more than that. With hundreds of writers the difference between
+ * the thresholds is within the spread of the measurements (docs/benchmarks/load.md, measured on a busy machine).
  */
 export const groupCommitDefaults: GroupCommitLimits = {
   batchFrom: 32,
@@ -49,7 +44,7 @@ export function nextCommit(load: LaneLoad, limits: GroupCommitLimits): NextCommi
       ? { kind: "batch", count: Math.min(load.queued, limits.batchMax) }
       : { kind: "wait" };
   }
-  // A short queue behind a batch waits for it: it may grow into the next batch.
+  // A short queue behind a batch waits for it, because it may grow into the next batch.
   if (load.batchesInFlight > 0) return { kind: "wait" };
   const room = limits.maxSingles - load.singlesInFlight;
   return room > 0 ? { kind: "singles", count: Math.min(room, load.queued) } : { kind: "wait" };

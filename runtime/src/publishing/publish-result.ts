@@ -1,22 +1,22 @@
 /**
- * What a publish came to. Three-valued: `unknown` means the message may or may not be stored, and the only
- * safe continuation is the same message again, under the same subject and expectation (J5).
+ * Result of a publish, with three values: `unknown` means that the message may or may not be stored, and the only safe
+ * continuation is to send the same message again, under the same subject and expectation.
  */
 export type PublishResult =
-  /** `count`: members of the atomic batch that this acknowledges; 1 for a single message. */
+  /** `count`: number of messages that this acknowledges: the members of an atomic batch, or 1. */
   | { kind: "ok"; seq: number; count: number }
   | { kind: "failed"; code: number; description: string; refusal: Refusal }
   | { kind: "unknown"; reason: string };
 
 /** Why a message was certainly not stored. */
 export type Refusal =
-  /** The subject's last sequence is not the expected one: somebody was there before (J3). */
+  /** The subject's last sequence is not the expected one: another message was stored first. */
   | "expectation"
-  /** The same expectation is being decided for another publisher right now; ask again. */
+  /** The server is deciding the same expectation for another publisher right now; ask again. */
   | "contended"
-  /** Something about the atomic batch; the same message alone may well be accepted. */
+  /** A problem of the atomic batch; the same message alone may be accepted. */
   | "batch"
-  /** The server cannot take it now (starting, no leader, no listener). */
+  /** The server cannot accept it now (starting, no leader, no listener). */
   | "unavailable"
   /** A limit of the stream, account or disk. */
   | "full"

@@ -6,7 +6,7 @@ import { Deadlines } from "../process/deadlines.ts";
 import type { LanePort, Outgoing, PublisherLimits } from "./publisher.ts";
 import { Publisher, publisherDefaults } from "./publisher.ts";
 
-/** The publisher's surroundings, driven by hand: what was sent, and answers whenever the test says so. */
+/** A hand-driven environment for the publisher: it records messages, and the test decides when answers come. */
 class HandDrivenPort implements LanePort {
   readonly sent: { subject: string; headers: Readonly<Record<string, string>>; reply: string | null }[] = [];
   readonly waiters = new Map<string, (message: Msg) => void>();
@@ -83,7 +83,7 @@ beforeEach(() => {
 });
 
 describe("publisher", () => {
-  it("A2 sends one message at once, with its expectation, and settles with its sequence", async () => {
+  it("sends one message at once, with its expectation, and settles with its sequence", async () => {
     const result = publisher.publish(out("a"));
     await turn();
     expect(port.sent).toMatchObject([
@@ -95,7 +95,7 @@ describe("publisher", () => {
     expect(port.deadlines.size).toBe(0);
   });
 
-  it("G2 commits a burst as one batch: numbered, committed by its last, one reply for all", async () => {
+  it("commits a burst as one numbered batch with one reply, committed by its last message", async () => {
     const results = Array.from({ length: 20 }, (_, i) => publisher.publish(out(`s${i}`)));
     await turn();
     const ids = new Set(port.sent.map((message) => message.headers["Nats-Batch-Id"]));
@@ -110,7 +110,7 @@ describe("publisher", () => {
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => 101 + i));
   });
 
-  it("P4 sends the members of a refused batch again singly, and never in a batch", async () => {
+  it("runtime/J6: sends the members of a refused batch again singly, and never in a batch", async () => {
     const results = Array.from({ length: 15 }, (_, i) => publisher.publish(out(`s${i}`)));
     await turn();
     port.answer(port.sent.at(-1)?.reply, refused(10071));
@@ -126,7 +126,7 @@ describe("publisher", () => {
     expect(kinds[3]).toBe("failed");
   });
 
-  it("P4 takes a batch's acknowledgement only if it counts every member", async () => {
+  it("runtime/J6: accepts a batch's acknowledgement only if it counts every member", async () => {
     for (let i = 0; i < 12; i += 1) void publisher.publish(out(`s${i}`));
     await turn();
     port.answer(port.sent.at(-1)?.reply, { stream: "S", seq: 12, batch: "b", count: 11 });
@@ -135,7 +135,7 @@ describe("publisher", () => {
     publisher.close();
   });
 
-  it("P2 sends the very same message again when no acknowledgement comes, and settles once", async () => {
+  it("runtime/J2: sends the same message again if no acknowledgement comes, and settles once", async () => {
     let settled = 0;
     const result = publisher.publish(out("a")).finally(() => (settled += 1));
     await turn();
@@ -145,7 +145,7 @@ describe("publisher", () => {
     await turn();
     expect(port.sent).toHaveLength(2);
     expect(port.sent[1]).toMatchObject({ subject: "a", headers: port.sent[0]?.headers });
-    port.answer(late, { stream: "S", seq: 1 }); // the first attempt's answer, too late: nobody waits for it
+    port.answer(late, { stream: "S", seq: 1 }); // the answer to the first attempt, too late: its token is forgotten
     await turn();
     expect(settled).toBe(0);
     port.answer(port.sent[1]?.reply, refused(10071));
@@ -153,7 +153,7 @@ describe("publisher", () => {
     expect(settled).toBe(1);
   });
 
-  it("P2 tells a `once` message's fate after its one attempt", async () => {
+  it("reports an unknown fate of a `once` message after its one attempt", async () => {
     const result = publisher.publish(out("a", { once: true, group: false }));
     await turn();
     port.pass(port.limits.ackTimeoutMs + 200);
@@ -161,7 +161,7 @@ describe("publisher", () => {
     expect(port.sent).toHaveLength(1);
   });
 
-  it("retries what the server cannot take now, and not what it refuses for good", async () => {
+  it("retries a temporary refusal, and not a final one", async () => {
     const waiting = publisher.publish(out("a"));
     await turn();
     port.answer(port.sent[0]?.reply, refused(10008));
@@ -176,7 +176,7 @@ describe("publisher", () => {
     expect(await full).toMatchObject({ kind: "failed", refusal: "full" });
   });
 
-  it("A1 sends nothing while the connection is down, and everything once when it is back", async () => {
+  it("sends nothing while the connection is down, and everything once when it is back", async () => {
     const first = publisher.publish(out("a"));
     await turn();
     port.up = false;
@@ -190,12 +190,12 @@ describe("publisher", () => {
     expect(port.sent.map((message) => message.subject).sort()).toEqual(["a", "a", "b"]);
     for (const message of port.sent.slice(1)) port.answer(message.reply, { stream: "S", seq: 5 });
     expect([(await first).kind, (await second).kind]).toEqual(["ok", "ok"]);
-    port.pass(60_000); // no delay or deadline is left that would send one of them again
+    port.pass(60_000); // no delay or deadline is left that could send one of them again
     await turn();
     expect(port.sent).toHaveLength(3);
   });
 
-  it("P3 lets no more in than its bound, in the order they came, and lets a caller leave the line", async () => {
+  it("admits messages up to its bound in order of arrival, and lets a waiting caller leave", async () => {
     port = new HandDrivenPort({ maxPending: 2 });
     publisher = new Publisher(port);
     const done: string[] = [];
@@ -216,14 +216,14 @@ describe("publisher", () => {
     expect(publisher.stats()).toMatchObject({ pending: 0, pendingBytes: 0 });
   });
 
-  it("A3 sends nothing for a signal that aborted between the grant and the queue, and says so", async () => {
+  it("does not send a message whose signal aborted between the grant and the queue, and says so", async () => {
     const lane = new CommitLane(port);
     expect(await lane.submit(out("a"), AbortSignal.abort())).toEqual({ kind: "unknown", reason: "aborted" });
     await turn();
     expect([port.sent, port.waiters.size]).toEqual([[], 0]);
   });
 
-  it("P1 A2 settles everything when it closes, and takes nothing after", async () => {
+  it("runtime/J2: settles everything when it closes, and accepts nothing after", async () => {
     const results = Array.from({ length: 30 }, (_, i) => publisher.publish(out(`s${i}`)));
     await turn();
     publisher.close();

@@ -8,36 +8,35 @@ import type { Deadlines } from "../process/deadlines.ts";
 /**
  * Publisher: the one way a process writes to JetStream.
  *
- * Every message belongs to a lane (its stream). A lane commits singly or in atomic batches
- * (publishing/group-commit.ts). All acknowledgements come back through the connection's one reply inbox; there is
- * no timer, no stack trace and no subscription per message.
+ * Every message belongs to a lane (its stream), which commits singly or in atomic batches (group-commit.ts). All
+ * acknowledgements come back through the connection's one reply inbox; no message has a timer, stack trace or
+ * subscription of its own. Queued and in-flight messages and bytes are bounded; at the bound `publish` waits.
  *
- * Lifecycle: open -> closed. While the connection is down nothing is sent; what was in flight has become
- * unknown and is sent again, under the same subject and expectation, when the connection is back.
+ * Lifecycle: open -> closed. While the connection is down nothing is sent. Messages that were in flight are unknown and
+ * are sent again when the connection is back.
  *
- * Invariants:
- *   P1 A publish settles exactly once, with ok, failed or unknown; after close nothing stays pending.
- *   P2 Unknown is retried as the very same message until its signal aborts or the publisher closes; only
- *      a `once` message is told `unknown` after its first attempt.
- *   P3 Queued plus in-flight messages and bytes are bounded; beyond the bound `publish` waits its turn.
- *   P4 A refused or unknown batch is sent again as single messages; its members never fail together.
- *   P5 A message whose expectation is about a wildcard shares no batch with another one of its scope: the server
- *      decides each against what is stored, not against what stands before it in the batch.
+ * Promises:
+ *   runtime/J2 Because a lost acknowledgement leaves a message's fate unknown, the very same message is sent again under
+ *     the same subject and expectation until its fate is known; a publish settles exactly once, as `unknown` only if it
+ *     was aborted, the publisher closed, or it allows a single attempt.
+ *   runtime/J6 Because one stale member makes the server refuse a whole batch, members of a refused or unknown batch are
+ *     sent again singly; and a message with an expectation about its run shares no batch with others of that run, since
+ *     the server checks it against stored messages only.
  */
 export interface Outgoing {
   stream: string;
   subject: string;
   payload: Uint8Array;
   headers: Readonly<Record<string, string>>;
-  /** 0: the subject must be empty (J3). Absent: no expectation. */
+  /** 0: the subject must be empty. Absent: no expectation. */
   expectLastSubjectSequence?: number;
-  /** What the expectation is about where that is not the subject itself: a wildcard. */
+  /** The wildcard that the expectation is about, if it is not about the subject itself. */
   expectedSubject?: string;
-  /** Names all messages that such a wildcard may be about, this one among them: a run's id. */
+  /** A name shared by all messages that such a wildcard may match, this one included: the run's id. */
   scope?: string;
   /** May share an atomic batch. Needs an expectation or an id, because it may be sent again. */
   group: boolean;
-  /** One attempt, no retry: the caller has its own way to deal with `unknown`. */
+  /** One attempt, no retry: the caller handles `unknown` itself. */
   once?: boolean;
 }
 
@@ -46,7 +45,7 @@ export interface PublisherLimits {
   /** Queued and in-flight messages over all lanes. At the bound `publish` waits. */
   maxPending: number;
   maxPendingBytes: number;
-  /** No acknowledgement within this time makes an attempt unknown. */
+  /** An attempt is unknown if no acknowledgement arrives within this time. */
   ackTimeoutMs: number;
 }
 
@@ -57,7 +56,7 @@ export const publisherDefaults: PublisherLimits = {
   ackTimeoutMs: 5000,
 };
 
-/** What a lane needs from its surroundings. */
+/** The lane's dependencies. */
 export interface LanePort {
   send(
     subject: string,
@@ -70,7 +69,7 @@ export interface LanePort {
   forget(token: string): void;
   deadlines: Deadlines;
   connected(): boolean;
-  /** For the log: a message that has trouble getting through. */
+  /** For the log: a message that is repeatedly not acknowledged. */
   note(out: Outgoing, what: string): void;
   limits: PublisherLimits;
 }
@@ -101,14 +100,14 @@ export class Publisher {
     this.port = port;
   }
 
-  /** Resolves when the message is stored, refused, or (see P2) its fate stays unknown. Never rejects. */
+  /** Resolves when the message is stored or refused, or its fate stays unknown. Never rejects. */
   async publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult> {
     const bytes = out.payload.length + out.subject.length;
     if (this.closedReason !== null) return { kind: "unknown", reason: this.closedReason };
     if (signal?.aborted) return { kind: "unknown", reason: "aborted" };
     if (this.waiters.length === 0 && this.fits(bytes)) this.reserve(bytes);
     else if (!(await this.turn(bytes, signal))) {
-      return { kind: "unknown", reason: this.closedReason ?? "aborted" }; // P3: never sent
+      return { kind: "unknown", reason: this.closedReason ?? "aborted" };
     }
     try {
       return await this.lane(out.stream).submit(out, signal);
@@ -119,12 +118,12 @@ export class Publisher {
     }
   }
 
-  /** The connection is back: everything that was in flight is sent again. */
+  /** The connection is back: all in-flight messages are sent again. */
   resume(): void {
     for (const lane of this.lanes.values()) lane.resume();
   }
 
-  /** The connection is gone: in-flight attempts are unknown from now on. */
+  /** The connection is lost: in-flight attempts are now unknown. */
   suspend(): void {
     for (const lane of this.lanes.values()) lane.suspend("connection lost");
   }
@@ -132,7 +131,7 @@ export class Publisher {
   close(): void {
     if (this.closedReason !== null) return;
     this.closedReason = "publisher closed";
-    for (const lane of this.lanes.values()) lane.close(this.closedReason); // P1
+    for (const lane of this.lanes.values()) lane.close(this.closedReason); // runtime/J2
     for (const waiter of this.waiters.splice(0)) waiter.settle(false);
   }
 
@@ -158,7 +157,7 @@ export class Publisher {
 
   private fits(bytes: number): boolean {
     const { maxPending, maxPendingBytes } = this.port.limits;
-    if (this.pending === 0) return true; // one oversized message may pass alone
+    if (this.pending === 0) return true; // a single oversized message may pass alone
     return this.pending < maxPending && this.pendingBytes + bytes <= maxPendingBytes;
   }
 
@@ -167,7 +166,7 @@ export class Publisher {
     this.pendingBytes += bytes;
   }
 
-  /** Waits in line; true: the room is reserved for the caller. */
+  /** Waits in line; true: room was reserved for the caller. */
   private turn(bytes: number, signal?: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const waiter: Waiter = {

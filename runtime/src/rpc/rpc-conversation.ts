@@ -5,18 +5,18 @@ import { objectIn, subscribe } from "../nats/subscription.ts";
 import { wireHeaders } from "../nats/wire-headers.ts";
 
 export interface Conversation<Event> {
-  /** Which event ends it. */
+  /** True for the event that ends the conversation. */
   isLast: (event: Event) => boolean;
-  /** Hears every event, the last one too. */
+  /** Called with every event, including the last one. */
   onEvent?: (event: Event) => void;
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Asks one question that is answered by a stream of events, beats among them. Resolves with the last one, or with
- * null when nobody serves the subject. Rejects with what was answered instead, or with ANT_SANDBOX_RUNNER_LOST after
- * limits.sandboxSilenceMs without a word. What is no event counts as a sign of life and says nothing; an event that its
- * listener cannot take ends the conversation, because the next ones would not be whole.
+ * Asks one question that is answered by a stream of events, among them heartbeats. Resolves with the last event, or
+ * with null if nobody serves the subject. Rejects with the error that was answered, or with ANT_SANDBOX_RUNNER_LOST
+ * after limits.sandboxSilenceMs of silence. A message that is not an event counts only as a sign of life. If the
+ * listener throws, the conversation ends, because the following events would be incomplete.
  */
 export function converse<Event extends object>(
   bus: Bus,
@@ -29,7 +29,7 @@ export function converse<Event extends object>(
     let heardAt = performance.now();
     const watch = setInterval(() => {
       if (performance.now() - heardAt <= limits.sandboxSilenceMs) return;
-      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `no word from ${subject}`)));
+      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `${subject} is silent`)));
     }, limits.sandboxBeatMs / 2);
     const hear = (message: Msg): void => {
       heardAt = performance.now();
@@ -54,7 +54,7 @@ export function converse<Event extends object>(
       const words = wireHeaders({ [HEADERS.contentType]: MSGPACK, ...headers });
       bus.nc.publish(subject, encode(request), { reply: inbox, headers: words });
     } catch (error) {
-      end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_REFUSED"))); // more than a message may hold
+      end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_REFUSED"))); // the request exceeds the message size
     }
   });
 }

@@ -8,12 +8,10 @@ import { objectIn, subscribe } from "../nats/subscription.ts";
 import { wireHeaders } from "../nats/wire-headers.ts";
 
 /**
- * Questions and hints over core NATS: nothing here is kept by the server, so nothing here is a fact.
+ * Requests and hints over core NATS. The server keeps none of them, so none of them is a fact.
  *
- * Invariants:
- *   Q1 Every request gets an answer while the service lives: what a handler throws is answered as
- *      `{ok: false, code, message, remedy}`, and so is a request that is no MessagePack or no object.
- *   Q2 A stopping service leaves the queue group first and then finishes what it has.
+ * A failed request is answered with `{ok: false, code, message, remedy}`, including one that is not MessagePack or not
+ * an object. A stopping service leaves the queue group first and then finishes the requests it has.
  */
 export interface RpcOptions {
   log?: Logger;
@@ -21,7 +19,7 @@ export interface RpcOptions {
   name?: string;
 }
 
-/** Answers `{ok: true, ...result}`. Stops with the bus's drain, or by the function it returns. */
+/** Serves a subject and answers `{ok: true, ...result}`. Ends with the bus's drain or the returned function. */
 export function serveRpc<Request, Reply extends object>(
   bus: Bus,
   subject: string,
@@ -35,7 +33,7 @@ export function serveRpc<Request, Reply extends object>(
   });
 }
 
-/** Answers with any number of messages; the handler says which one is the last. */
+/** Serves a subject with any number of answers per request; the handler marks the last one. */
 export function serveRpcStream<Request, Event extends object>(
   bus: Bus,
   subject: string,
@@ -43,7 +41,7 @@ export function serveRpcStream<Request, Event extends object>(
   handler: (request: Request, emit: (event: Event) => void) => Promise<void>,
   options: RpcOptions = {},
 ): () => Promise<void> {
-  // Async, so that whatever throws here is an answer (Q1).
+  // Async, so that anything thrown here becomes an answer (runtime/J12).
   return serve(bus, subject, queue, options, async (message) => {
     await handler(requestIn<Request>(message), (event) => {
       if (!bus.nc.isClosed()) respond(message, event);
@@ -51,11 +49,11 @@ export function serveRpcStream<Request, Event extends object>(
   });
 }
 
-/** Throws ANT_CONTRACT_INVALID: the request can be read by nobody. Its shape is the handler's to judge. */
+/** Throws ANT_CONTRACT_INVALID for an unreadable request. The handler checks its shape. */
 function requestIn<Request>({ data }: Msg): Request {
   const value = decode(data);
   if (typeof value === "object" && value !== null) return value as Request;
-  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request is an object");
+  throw new AntiphonError("ANT_CONTRACT_INVALID", "a request must be an object");
 }
 
 function serve(
@@ -79,7 +77,7 @@ function serve(
           endpoint.served(performance.now() - startedAt, failure.detail);
           const { code, detail, remedy } = failure;
           options.log?.[levelOf(failure)]({ subject, code, err: thrown }, "request failed");
-          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // Q1
+          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // runtime/J12
         })
         .finally(() => running.delete(work));
       running.add(work);
@@ -87,9 +85,9 @@ function serve(
     { queue, log: options.log ?? bus.log },
   );
   const stop = async (): Promise<void> => {
-    if (!subscription.isClosed()) subscription.unsubscribe(); // Q2
+    if (!subscription.isClosed()) subscription.unsubscribe();
     await Promise.all(running);
-    offDrain(); // not before: whoever asks the bus again waits for what is still running
+    offDrain(); // last, so that a second drain of the bus waits for requests still running
   };
   const offDrain = bus.onDrain(stop);
   return stop;
@@ -99,7 +97,7 @@ function respond(message: Msg, value: object): void {
   message.respond(encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
 }
 
-/** Asks and waits for one answer. Throws the AntiphonError that was answered, or ANT_RPC_TIMEOUT. */
+/** Sends a request and waits for one answer. Throws the answered AntiphonError, or ANT_RPC_TIMEOUT. */
 export async function callRpc<Reply extends object>(
   bus: Bus,
   subject: string,
@@ -121,9 +119,9 @@ export async function callRpc<Reply extends object>(
       if (error instanceof AntiphonError) throw error;
       if (bus.nc.isClosed())
         throw new AntiphonError("ANT_NATS_UNREACHABLE", "the bus is closed", { cause: error });
-      // Nobody listens (yet), or the connection was lost before an answer: ask again while there is time.
+      // Nobody listens yet, or the connection was lost before an answer: retry until the deadline.
       reason =
-        error instanceof errors.RequestError && error.isNoResponders() ? "nobody serves it" : String(error);
+        error instanceof errors.RequestError && error.isNoResponders() ? "no service listens" : String(error);
       await new Promise((resolve) =>
         setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
       );
@@ -135,22 +133,22 @@ function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
   const reply = (value ?? {}) as { ok?: boolean; code?: string; message?: string };
   if (reply.ok === true) return value as Reply & { ok: true };
   const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
-  throw new AntiphonError(code, reply.message ?? "the other side failed without saying why");
+  throw new AntiphonError(code, reply.message ?? "the service failed without giving a reason");
 }
 
-/** Says something to whoever listens. May be lost. */
+/** Sends a hint to all listeners. It may be lost. */
 export function tell(bus: Bus, subject: string, value: object): void {
   if (bus.nc.isClosed()) return;
   bus.nc.publish(subject, encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
 }
 
-/** Hears what others `tell`. What is no MessagePack, or no object, is dropped. Returns how to stop. */
+/** Listens to hints of `tell`. Drops a payload that is not a MessagePack object. Returns how to stop. */
 export function listen<T>(bus: Bus, subject: string, hear: (value: T, subject: string) => void): () => void {
   let isTold = false;
   const take = (message: Msg): void => {
     const value = objectIn(message.data);
     if (value !== null) return hear(value as T, message.subject);
-    if (!isTold) bus.log?.debug({ subject }, "a hint that is no hint is dropped"); // Q3
+    if (!isTold) bus.log?.debug({ subject }, "malformed hint dropped");
     isTold = true;
   };
   const subscription = subscribe(bus.nc, subject, take, { log: bus.log });

@@ -5,7 +5,7 @@ import { callRpc } from "../rpc/rpc.ts";
 export type InputSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | string;
 
 const PIECE_BYTES = 64 * 1024;
-/** Answers that mean that the command reads no more; how it ended is told elsewhere. */
+/** Answers meaning that the command reads no more input; its exit is reported elsewhere. */
 const ENDED: ReadonlySet<string> = new Set(["ANT_SANDBOX_REFUSED", "ANT_SANDBOX_SESSION_OVER"]);
 
 interface Address {
@@ -14,7 +14,9 @@ interface Address {
   readonly node: string;
 }
 
-/** Feeds a command of a session, a piece at a time, each answered when there is room for the next. */
+/**
+ * Feeds input to a command of a session, one piece at a time; the answer to a piece means there is room for the next.
+ */
 export class CommandInput {
   readonly #bus: Bus;
   readonly #address: Address;
@@ -23,10 +25,10 @@ export class CommandInput {
   #stop: () => void = () => undefined;
   #isStopped = false;
   #seq = 0;
-  /** What the source threw. */
+  /** Error of the source. */
   failure: Error | null = null;
 
-  /** `onFailure`: called once when the source fails, since nothing ends the command's input then. */
+  /** `onFailure`: called once if the source fails, since the command's input would then never end. */
   constructor(bus: Bus, address: Address, onFailure: () => void) {
     this.#bus = bus;
     this.#address = address;
@@ -40,7 +42,7 @@ export class CommandInput {
     this.#stop();
   }
 
-  /** Never rejects: see `failure`. */
+  /** Never rejects; an error is in `failure`. */
   async feed(source: InputSource): Promise<void> {
     const pieces = piecesOf(source);
     try {
@@ -50,14 +52,14 @@ export class CommandInput {
         if (next.done === true) return await this.#send(Buffer.alloc(0), true);
         await this.#send(next.value, false);
       }
-      void pieces.return(undefined).catch(() => undefined); // a source that fails late fails nobody
+      void pieces.return(undefined).catch(() => undefined); // a source that fails after the end does no harm
     } catch (error) {
       this.failure = error instanceof Error ? error : new Error(String(error));
       this.#onFailure();
     }
   }
 
-  /** Says a piece until it is answered; the runner knows it by its number. */
+  /** Repeats a piece until it is answered; the runner recognises it by its number. */
   async #send(bytes: Buffer, end: boolean): Promise<void> {
     const { sessionId, execId, node } = this.#address;
     const piece = { sessionId, execId, seq: this.#seq, data: bytes.toString("base64"), end };
@@ -69,7 +71,7 @@ export class CommandInput {
       } catch (error) {
         const code = error instanceof AntiphonError ? error.code : "ANT_INTERNAL";
         if (ENDED.has(code)) return;
-        if (code !== "ANT_RPC_TIMEOUT") throw error; // on time-out: a slow reader, or a lost answer
+        if (code !== "ANT_RPC_TIMEOUT") throw error; // a time-out means a slow reader or a lost answer: repeat
       }
     }
   }

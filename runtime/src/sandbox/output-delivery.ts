@@ -3,7 +3,9 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 type Stream = "stdout" | "stderr";
 export type OutputListener = (stream: Stream, piece: Buffer) => void | Promise<void>;
 
-/** Hands pieces of output to a listener one after the other, counts what it has taken, and says so now and then. */
+/**
+ * Hands pieces of output to a listener one after the other, counts the bytes it took, and reports the count regularly.
+ */
 export class OutputDelivery {
   readonly #listener: OutputListener;
   readonly #report: () => void;
@@ -14,14 +16,17 @@ export class OutputDelivery {
   #failed = false;
   #delivered: Promise<void> = Promise.resolve();
 
-  /** `report` is called when enough was taken to be told; `onFailure` once, when a piece is missing or not taken. */
+  /**
+   * `report` is called whenever enough bytes were taken; `onFailure` once, if a piece is missing or the listener
+   * throws.
+   */
   constructor(listener: OutputListener, report: () => void, onFailure: () => void) {
     this.#listener = listener;
     this.#report = report;
     this.#onFailure = onFailure;
   }
 
-  /** Bytes. */
+  /** Number of bytes taken. */
   get taken(): number {
     return this.#taken;
   }
@@ -45,7 +50,7 @@ export class OutputDelivery {
     });
   }
 
-  /** Resolves when all of it was taken; rejects with the listener's own error. */
+  /** Resolves when the listener took everything; rejects with the listener's own error. */
   settled(): Promise<void> {
     return this.#delivered;
   }

@@ -9,22 +9,20 @@ import { objectIn, subscribe } from "../nats/subscription.ts";
 import { wireHeaders } from "../nats/wire-headers.ts";
 
 /**
- * SandboxClient: runs one job on whichever runner takes it.
+ * SandboxClient: runs one job on any runner with a free slot.
  *
  * Lifecycle of a job: asking -> (busy: wait, ask again) -> accepted -> ... events ... -> done | lost | canceled.
  *
- * Invariants:
- *   E1 While a job is under way the runner hears `alive` every limits.sandboxBeatMs; when this process dies the
- *      runner notices and kills the container.
- *   E2 A runner silent for limits.sandboxSilenceMs is lost: ANT_SANDBOX_RUNNER_LOST with `mayLive` in its data. The
- *      job is not asked again here: its container may still live, so the next try belongs to another attempt.
- *   E3 An aborted signal cancels the job on the runner, and the call ends within limits.cancelMs. Where the runner did
- *      not confirm it by then, the error says `mayLive`.
+ * While a job runs, the runner hears `alive` every limits.sandboxBeatMs; if this process dies, the runner notices the
+ * silence and kills the container. A runner silent for limits.sandboxSilenceMs is lost (ANT_SANDBOX_RUNNER_LOST). The
+ * job is not asked again here, because its container may still live (`mayLive` in the error's data); the next try
+ * belongs to another attempt. An aborted signal cancels the job on the runner and ends the call within limits.cancelMs;
+ * without the runner's confirmation the error says `mayLive` too.
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;
   onEvent?: (event: SandboxEvent) => void;
-  /** How long to wait for a runner with a free slot. Default 10 minutes; ANT_SANDBOX_BUSY after it. */
+  /** How long to wait for a runner with a free slot before ANT_SANDBOX_BUSY. Default 10 minutes. */
   patienceMs?: number;
 }
 
@@ -40,7 +38,7 @@ type Asked =
   | { kind: "lost" }
   | { kind: "canceled" };
 
-/** Nobody has served the subject for this long: there is no runner, rather than one that is starting. */
+/** If nobody serves the subject for this long, there is no runner; one that is starting would be ready by then. */
 const nobodyMs = 20_000;
 
 export function sandboxClient(bus: Bus, options: { requester: string; clock?: Clock }): SandboxClient {
@@ -61,8 +59,8 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
           case "lost":
             throw new AntiphonError(
               "ANT_SANDBOX_RUNNER_LOST",
-              `no word from the runner of job ${request.jobId}`,
-              { data: { jobId: request.jobId, mayLive: true } }, // E2
+              `the runner of job ${request.jobId} is silent`,
+              { data: { jobId: request.jobId, mayLive: true } },
             );
           case "refused":
             throw new AntiphonError(
@@ -72,12 +70,12 @@ export function sandboxClient(bus: Bus, options: { requester: string; clock?: Cl
           case "busy":
             lastSeenAt = now;
             if (now - askedAt > patienceMs)
-              throw new AntiphonError("ANT_SANDBOX_BUSY", "every runner stays busy");
+              throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
             await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
             break;
           case "nobody":
             if (now - lastSeenAt > Math.min(nobodyMs, patienceMs)) {
-              throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is there");
+              throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
             }
             await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
             break;
@@ -113,27 +111,27 @@ function ask(
       resolve(asked);
     };
     const onAbort = (): void => {
-      say({ kind: "cancel" }); // E3
+      say({ kind: "cancel" });
       cancelTimer ??= setTimeout(() => finish({ kind: "canceled" }), limits.cancelMs);
     };
     const hear = (message: Msg): void => {
       heardAt = performance.now();
       if (message.headers?.code === 503) return finish({ kind: "nobody" });
       const event = objectIn(message.data) as SandboxEvent | Refusal | null;
-      if (event === null) return; // counts as a sign of life, says nothing
+      if (event === null) return; // Only a sign of life.
       if ("ok" in event) return finish({ kind: "refused", code: event.code, message: event.message });
       try {
         onEvent?.(event);
       } finally {
-        // Also where the listener throws: an end that was told has come.
+        // Also if the listener throws: the job has ended all the same.
         if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });
         else if (event.kind === "done") finish({ kind: "done", outcome: event.result });
       }
     };
     const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
     const beat = setInterval(() => {
-      if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" }); // E2
-      say({ kind: signal.aborted ? "cancel" : "alive" }); // E1
+      if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" });
+      say({ kind: signal.aborted ? "cancel" : "alive" });
     }, limits.sandboxBeatMs);
     signal.addEventListener("abort", onAbort, { once: true });
     const headers = wireHeaders({
@@ -147,7 +145,7 @@ function ask(
     try {
       bus.nc.publish(subjects.sandboxRun, encode(request), { reply: inbox, headers });
     } catch (error) {
-      const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_REFUSED"); // more than a message may hold
+      const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_REFUSED"); // the request exceeds the message size
       finish({ kind: "refused", code, message: detail });
     }
   });

@@ -1,15 +1,12 @@
 /**
- * SandboxSessions: a sandbox that stays, on whichever runner takes it.
+ * SandboxSessions: a sandbox that stays open for several commands, on any runner with a free slot.
  *
  * Lifecycle of a session: asking -> (busy or nobody: wait, ask again) -> open -> over (closed by its holder, or ended).
  *
- * Invariants:
- *   Z1  While a session is open its runner hears `alive` every limits.sandboxBeatMs; when this process dies, the
- *       runner notices and the container goes.
- *   Z2  A runner silent for limits.sandboxSilenceMs during a request, or that nobody is there for, is lost; the session
- *       is over with it, and nothing is asked of it again.
- *   Z3  Output arrives in order and whole, or the command fails; it is said to be taken when the listener has it.
- *   Z4  `close` may be called at any time and more than once; it never throws.
+ * While a session is open its runner hears `alive` every limits.sandboxBeatMs; if this process dies, the runner notices
+ * the silence and removes the container. A runner that does not exist, or is silent for limits.sandboxSilenceMs during
+ * a request, is lost, and the session is over with it. Output arrives in order and complete, or the command fails; it
+ * counts as taken once the listener has processed it.
  */
 import {
   AntiphonError,
@@ -45,13 +42,13 @@ export interface SandboxCommand {
   cwd?: string;
   env?: Readonly<Record<string, string>>;
   stdin?: InputSource;
-  /** At its end the command is killed. Default: what is left of the session. */
+  /** The command is killed after this time. Default: the rest of the session. */
   timeoutMs?: number;
   /** Kills the command. */
   signal?: AbortSignal;
-  /** Hears output as it comes; the command waits while a promise it answered is open. */
+  /** Called with output as it comes; the command waits while a returned promise is pending. */
   onOutput?: OutputListener;
-  /** Keeps the output in the object store. Default false. */
+  /** Stores the output in the object store. Default false. */
   keep?: boolean;
 }
 
@@ -69,12 +66,13 @@ export interface SandboxSession {
   readonly containerId: string;
   readonly provider: string;
   readonly bootMs: number;
-  /** One after the other. Rejects with a coded error when the session is over, ANT_SANDBOX_SESSION_OVER among them. */
+  /** Commands run one after the other. Rejects with a coded error, ANT_SANDBOX_SESSION_OVER if the session is over. */
   exec(command: SandboxCommand): Promise<SandboxSessionExit>;
-  /** Deletions first. Any size within the limits of a job: large ones go through the object store. */
+  /** Deletes first. Any size within the limits of a job; large contents go through the object store. */
   write(files: readonly SessionFile[], deletions?: readonly string[]): Promise<void>;
-  /** What differs from the workspace the session began with. */
+  /** Everything that differs from the workspace at the start of the session. */
   collect(): Promise<SandboxChanges>;
+  /** May be called at any time and more than once; never throws. */
   close(): Promise<void>;
 }
 
@@ -85,11 +83,11 @@ export interface SandboxSessions {
   ): Promise<SandboxSession>;
 }
 
-/** Nobody has served the subject for this long: there is no runner, rather than one that is starting. */
+/** If nobody serves the subject for this long, there is no runner; one that is starting would be ready by then. */
 const NOBODY_MS = 20_000;
-/** More goes to the object store: a message holds 1 MiB, and base64 takes a third more. */
+/** Larger contents go to the object store: a message holds 1 MiB, and base64 adds a third. */
 const INLINE_BYTES = 512 * 1024;
-/** What ends a session for its holder. */
+/** Errors that mean that the session is over. */
 const ENDS: ReadonlySet<string> = new Set(["ANT_SANDBOX_SESSION_OVER", "ANT_SANDBOX_RUNNER_LOST"]);
 const LONGEST_MS = limits.taskTimeBudgetMaxS * 1000;
 
@@ -112,10 +110,10 @@ export function sandboxSessions(bus: Bus, clock: Clock = systemClock): SandboxSe
         }
         if (last === null) {
           if (waited > Math.min(NOBODY_MS, patienceMs))
-            throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is there");
+            throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
           await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
         } else if (last.kind === "busy") {
-          if (waited > patienceMs) throw new AntiphonError("ANT_SANDBOX_BUSY", "every runner stays busy");
+          if (waited > patienceMs) throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
           await clock.sleep(last.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
         } else throw unexpected(last);
       }
@@ -123,7 +121,7 @@ export function sandboxSessions(bus: Bus, clock: Clock = systemClock): SandboxSe
   };
 }
 
-/** Null: nobody is there. */
+/** Null: no runner serves the subject. */
 async function ask(bus: Bus, request: SandboxSessionOpen): Promise<SandboxSessionEvent | null> {
   const headers = {
     [HEADERS.schema]: "SandboxSessionOpen.v1",
@@ -143,7 +141,7 @@ class OpenSession implements SandboxSession {
   readonly bootMs: number;
   readonly #bus: Bus;
   readonly #beat: NodeJS.Timeout;
-  /** Of the command that runs. */
+  /** Output of the running command. */
   #progress: { readonly execId: string; readonly delivery: OutputDelivery } | null = null;
   #over: AntiphonError | null = null;
   #turn: Promise<unknown> = Promise.resolve();
@@ -156,12 +154,12 @@ class OpenSession implements SandboxSession {
     this.provider = provider;
     this.bootMs = bootMs;
     this.#bus = bus;
-    this.#beat = setInterval(() => this.#alive(), limits.sandboxBeatMs); // Z1
+    this.#beat = setInterval(() => this.#alive(), limits.sandboxBeatMs);
     this.#alive();
   }
 
   exec(command: SandboxCommand): Promise<SandboxSessionExit> {
-    // One after the other here as well: `taken` is said of the command that runs.
+    // One after the other here too, because `taken` refers to the running command.
     const mine = this.#turn.then(() => this.#exec(command));
     this.#turn = mine.catch(() => undefined);
     return mine;
@@ -195,7 +193,7 @@ class OpenSession implements SandboxSession {
 
   async close(): Promise<void> {
     clearInterval(this.#beat);
-    if (this.#over !== null) return; // Z4
+    if (this.#over !== null) return;
     this.#over = new AntiphonError("ANT_SANDBOX_SESSION_OVER", `session ${this.id}: closed`);
     try {
       await converse(
@@ -205,7 +203,7 @@ class OpenSession implements SandboxSession {
         { isLast },
       );
     } catch {
-      // Without an answer the lease does it (Z1): nobody says alive any more.
+      // Without an answer the lease ends the session, because nobody sends `alive` any more.
     }
   }
 
@@ -229,7 +227,7 @@ class OpenSession implements SandboxSession {
     signal?.addEventListener("abort", kill, { once: true });
     try {
       const running = this.#do("exec", request, (event) => {
-        if (event.kind === "output") delivery.push(event); // Z3
+        if (event.kind === "output") delivery.push(event);
       });
       if (signal?.aborted === true) kill();
       const input =
@@ -269,7 +267,7 @@ class OpenSession implements SandboxSession {
       this.#end(error);
       throw error;
     } catch (error) {
-      if (error instanceof AntiphonError && ENDS.has(error.code)) this.#end(error); // Z2
+      if (error instanceof AntiphonError && ENDS.has(error.code)) this.#end(error);
       throw error;
     }
   }

@@ -8,7 +8,7 @@ const bus = {
   publisherStats: () => ({ pending: 0, pendingBytes: 0, singles: 0, batches: 0, batched: 0, retried: 0 }),
 } as unknown as Bus;
 
-test("what a role measures is served with its states, a count as the difference since it was read last", async () => {
+test("serves a role's measures with their states, and a count as the increase since the last read", async () => {
   let taken = 2;
   const registry = await openMetrics("runner", bus, [
     { name: "antiphon_pool", help: "Sandboxes.", read: () => ({ ready: 3, leased: 1 }) },

@@ -1,24 +1,24 @@
 import type { Registry } from "prom-client";
 import type { Bus } from "../nats/bus.ts";
 
-/** What a role tells of itself, read when somebody asks: a value for each state, with the label `state`. */
+/** A measure of a role, read on each scrape: one value for each state, with the label `state`. */
 export interface Measure {
-  /** `antiphon_<what>`; a count that only grows ends in `_total`. */
+  /** `antiphon_<name>`; a count that only grows ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly read: () => Readonly<Record<string, number>>;
 }
 
 /**
- * The process's metrics registry, loaded on first use: prom-client costs 3 MB that a service without a metrics
- * endpoint does not have to pay.
+ * The process's metrics registry, loaded on first use: prom-client takes 3 MB, which a service without a metrics
+ * endpoint saves.
  */
 export async function openMetrics(
   service: string,
   bus: Bus,
   measures: readonly Measure[] = [],
 ): Promise<Registry> {
-  // The default export is there both for Node's own loader and in a bundle; named ones are not.
+  // Only the default export exists both in Node's own loader and in a bundle.
   const { default: client } = await import("prom-client");
   const { Counter, Gauge, Registry: RegistryClass, collectDefaultMetrics } = client;
   const registry = new RegistryClass();
@@ -89,7 +89,7 @@ export async function openMetrics(
   return registry;
 }
 
-/** Serves `/metrics` on loopback; returns how to stop. Port 0 takes a free one. */
+/** Serves `/metrics` on loopback; returns how to stop. Port 0 picks a free one. */
 export async function serveMetrics(
   registry: Registry,
   port: number,

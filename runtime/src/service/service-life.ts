@@ -16,18 +16,17 @@ import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/tr
 /**
  * The life of a service process, the same for every role.
  *
- * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, the role's own start.
- * Ready: answers $SRV requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is
- * finished, at most `drainMs`; then `signal` aborts and what is left is handed back. A second signal ends the
- * process at once.
+ * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, start the role. Ready: answers
+ * $SRV requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is finished within `drainMs`;
+ * then `signal` aborts and the rest is handed back. A second signal ends the process at once.
  *
- * Invariants:
- *   S1 Ready means: durable server, topology in place, the role's start has returned.
- *   S2 Losing NATS is not an end: the service goes on when it is back. Being closed by it for good is one.
- *   S3 Every end has an exit code, every failure one JSON line on standard error with code and remedy.
- *   S9 Nothing is read before it is known whose decisions are believed; without keys a service does not start.
- *   S7 A part that fails to drain ends itself only: the others finish what they hold, and the hard stop and the close of
- *      the connection come in any case. It is logged when it happens, and is what the process ends with (S3).
+ * Nothing is read before the trusted keys are known; without them a service does not start. If one part fails to drain,
+ * the error is logged and becomes the exit code, but the other parts finish and the connection is closed all the same.
+ *
+ * Promises:
+ *   runtime/J13 Because operators and supervisors act on these signs, `ready` means that the server is durable, the
+ *     topology is in place and the role has started; an outage of NATS ends no service, but a final close does; and every
+ *     failure ends with an exit code and one JSON line with code and remedy on standard error.
  */
 export interface ServiceContext {
   bus: Bus;
@@ -35,14 +34,14 @@ export interface ServiceContext {
   /** Aborts at the hard stop, after the drain. */
   signal: AbortSignal;
   config: RuntimeConfig;
-  /** This process's own name: `<service>_…`. */
+  /** Unique name of this process: `<service>_…`. */
   node: string;
 }
 
-/** What a role hands back. Consumptions and rpc endpoints drain by themselves; this is for everything else. */
+/** Returned by a role's start. Consumptions and rpc endpoints drain by themselves; this is for everything else. */
 export interface Role {
   drain?(): Promise<void>;
-  /** Served beside the process's own metrics. */
+  /** Served together with the process's own metrics. */
   readonly measures?: readonly Measure[];
 }
 
@@ -51,7 +50,7 @@ export interface ServiceDefinition {
   name: string;
   version?: string;
   description?: string;
-  /** It makes the file with the trusted keys when there is none: a Director. The others wait for it. */
+  /** True for a Director: it creates the file with the trusted keys if there is none. Other services wait for it. */
   makesTrust?: boolean;
   start(context: ServiceContext): Promise<Role | void>;
 }
@@ -59,17 +58,17 @@ export interface ServiceDefinition {
 export interface RunningService {
   bus: Bus;
   node: string;
-  /** Drains and closes. Idempotent. Rejects, when all is closed, with what the first failing drain threw. */
+  /** Drains and closes. Idempotent. After everything is closed, rejects with the error of the first failed drain. */
   stop(): Promise<void>;
 }
 
 /**
- * From the hard stop to the end of the connection: what was cut short says so, and puts away what it had (a container
- * takes up to 4 s). With the drain before it, less than limits.drainMs.
+ * Time between the hard stop and the end of the connection, for interrupted work to report itself and clean up (a
+ * container takes up to 4 s). Together with the drain it stays below limits.drainMs.
  */
 const lastWordsMs = 4_500;
 
-/** Starts a service without touching the process: no signal handlers, no exit. For tests and for `runService`. */
+/** Starts a service without signal handlers or an exit of the process. For tests and for `runService`. */
 export async function startService(
   definition: ServiceDefinition,
   config: RuntimeConfig,
@@ -91,7 +90,7 @@ export async function startService(
   const closers: (() => void)[] = [];
   let role: Role | void;
   try {
-    if (config.unsafeTrust) log.warn("ANTIPHON_UNSAFE_TRUST: decisions are believed whoever signed them");
+    if (config.unsafeTrust) log.warn("ANTIPHON_UNSAFE_TRUST: signatures of decisions are not checked");
     if (bus.durability === "waived") log.warn("durability check waived: acknowledged records can be lost");
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
@@ -104,7 +103,7 @@ export async function startService(
       description: definition.description ?? `Antiphon ${definition.name}`,
       startedAt: new Date(),
     };
-    closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // S1
+    closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
     if (config.metricsPort !== null) {
       const metrics = await serveMetrics(
         await openMetrics(definition.name, bus, role?.measures ?? []),
@@ -127,39 +126,39 @@ export async function startService(
       const failed = (thrown: unknown): void => {
         const error = AntiphonError.from(thrown);
         failures.push(error);
-        log.error({ ...error.toJSON(), err: thrown }, "a part did not drain; the others go on");
+        log.error({ ...error.toJSON(), err: thrown }, "a part failed to drain; the others continue");
       };
       const parts = [bus.drain(), (async () => role?.drain?.())()];
-      const drained = Promise.all(parts.map((part) => part.catch(failed))); // S7
+      const drained = Promise.all(parts.map((part) => part.catch(failed)));
       await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
       await within(lastWordsMs, drained, () => log.warn("some handlers did not stop"));
       await bus.close();
       const [failure] = failures;
-      if (failure !== undefined) throw failure; // S7
+      if (failure !== undefined) throw failure;
     })();
     return stopped;
   };
   return { bus, node, stop };
 }
 
-/** S9 */
+/** Decides whose signatures the service believes, before it connects. */
 async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig): Promise<Trust> {
   if (config.unsafeTrust) return unsafeTrust;
   const { trustedKeysFile } = config;
   if (trustedKeysFile === null) {
-    const detail = "ANTIPHON_TRUSTED_KEYS is not set: whose decisions are to be believed?";
+    const detail = "ANTIPHON_TRUSTED_KEYS is not set, so no Director is trusted";
     throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_KEYS" } });
   }
   return makesTrust === true ? trustToBeMade(trustedKeysFile) : openTrust(trustedKeysFile);
 }
 
-/** After an outage a consumer may be gone (an operator, another store): put back what is missing, say so. */
+/** A consumer may be missing after an outage (deleted by an operator, or a new store): recreate it and log that. */
 async function provisionAgain(bus: Bus, config: RuntimeConfig, log: Logger): Promise<void> {
   try {
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0)
-      log.warn(report, "topology was mended after an outage");
+      log.warn(report, "restored missing topology after an outage");
   } catch (error) {
     log.warn({ err: error }, "topology could not be checked after an outage");
   }
@@ -178,7 +177,7 @@ export async function runService(
     const told = firstSignal(log);
     const started = await Promise.race([startService(definition, config, log), told]);
     if (typeof started === "string") {
-      log.info({ signal: started }, "stopped before it was ready"); // It holds no work yet: crash-only is enough.
+      log.info({ signal: started }, "stopped before it was ready"); // It holds no work yet, so it can exit at once.
       process.exit(0);
     }
     const service = started;
@@ -186,13 +185,13 @@ export async function runService(
     process.send?.({ kind: "ready", service: definition.name });
     const why = await Promise.race([told, service.bus.closed.then(() => "closed" as const)]);
     if (why === "closed")
-      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // S2
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // runtime/J13
     log.info({ signal: why }, "draining");
     await service.stop();
     log.info("stopped");
     process.exit(0);
   } catch (error) {
-    die(definition.name, error); // S3
+    die(definition.name, error); // runtime/J13
   }
 }
 
@@ -201,7 +200,7 @@ function firstSignal(log: Logger): Promise<NodeJS.Signals> {
     let seen = false;
     const hear = (signal: NodeJS.Signals): void => {
       if (seen) {
-        log.warn({ signal }, "second signal: leaving at once");
+        log.warn({ signal }, "second signal: exiting at once");
         process.exit(signal === "SIGINT" ? 130 : 143);
       }
       seen = true;
@@ -212,12 +211,12 @@ function firstSignal(log: Logger): Promise<NodeJS.Signals> {
   });
 }
 
-/** One coded line, then the end. */
+/** Writes one coded line and exits. */
 function die(service: string, thrown: unknown): never {
   const error = AntiphonError.from(thrown);
   const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
   const stack = error.code === "ANT_INTERNAL" && thrown instanceof Error ? { stack: thrown.stack } : {};
-  standardErrorLines().flush(); // What led to it comes first.
+  standardErrorLines().flush(); // The earlier lines come first.
   process.stderr.write(`${JSON.stringify({ ...line, ...stack })}\n`);
   process.exit(error.exitCode === 0 ? 1 : error.exitCode);
 }

@@ -1,6 +1,6 @@
 /**
- * The first half of writing a blob: its chunks, under an id of their own that nobody knows yet. What is stored here
- * becomes an object with its meta message (blobs.ts), and is nothing to anybody without.
+ * The first half of writing a blob: storing its chunks under a new id. Only the meta message (blobs.ts) makes them an
+ * object that others can see.
  */
 import { createHash } from "node:crypto";
 import { digestOf } from "@antiphon/contracts";
@@ -8,22 +8,22 @@ import type { Bus } from "../nats/bus.ts";
 import { chunkBytes, chunkSubject } from "./object-layout.ts";
 import { uniqueId } from "../process/ids.ts";
 
-/** Chunks in flight per write: enough to keep the disk busy, few enough to bound memory (1.5 MiB). */
+/** Chunks in flight per write: enough to keep the disk busy, and few enough to bound memory (1.5 MiB). */
 export const windowChunks = 12;
 
-/** Where chunks go. */
+/** The bucket that the chunks are stored in. */
 export interface Place {
   readonly bus: Bus;
   readonly stream: string;
   readonly bucket: string;
 }
 
-/** `full`: the store has no room. What failed may have left chunks under its id. */
+/** `full`: the store has no room. A failed upload may have left chunks under its id. */
 export type Upload =
   | { kind: "stored"; nuid: string; size: number; chunks: number; digest: string }
   | { kind: "full" | "failed"; nuid: string; reason: string };
 
-/** A single chunk has no successors it could land behind: it may be sent again, and share a commit with others. */
+/** A single chunk cannot land behind a later one, so it may be sent again and share a commit with other messages. */
 export async function uploadOne(
   { bus, stream, bucket }: Place,
   payload: Uint8Array,
@@ -35,7 +35,7 @@ export async function uploadOne(
     { stream, subject, payload, headers: {}, expectLastSubjectSequence: 0, group: true },
     signal,
   );
-  // Nobody else writes under this id: what is refused as taken is our own first attempt.
+  // The id is new, so if the subject is taken, our own first attempt was stored.
   if (result.kind === "ok" || (result.kind === "failed" && result.refusal === "expectation")) {
     return { kind: "stored", nuid, size: payload.length, chunks: 1, digest: digestOf(payload) };
   }
@@ -61,7 +61,7 @@ export async function uploadChunks(
     hash.update(chunk);
     size += chunk.length;
     chunks += 1;
-    // One attempt each: a chunk sent again could land behind its successors.
+    // One attempt each, because a repeated chunk could land behind later ones.
     const out = { stream, subject, payload: chunk, headers: {}, group: false, once: true };
     const sent = bus.publish(out, signal).then((result) => {
       if (result.kind === "ok") return;

@@ -19,15 +19,14 @@ import { RecentNames } from "./recent-names.ts";
 /**
  * Blobs: content-addressed bytes in a standard NATS object store bucket.
  *
- * An object is written once: chunks first (pipelined), then the meta message that makes it visible, by
- * compare-and-set. It is read by batched direct get; no consumer is ever created.
+ * An object is written once: first its chunks (pipelined), then by compare-and-set the meta message that makes it
+ * visible. It is read by batched direct get, without a consumer. Chunks of a failed write are purged. Links are never
+ * followed.
  *
- * Invariants:
- *   O1 A name means the same bytes for ever. The same bytes again are a no-op; others are refused.
- *   O2 What is returned has the digest it was stored under (and the one the reference names), or it throws.
- *   O3 Every call ends within its deadline, also when chunks are gone.
- *   O4 Nothing is left behind: no consumer; chunks of a write that failed are purged.
- *   O5 A link is never followed.
+ * Promises:
+ *   runtime/J9 Because records name objects by digest, a name means the same bytes for ever: storing the same bytes again
+ *     does nothing and other bytes are refused; a read returns bytes with the stored digest or throws; and every call
+ *     ends within its deadline, even if chunks are gone.
  */
 export type BlobSource = Buffer | Uint8Array;
 
@@ -39,11 +38,11 @@ export interface BlobOptions {
 
 export interface Blobs {
   readonly bucket: string;
-  /** `name` null: the content's own address, `sha256-<base64url>`. */
+  /** `name` null: the object is named after its content, `sha256-<base64url>`. */
   put(name: string | null, bytes: BlobSource, options?: BlobOptions): Promise<BlobRef>;
   /**
-   * Writes what the source yields, never holding more than a few chunks. A function can be asked again after a
-   * lost connection; a plain iterable cannot, and then the write fails with ANT_NATS_UNREACHABLE.
+   * Writes the bytes of a source, holding only a few chunks at a time. After a lost connection a function is called
+   * again; a plain iterable cannot be repeated, so the write fails with ANT_NATS_UNREACHABLE.
    */
   putStream(
     name: string,
@@ -51,7 +50,7 @@ export interface Blobs {
     options?: BlobOptions,
   ): Promise<BlobRef>;
   get(nameOrRef: string | BlobRef, options?: BlobOptions): Promise<Buffer>;
-  /** As `get`, chunk by chunk. The digest is known at the end: a corrupt object throws after its last chunk. */
+  /** Like `get`, chunk by chunk. The digest is known only at the end: a corrupt object throws after its last chunk. */
   stream(nameOrRef: string | BlobRef, options?: BlobOptions): AsyncIterable<Buffer>;
   has(name: string): Promise<boolean>;
 }
@@ -109,22 +108,22 @@ class ObjectStoreBlobs implements Blobs {
     const signal = deadlineSignal(options);
     const meta = await this.readMeta(name, deadlineOf(options));
     if (meta === null || meta.deleted) {
-      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`);
+      throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} does not exist`);
     }
     const expected = digestFromMeta(meta.digest);
     if (typeof nameOrRef !== "string" && nameOrRef.digest !== expected) {
-      throw this.corrupt(name, "it is not what the reference names"); // O2
+      throw this.corrupt(name, "its digest differs from the reference"); // runtime/J9
     }
     const hash = createHash("sha256");
     let size = 0;
     for (let seq = 1; size < meta.size;) {
-      if (signal.aborted) throw late(this.bucket, name); // O3
+      if (signal.aborted) throw late(this.bucket, name); // runtime/J9
       const query = { filter: chunkSubject(this.bucket, meta.nuid), seq, ...readBatch };
       const page = await this.bus.reader.next(this.streamName, query, deadlineOf(options));
       const last = page.messages.at(-1);
       if (last === undefined) {
-        const detail = `${this.bucket}/${name}: ${size} of ${meta.size} bytes are there`;
-        throw new AntiphonError("ANT_BLOB_MISSING", detail); // O3
+        const detail = `${this.bucket}/${name}: only ${size} of ${meta.size} bytes exist`;
+        throw new AntiphonError("ANT_BLOB_MISSING", detail);
       }
       seq = last.seq + 1;
       for (const message of page.messages) {
@@ -135,7 +134,7 @@ class ObjectStoreBlobs implements Blobs {
     }
     const actual = `sha256-${hash.digest("base64url")}`;
     if (actual !== expected || size !== meta.size) {
-      throw this.corrupt(name, `digest is ${actual}, not ${expected}`); // O2
+      throw this.corrupt(name, `digest is ${actual}, not ${expected}`); // runtime/J9
     }
   }
 
@@ -164,12 +163,12 @@ class ObjectStoreBlobs implements Blobs {
         }
         failed.push(upload.nuid);
         if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
-        if (signal.aborted) throw late(this.bucket, name ?? "(unnamed)"); // O3
+        if (signal.aborted) throw late(this.bucket, name ?? "(unnamed)"); // runtime/J9
         if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket}: ${upload.reason}`);
         await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
       }
     } finally {
-      // O4: at the end, because during an outage a purge would only wait for its timeout.
+      // At the end, because during an outage a purge would only wait for its timeout.
       for (const nuid of failed) await this.purgeChunks(nuid);
     }
   }
@@ -190,7 +189,7 @@ class ObjectStoreBlobs implements Blobs {
           subject: metaSubject(this.bucket, name),
           payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
           headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
-          expectLastSubjectSequence: previous, // O1
+          expectLastSubjectSequence: previous, // runtime/J9
           group: previous === 0,
         },
         signal,
@@ -201,16 +200,16 @@ class ObjectStoreBlobs implements Blobs {
       const existing =
         result.refusal === "expectation" ? await this.readMeta(name, deadlineOf(options)) : null;
       if (existing === null && result.refusal === "expectation") {
-        previous = 0; // Somebody's copy, and removed since: the name is free again.
+        previous = 0; // Another copy was removed in the meantime, so the name is free again.
         continue;
       }
       if (existing === null) throw new AntiphonError("ANT_NATS_REJECTED", result.description);
       if (existing.nuid === nuid) return own; // our own first attempt was stored
       if (existing.deleted && existing.seq !== previous) {
-        previous = existing.seq; // removed by an operator: the name is free again
+        previous = existing.seq; // An operator removed the object, so the name is free again.
         continue;
       }
-      await this.purgeChunks(nuid); // O4: somebody else's copy stands
+      await this.purgeChunks(nuid); // Another writer's copy stands.
       const there = this.settled(existing, name, digest);
       if (there !== null) return there;
       throw new AntiphonError("ANT_NATS_REJECTED", result.description);
@@ -221,22 +220,22 @@ class ObjectStoreBlobs implements Blobs {
     const message = await this.bus.reader.last(this.streamName, metaSubject(this.bucket, name), deadlineMs);
     if (message === null) return null;
     const text = Buffer.from(message.data).toString("utf8");
-    return { ...parseMeta(this.bucket, name, text), seq: message.seq }; // O5
+    return { ...parseMeta(this.bucket, name, text), seq: message.seq };
   }
 
-  /** The object if it is there with this digest; null if the name is free; throws when it means other bytes. */
+  /** The object if it exists with this digest; null if the name is free. Throws if the name means other bytes. */
   private settled(meta: ObjectMeta | null, name: string, digest: string): BlobRef | null {
     if (meta === null || meta.deleted) return null;
     if (digestFromMeta(meta.digest) === digest)
-      return { bucket: this.bucket, name, digest, bytes: meta.size }; // O1
-    throw new AntiphonError("ANT_BLOB_CONFLICT", `${this.bucket}/${name} already holds other bytes`); // O1
+      return { bucket: this.bucket, name, digest, bytes: meta.size };
+    throw new AntiphonError("ANT_BLOB_CONFLICT", `${this.bucket}/${name} already holds other bytes`); // runtime/J9
   }
 
   private async purgeChunks(nuid: string): Promise<void> {
     try {
       await this.bus.jsm.streams.purge(this.streamName, { filter: chunkSubject(this.bucket, nuid) });
     } catch {
-      // Best effort: unreferenced chunks waste space, they cannot be read by anybody.
+      // Best effort: unreferenced chunks waste space, but nobody can read them.
     }
   }
 
@@ -250,7 +249,7 @@ const deadlineOf = (options: BlobOptions): number => options.deadlineMs ?? limit
 function deadlineSignal(options: BlobOptions): AbortSignal {
   const timeout = AbortSignal.timeout(deadlineOf(options));
   const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
-  setMaxListeners(2 * windowChunks, signal); // one listener per chunk in flight is no leak
+  setMaxListeners(2 * windowChunks, signal); // one listener per chunk in flight is not a leak
   return signal;
 }
 

@@ -4,12 +4,10 @@ import type { PublishResult } from "../publishing/publish-result.ts";
 import { uniqueId } from "../process/ids.ts";
 
 /**
- * Kv: JSON documents in a standard NATS key-value bucket; `nats kv get` reads them.
+ * Kv: JSON documents in a standard NATS key-value bucket, readable with `nats kv get`. It creates no consumer.
  *
- * Invariants:
- *   K1 Every write is a compare-and-set on the server. `put` repeats it until it holds (last writer wins).
- *   K2 A write whose first acknowledgement was lost is recognised as our own by its write id.
- *   K3 No consumer is ever created.
+ * Every write is a compare-and-set on the server; `put` repeats it until it succeeds (last writer wins). After a lost
+ * acknowledgement the writer recognises its own document by a write id.
  */
 export interface KvEntry<T = unknown> {
   value: T;
@@ -20,15 +18,15 @@ export interface KvEntry<T = unknown> {
 export interface Kv {
   readonly bucket: string;
   get<T = unknown>(key: string): Promise<KvEntry<T> | null>;
-  /** Last writer wins. For projections. Returns the revision. `revision`: the one it may well be at; absent: none. */
+  /** Last writer wins. For projections. Returns the new revision. `revision`: hint, the probable present revision. */
   put(key: string, document: unknown, revision?: number): Promise<number>;
   /** False: the key exists. */
   create(key: string, document: unknown): Promise<boolean>;
-  /** The new revision, or null: the key has moved on from `revision`. */
+  /** The new revision, or null if the key is no longer at `revision`. */
   update(key: string, document: unknown, revision: number): Promise<number | null>;
   /** Keys that have a value, in no particular order. `prefix` is a whole dotted prefix: `run_x`. */
   keys(prefix?: string): Promise<string[]>;
-  /** Removes key and history. */
+  /** Removes the key and its history. */
   delete(key: string): Promise<void>;
 }
 
@@ -51,11 +49,11 @@ export function openKv(bus: Bus, bucket: string): Kv {
     return { message, gone };
   }
 
-  // One name for this writer and a count: an id of its own for each write costs the platform's random source.
+  // A writer's name and a count, because a random id for each write would strain the platform's random source.
   const writer = uniqueId();
   let writes = 0;
 
-  /** Refused: the key is not at `expected` (K1) but where `last` says; null: nowhere. */
+  /** `refused`: the key is not at `expected` but at `last`, or null if it does not exist. */
   async function write(key: string, document: unknown, expected: number): Promise<Written> {
     writes += 1;
     const id = `${writer}.${writes}`;
@@ -70,7 +68,7 @@ export function openKv(bus: Bus, bucket: string): Kv {
     if (result.kind === "ok") return { kind: "stored", revision: result.seq };
     if (result.kind === "failed" && result.refusal === "expectation") {
       const now = await last(key);
-      if (now?.message.header(writeId) === id) return { kind: "stored", revision: now.message.seq }; // K2
+      if (now?.message.header(writeId) === id) return { kind: "stored", revision: now.message.seq };
       return { kind: "refused", last: now === null ? null : { revision: now.message.seq, gone: now.gone } };
     }
     throw failure(`${bucket}/${key}`, result);
@@ -89,8 +87,8 @@ export function openKv(bus: Bus, bucket: string): Kv {
       }
     },
     async put(key, document, revision = 0) {
-      // K1: also here, so that an attempt that was lost for a while cannot land on top of a later document.
-      // A key is mostly new, or where its writer left it: that is tried first, and costs no read.
+      // Compare-and-set here too, so that a delayed attempt cannot overwrite a later document. The key is usually new or
+      // still at the writer's last revision, so try that first and save a read.
       for (let expected = revision; ;) {
         const written = await write(key, document, expected);
         if (written.kind === "stored") return written.revision;
@@ -100,7 +98,7 @@ export function openKv(bus: Bus, bucket: string): Kv {
     async create(key, document) {
       const written = await write(key, document, 0);
       if (written.kind === "stored") return true;
-      // A delete marker of another tool stands for "not there"; put ours right behind it.
+      // Another tool's delete marker means "does not exist"; put the document right behind it.
       const { last: there } = written;
       return there?.gone === true && (await write(key, document, there.revision)).kind === "stored";
     },

@@ -1,8 +1,8 @@
 import { AntiphonError } from "@antiphon/contracts";
 
 /**
- * The standard layout of a NATS object store (ADR-20), so that `nats object get` reads what we write:
- * one meta message per object, its bytes in chunk messages under a subject of their own.
+ * The standard layout of a NATS object store (ADR-20), which `nats object get` reads: one meta message per object, and
+ * its bytes in chunk messages under a subject of their own.
  */
 export const chunkBytes = 128 * 1024;
 
@@ -40,7 +40,7 @@ export function metaDocument(bucket: string, meta: Omit<ObjectMeta, "deleted">, 
   });
 }
 
-/** Reads a meta message. A link is refused: it would let one bucket answer with another one's bytes. */
+/** Reads a meta message. Refuses a link, because it would let one bucket return another one's bytes. */
 export function parseMeta(bucket: string, name: string, text: string): ObjectMeta {
   let raw: Record<string, unknown>;
   try {
@@ -66,7 +66,7 @@ export function parseMeta(bucket: string, name: string, text: string): ObjectMet
   return { name, nuid, size, chunks: typeof chunks === "number" ? chunks : 0, digest, deleted };
 }
 
-/** `sha256-<base64url>` (ours) from `SHA-256=<base64url padded>` (the store's), and back. */
+/** Converts `SHA-256=<base64url padded>` (the store's form) to `sha256-<base64url>` (ours). */
 export function digestFromMeta(metaDigest: string): string {
   return `sha256-${metaDigest.replace(/^SHA-256=/, "").replace(/=+$/, "")}`;
 }

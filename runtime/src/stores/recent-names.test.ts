@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RecentNames } from "./recent-names.ts";
 
-it("Z5 a name counts as stored for a while after it was seen, with that digest only", () => {
+it("a name counts as stored for a while after it was seen, with that digest only", () => {
   let now = 0;
   const names = new RecentNames(() => now, 100);
   names.add("a", "sha256-1");
@@ -16,7 +16,7 @@ it("Z5 a name counts as stored for a while after it was seen, with that digest o
   expect(names.has("a", "sha256-1")).toBe(false);
 });
 
-it("Z6 the oldest of too many names goes, and seeing one again makes it young", () => {
+it("the oldest of too many names is forgotten, and seeing a name again makes it young", () => {
   const names = new RecentNames(() => 0, 100, 2);
   names.add("a", "1");
   names.add("b", "1");

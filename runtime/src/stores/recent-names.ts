@@ -1,11 +1,9 @@
 /**
- * Names of objects that were seen stored a moment ago, with their digests: the same small file (an environment, a
- * tool list) is put again and again by attempts that follow each other, and need not be asked for each time.
+ * Names and digests of objects recently seen in the store. Successive attempts put the same small files (an
+ * environment, a tool list) again and again; this saves a request for each.
  *
- * Invariants:
- *   Z5 A name is remembered for `keptMs` after it was seen stored, not longer: what an operator or an archive
- *      removes is put again soon.
- *   Z6 At most `most` names are remembered; the oldest goes first.
+ * A name is remembered for `keptMs`, so an object that an operator or an archive removes is soon stored again. At most
+ * `most` names are remembered; the oldest is forgotten first.
  */
 export class RecentNames {
   private readonly seen = new Map<string, { digest: string; untilMs: number }>();
@@ -23,14 +21,14 @@ export class RecentNames {
     this.seen.delete(name);
     this.seen.set(name, { digest, untilMs: this.now() + this.keptMs });
     const oldest = this.seen.keys().next();
-    if (this.seen.size > this.most && oldest.done !== true) this.seen.delete(oldest.value); // Z6
+    if (this.seen.size > this.most && oldest.done !== true) this.seen.delete(oldest.value);
   }
 
   has(name: string, digest: string): boolean {
     const entry = this.seen.get(name);
     if (entry === undefined || entry.digest !== digest) return false;
     if (entry.untilMs > this.now()) return true;
-    this.seen.delete(name); // Z5
+    this.seen.delete(name);
     return false;
   }
 

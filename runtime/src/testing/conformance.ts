@@ -6,8 +6,8 @@ import type { Kv } from "../stores/kv.ts";
 import { claimRecord, dispatchRecord, intentRecord, resultRecord } from "@antiphon/contracts/testing/records";
 
 /**
- * What every Journal, Kv and Blobs promises, run on the twins in memory and on the real server alike.
- * `open` is called once per test and may return the same thing; names are fresh in each test.
+ * The behaviour that every Journal, Kv and Blobs shares, tested on the in-memory versions and on the real server alike.
+ * `open` is called once per test and may return the same instance; names are fresh in each test.
  */
 export interface Subjects {
   journal(): Journal;
@@ -30,7 +30,7 @@ export function conformance(name: string, on: Subjects): void {
 }
 
 function registerConformance(open: () => Journal): void {
-  it("J3 the same record twice is a duplicate with the sequence of the first", async () => {
+  it("runtime/J1: the same record twice is a duplicate with the sequence of the first", async () => {
     const journal = open();
     const record = intentRecord(fresh("run_"));
     const first = await journal.append(record);
@@ -41,7 +41,7 @@ function registerConformance(open: () => Journal): void {
     expect(recordOf(second).digest).toBe(recordOf(first).digest);
   });
 
-  it("J3 key order plays no part in what is the same record", async () => {
+  it("the order of keys makes no difference to a record", async () => {
     const journal = open();
     const record = claimRecord(fresh("run_"), "T-001", 1, "as_one");
     await journal.append(record);
@@ -49,7 +49,7 @@ function registerConformance(open: () => Journal): void {
     expect((await journal.append(shuffled)).kind).toBe("duplicate");
   });
 
-  it("J3 another record for the same register is a conflict that names the first", async () => {
+  it("runtime/J1: another record for the same register is a conflict that names the first", async () => {
     const journal = open();
     const runId = fresh("run_");
     const first = await journal.append(claimRecord(runId, "T-001", 1, "as_one"));
@@ -58,7 +58,7 @@ function registerConformance(open: () => Journal): void {
     expect(recordOf(second)).toMatchObject({ seq: recordOf(first).seq, body: { associate: "as_one" } });
   });
 
-  it("J3 of many writers of one register exactly one wins", async () => {
+  it("runtime/J1: exactly one of many writers of a register wins", async () => {
     const journal = open();
     const runId = fresh("run_");
     const results = await Promise.all(
@@ -69,7 +69,7 @@ function registerConformance(open: () => Journal): void {
     expect(new Set(results.map((result) => recordOf(result).digest)).size).toBe(1);
   });
 
-  it("J4 a late result of an epoch that was declared lapsed is refused", async () => {
+  it("refuses a late result of an epoch whose lease was recorded as expired", async () => {
     const journal = open();
     const runId = fresh("run_");
     await journal.append(dispatchRecord(runId, "T-001", 1));
@@ -90,9 +90,9 @@ function registerConformance(open: () => Journal): void {
   });
 }
 
-/** What is said of a whole run at once: that it is new, or what it came to last. */
+/** Conditions on a whole run: that it is new, or that a certain record is its last one. */
 function orderConformance(open: () => Journal): void {
-  it("J3 P5 of many that open one run exactly one does, and the others hear of it", async () => {
+  it("runtime/J6: exactly one of many writers opens a run, and the others get its intent", async () => {
     const journal = open();
     const runId = fresh("run_");
     const results = await Promise.all(
@@ -103,12 +103,12 @@ function orderConformance(open: () => Journal): void {
     expect(await journal.read(runId)).toHaveLength(1);
   });
 
-  it("J3 what may only follow a record is stored while that is the run's last one, and else says that it moved", async () => {
+  it("appendAfter stores a record only while the named one is the run's last, and otherwise answers `moved`", async () => {
     const journal = open();
     const [runId, other] = [fresh("run_"), fresh("run_")];
     await journal.append(intentRecord(runId));
     const last = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1)));
-    await journal.append(intentRecord(other)); // Another run's record moves nothing.
+    await journal.append(intentRecord(other)); // Another run's record does not count.
     const claim = claimRecord(runId, "T-001", 1, "as_one");
     expect(await journal.appendAfter(claim, last.seq - 1)).toEqual({ kind: "moved" });
     expect(await journal.appendAfter(claim, last.seq + 100)).toEqual({ kind: "moved" });
@@ -123,7 +123,7 @@ function orderConformance(open: () => Journal): void {
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, last.seq]);
   });
 
-  it("J3 what would best follow a record is stored behind another one as well, and says only then what it follows", async () => {
+  it("append with a wrong `after` stores the record all the same, but without `after`", async () => {
     const journal = open();
     const runId = fresh("run_");
     const { seq } = recordOf(await journal.append(intentRecord(runId)));
@@ -134,7 +134,7 @@ function orderConformance(open: () => Journal): void {
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, seq, undefined]);
   });
 
-  it("J3 of many words that may only follow one record exactly one is stored", async () => {
+  it("stores exactly one of many records that may only follow the same one", async () => {
     const journal = open();
     const runId = fresh("run_");
     const { seq } = recordOf(await journal.append(intentRecord(runId)));
@@ -150,7 +150,7 @@ function orderConformance(open: () => Journal): void {
 }
 
 function readConformance(open: () => Journal): void {
-  it("reads a run in stream order, its own records only, task ids in their own case", async () => {
+  it("reads a run's own records in stream order, with task ids in their own case", async () => {
     const journal = open();
     const [runId, other] = [fresh("run_"), fresh("run_")];
     await journal.append(intentRecord(runId));
@@ -181,7 +181,7 @@ function readConformance(open: () => Journal): void {
     expect(await journal.find("claim", runId, "T-001", 2)).toBeNull();
   });
 
-  it("F1 tails past and new records once and in order, from a sequence on, until aborted", async () => {
+  it("tails past and new records once and in order, from a sequence on, until aborted", async () => {
     const journal = open();
     const runId = fresh("run_");
     await journal.append(intentRecord(runId));
@@ -196,7 +196,7 @@ function readConformance(open: () => Journal): void {
     expect(seen.map((record) => record.epoch)).toEqual([1, 2, 3, 4]);
   });
 
-  it("lists the runs it holds", async () => {
+  it("lists the ids of its runs", async () => {
     const journal = open();
     const [first, second] = [fresh("run_"), fresh("run_")];
     await journal.append(intentRecord(first));
@@ -206,7 +206,7 @@ function readConformance(open: () => Journal): void {
 }
 
 function kvConformance(open: () => Kv): void {
-  it("K1 creates once, updates at the revision it names only", async () => {
+  it("creates a key once, and updates it only at the named revision", async () => {
     const kv = open();
     const key = fresh("k");
     expect(await kv.get(key)).toBeNull();
@@ -219,7 +219,7 @@ function kvConformance(open: () => Kv): void {
     expect(await kv.get(key)).toEqual({ value: { n: 4 }, revision });
   });
 
-  it("K1 of many creators exactly one wins", async () => {
+  it("exactly one of many creators wins", async () => {
     const kv = open();
     const key = fresh("k");
     const won = await Promise.all(Array.from({ length: 20 }, (_, n) => kv.create(key, { n })));
@@ -227,14 +227,14 @@ function kvConformance(open: () => Kv): void {
     expect((await kv.get<{ n: number }>(key))?.value.n).toBe(won.indexOf(true));
   });
 
-  it("puts over what is there, deletes, and can create again", async () => {
+  it("overwrites, deletes, and can create again", async () => {
     const kv = open();
     const key = fresh("k");
     await kv.put(key, "one");
     await kv.put(key, "two");
     expect((await kv.get(key))?.value).toBe("two");
     const at = await kv.put(key, "three", (await kv.get(key))?.revision);
-    expect(await kv.put(key, "four", at - 1)).toBe((await kv.get(key))?.revision); // Another one wrote meanwhile.
+    expect(await kv.put(key, "four", at - 1)).toBe((await kv.get(key))?.revision); // Another writer came in between.
     expect((await kv.get(key))?.value).toBe("four");
     await kv.delete(key);
     expect(await kv.get(key)).toBeNull();
@@ -250,7 +250,7 @@ function kvConformance(open: () => Kv): void {
     expect(await kv.keys()).toEqual(expect.arrayContaining([`${run}.router`]));
   });
 
-  it("refuses a key that would address others", async () => {
+  it("refuses a key that would match others", async () => {
     const kv = open();
     for (const key of ["a.*", ">", "a..b", "", "a b"]) {
       await expect((async () => kv.put(key, 1))()).rejects.toMatchObject({ code: "ANT_CONTRACT_INVALID" });
@@ -259,7 +259,7 @@ function kvConformance(open: () => Kv): void {
 }
 
 function blobConformance(open: () => Blobs): void {
-  it("O1 returns the bytes it was given, whatever their size", async () => {
+  it("runtime/J9: returns the bytes it was given, of any size", async () => {
     const blobs = open();
     for (const size of [0, 1, 131_072, 131_073, 1_000_000]) {
       const bytes = Buffer.alloc(size, fresh(""));
@@ -269,7 +269,7 @@ function blobConformance(open: () => Blobs): void {
     }
   });
 
-  it("O1 the same bytes again are a no-op, other bytes under the name are refused", async () => {
+  it("runtime/J9: the same bytes again change nothing, other bytes under the name are refused", async () => {
     const blobs = open();
     const name = `${fresh("n")}.tar`;
     const first = await blobs.put(name, Buffer.from("one"));
@@ -278,7 +278,7 @@ function blobConformance(open: () => Blobs): void {
     expect((await blobs.get(name)).toString()).toBe("one");
   });
 
-  it("O1 of many writers of the same bytes all succeed and one object stands", async () => {
+  it("many writers of the same bytes all succeed and leave one object", async () => {
     const blobs = open();
     const name = fresh("n");
     const refs = await Promise.all(
@@ -288,7 +288,7 @@ function blobConformance(open: () => Blobs): void {
     expect((await blobs.get(name)).length).toBe(300_000);
   });
 
-  it("O2 a reference with another digest is refused", async () => {
+  it("refuses a reference with another digest", async () => {
     const blobs = open();
     const ref = await blobs.put(null, Buffer.from(fresh("x")));
     const wrong = { ...ref, digest: `sha256-${"A".repeat(43)}` };
@@ -308,7 +308,7 @@ function blobConformance(open: () => Blobs): void {
     expect(await blobs.has(name)).toBe(true);
   });
 
-  it("O3 an object that is not there is a coded error", async () => {
+  it("answers a missing object with a coded error", async () => {
     const blobs = open();
     expect(await blobs.has(fresh("n"))).toBe(false);
     await expect(blobs.get(fresh("n"))).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });

@@ -13,7 +13,7 @@ import {
   verdictRecord,
 } from "@antiphon/contracts/testing/records";
 
-/** A run of one task from intent to `closed`, each record caused by the one before it, and sealed (J9). */
+/** A run of one task from intent to `closed`, each record caused by the one before it, and sealed. */
 export async function finishRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {
   const stored = await openRun(journal, runId, goal);
   const key = `${runId}.T-001.1`;
@@ -26,7 +26,7 @@ export async function finishRun(journal: Journal, runId: string, goal?: string):
   return stored;
 }
 
-/** The same, as far as its dispatch: it is under way. */
+/** The same up to its dispatch: the run is under way. */
 export async function openRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {
   const stored: StoredRecord[] = [];
   await say(journal, stored, intentRecord(runId, goal));

@@ -2,7 +2,7 @@ import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf } from "@antiphon/contracts";
 import type { Blobs } from "../stores/blobs.ts";
 
-/** An object bucket in memory. Held to the real one by conformance.ts. */
+/** An object bucket in memory; conformance.ts holds it to the behaviour of the real one. */
 export class MemoryBlobs implements Blobs {
   readonly bucket: string;
   private readonly objects = new Map<string, Buffer>();
@@ -37,11 +37,14 @@ export class MemoryBlobs implements Blobs {
     const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
     const bytes = this.objects.get(name);
     if (bytes === undefined) {
-      return Promise.reject(new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} is not there`));
+      return Promise.reject(new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} does not exist`));
     }
     if (typeof nameOrRef !== "string" && nameOrRef.digest !== digestOf(bytes)) {
       return Promise.reject(
-        new AntiphonError("ANT_BLOB_CORRUPT", `${this.bucket}/${name} is not what the reference names`),
+        new AntiphonError(
+          "ANT_BLOB_CORRUPT",
+          `${this.bucket}/${name} has a digest that differs from the reference`,
+        ),
       );
     }
     return Promise.resolve(Buffer.from(bytes));

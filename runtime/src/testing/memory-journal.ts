@@ -10,7 +10,7 @@ import type {
 import { RecordReader } from "../journal/record-reader.ts";
 import { unsafeTrust } from "../journal/trust.ts";
 
-/** The journal in memory, for pure tests of services. Held to the real one by conformance.ts. */
+/** The journal in memory, for pure tests of services; conformance.ts holds it to the behaviour of the real one. */
 export class MemoryJournal implements Journal {
   private readonly bySubject = new Map<string, StoredRecord>();
   private readonly log: StoredRecord[] = [];
@@ -22,7 +22,7 @@ export class MemoryJournal implements Journal {
     this.now = now;
   }
 
-  /** Everything, in stream order. */
+  /** All records, in stream order. */
   get records(): readonly StoredRecord[] {
     return this.log;
   }
@@ -40,7 +40,7 @@ export class MemoryJournal implements Journal {
     }
     const first = record.type === "intent" ? this.log.find(({ runId }) => runId === record.runId) : undefined;
     if (first !== undefined) return Promise.resolve({ kind: "conflict", existing: first });
-    // Through the bytes, so that what cannot be encoded, or is changed later, cannot pass here either.
+    // Through the bytes, as in the real one: a record that cannot be encoded fails, and later changes have no effect.
     const stored = this.reader.read({
       subject,
       seq: this.log.length + 1,

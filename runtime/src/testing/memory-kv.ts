@@ -2,7 +2,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { Kv, KvEntry } from "../stores/kv.ts";
 import { keyForm } from "../stores/kv.ts";
 
-/** A key-value bucket in memory. Held to the real one by conformance.ts. */
+/** A key-value bucket in memory; conformance.ts holds it to the behaviour of the real one. */
 export class MemoryKv implements Kv {
   readonly bucket: string;
   private readonly entries = new Map<string, { text: string; revision: number }>();

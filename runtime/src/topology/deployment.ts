@@ -2,18 +2,14 @@ import type { StreamConfig } from "@nats-io/jetstream";
 import { AntiphonError, JOURNAL_PARTITIONS, journalStream, limits } from "@antiphon/contracts";
 
 /**
- * Deployment: what all services of one installation have to agree on, and where that is written down.
+ * Deployment: the settings that all services of one installation have to agree on.
  *
- * The journal's first stream carries it on the server, so a service without a setting adopts what is there,
- * and one with another setting than its fellows is refused before it writes anything.
- *
- * Invariants:
- *   N1 The number of partitions is fixed when the journal is made: another one would look for a run where it
- *      is not. A service that is set to another number does not start.
- *   N2 Replicas may grow (1 to 3); fewer than there are takes a human.
+ * They are stored on the server, with the journal's first stream. A service without a setting adopts the stored one.
+ * The number of partitions is fixed when the journal is created: with another number a service would look for a run in
+ * the wrong stream, so it does not start. Replicas may grow from 1 to 3; reducing them is left to an operator.
  */
 export interface Deployment {
-  /** Streams the journal is spread over, by run id. */
+  /** Number of streams that the runs are distributed over, by run id. */
   partitions: number;
   /** Copies of each stream: 1, or 3 or 5 on a cluster. */
   replicas: number;
@@ -21,13 +17,13 @@ export interface Deployment {
 
 const partitionsKey = "antiphon.partitions";
 
-/** What is set for this process, against what the first journal stream says (null: there is none yet). */
+/** Combines this process's settings with those of the first journal stream (null: there is none yet). */
 export function settle(set: Partial<Deployment>, first: Partial<StreamConfig> | null): Deployment {
   const there = first === null ? null : partitionsOf(first);
   if (there !== null && set.partitions !== undefined && set.partitions !== there) {
     throw new AntiphonError(
-      "ANT_NATS_PARTITIONS", // N1
-      `this service is set to ${set.partitions} journal partitions, the journal on the server has ${there}`,
+      "ANT_NATS_PARTITIONS",
+      `this service is set to ${set.partitions} journal partitions, but the journal on the server has ${there}`,
       { data: { set: set.partitions, there } },
     );
   }
@@ -37,7 +33,7 @@ export function settle(set: Partial<Deployment>, first: Partial<StreamConfig> | 
   };
 }
 
-/** The partitions of a journal by its first stream's configuration. One made before there was a choice has one. */
+/** The number of partitions stored with the first stream. A journal older than this setting has one. */
 export function partitionsOf(first: Partial<StreamConfig>): number {
   const written = first.metadata?.[partitionsKey];
   if (written === undefined) return JOURNAL_PARTITIONS;

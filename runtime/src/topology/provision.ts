@@ -6,12 +6,11 @@ import { differences, refusesToLoosen } from "./topology-diff.ts";
 import { settle, writtenDown, type Deployment } from "./deployment.ts";
 
 /**
- * Makes the server look like contracts/src/topology/topology.ts: creates what is missing, updates what differs, leaves
- * the rest alone. Safe to run by many processes at once and at every start.
+ * Makes the server match contracts/src/topology/topology.ts: creates missing streams and consumers, updates different
+ * ones, and leaves everything else alone. Any number of processes may run it at once and at every start.
  *
- * Invariants:
- *   V1 What it asked for is read back: an option the server ignored is an error, not a surprise later.
- *   V2 It never loosens a stream (file to memory, discard new to old, a shorter memory): that takes a human.
+ * It reads back the result, so an option that the server ignored is an error at once. It never loosens a stream (file
+ * to memory, discard new to old, a shorter retention); that is left to an operator.
  */
 export interface ProvisionReport {
   created: string[];
@@ -19,7 +18,7 @@ export interface ProvisionReport {
   unchanged: number;
 }
 
-/** `set`: what this service is set to; the rest is adopted from the server. */
+/** `set`: this service's settings; missing ones are adopted from the server. */
 export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promise<ProvisionReport> {
   const report: ProvisionReport = { created: [], updated: [], unchanged: 0 };
   const deployment = await agree(bus, set, report);
@@ -33,7 +32,7 @@ export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promis
   return report;
 }
 
-/** The journal's first stream decides between services that start at once with different settings (N1). */
+/** If services start at once with different settings, the journal's first stream decides. */
 async function agree(bus: Bus, set: Partial<Deployment>, report: ProvisionReport): Promise<Deployment> {
   const name = journalStream(0);
   const first = await readStream(bus, name);
@@ -50,7 +49,7 @@ async function agree(bus: Bus, set: Partial<Deployment>, report: ProvisionReport
     await bus.jsm.streams.add(config);
     report.created.push(name);
   } catch (error) {
-    const other = await readStream(bus, name); // Somebody else was faster, with other settings.
+    const other = await readStream(bus, name); // Another service was faster, with other settings.
     if (other === null) throw error;
     return settle(set, other);
   }
@@ -84,7 +83,7 @@ function streamConfig(spec: StreamSpec): WantedStream {
   };
 }
 
-/** The layouts of ADR-8 (KV) and ADR-20 (object store), so that the stock tools read our buckets. */
+/** The layouts of ADR-8 (KV) and ADR-20 (object store), so that the standard tools can read our buckets. */
 function bucketConfig(spec: BucketSpec): WantedStream {
   const kv = spec.kind === "kv";
   return {
@@ -117,11 +116,11 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
       report.unchanged += 1;
       return;
     }
-    const loosened = refusesToLoosen(wanted, existing); // V2
+    const loosened = refusesToLoosen(wanted, existing); // runtime/J7
     if (loosened.length > 0) {
       throw new AntiphonError(
         "ANT_NATS_TOPOLOGY",
-        `stream ${wanted.name} exists with other guarantees: ${loosened.join(", ")}`,
+        `stream ${wanted.name} exists with stronger guarantees: ${loosened.join(", ")}`,
         { data: { stream: wanted.name, fields: loosened } },
       );
     }
@@ -129,7 +128,7 @@ async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionRep
     report.updated.push(wanted.name);
   }
   const stored = await readStream(bus, wanted.name);
-  const ignored = stored === null ? ["all"] : differences(wanted, stored); // V1
+  const ignored = stored === null ? ["all"] : differences(wanted, stored); // runtime/J7
   if (ignored.length > 0) {
     throw new AntiphonError(
       "ANT_NATS_TOPOLOGY",
@@ -166,7 +165,7 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionRep
   } as unknown as ConsumerConfig;
   const existing = await readConsumer(bus, spec);
   if (existing === null) {
-    // Creating the same consumer twice with the same settings is a no-op, so racing starts are safe.
+    // Creating the same consumer twice with the same settings has no effect, so processes may start at the same time.
     await bus.jsm.consumers.add(spec.stream, wanted);
     report.created.push(name);
     return;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { differences, refusesToLoosen } from "./topology-diff.ts";
 
 describe("the difference between wanted and stored topology", () => {
-  it("V1 V2 sees what differs, ignores what it does not name, and knows what would be loosened", () => {
+  it("finds the fields that differ, ignores unnamed ones, and knows which changes loosen a guarantee", () => {
     const wanted = {
       storage: "file",
       max_age: 0,

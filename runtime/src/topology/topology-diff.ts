@@ -1,7 +1,7 @@
-/** Comparing what we want of a stream or consumer with what the server says it has. Pure. */
+/** Compares the wanted settings of a stream or consumer with those on the server. Pure. */
 type Config = Readonly<Record<string, unknown>>;
 
-/** Names of the wanted fields whose stored value is another one. Fields we do not name are the server's. */
+/** Names of the wanted fields with another stored value. Fields that we do not name are left to the server. */
 export function differences(wanted: object, stored: Config): string[] {
   return Object.entries(wanted)
     .filter(([field, value]) => value !== undefined && !same(value, stored[field]))
@@ -15,12 +15,12 @@ function same(wanted: unknown, stored: unknown): boolean {
   return wanted === stored;
 }
 
-/** A list of names, whatever its order. */
+/** A list of names in a fixed order. */
 function listed(names: readonly unknown[]): string {
   return JSON.stringify(names.map(String).sort());
 }
 
-/** The fields in which going from `stored` to `wanted` would give up a guarantee. */
+/** The fields in which a change from `stored` to `wanted` would give up a guarantee. */
 export function refusesToLoosen(wanted: object, stored: Config): string[] {
   const want = wanted as Config;
   const loosened: string[] = [];

@@ -16,7 +16,7 @@ describe("the subject of an acknowledgement", () => {
     expect(parseAckSubject("_INBOX.x")).toBeNull();
   });
 
-  it("has the millisecond that a read of the same message tells, to the last one", () => {
+  it("gives the same millisecond as a read of the message, for every timestamp", () => {
     const atMs = (ns: string) => parseAckSubject(`$JS.ACK.S.c.1.1.1.${ns}.0`)?.atMs;
     for (let ms = 1767225606000; ms < 1767225607000; ms += 1) expect(atMs(`${ms}000000`)).toBe(ms);
     expect(atMs("1767225606153999999")).toBe(1767225606153);

@@ -1,4 +1,4 @@
-/** What JetStream says about a delivery in the subject that it wants the acknowledgement on (ADR-15). */
+/** The details of a delivery that JetStream puts into its acknowledgement subject (ADR-15). */
 export interface DeliveryInfo {
   stream: string;
   consumer: string;
@@ -10,7 +10,9 @@ export interface DeliveryInfo {
   pending: number;
 }
 
-/** `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<ns>.<pending>[.<token>]` */
+/**
+ * `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<ns>.<pending>[.<token>]`
+ */
 export function parseAckSubject(subject: string): DeliveryInfo | null {
   const parts = subject.split(".");
   if (parts[0] !== "$JS" || parts[1] !== "ACK") return null;
@@ -22,7 +24,7 @@ export function parseAckSubject(subject: string): DeliveryInfo | null {
     consumer,
     deliveries: Number(delivered),
     seq: Number(seq),
-    // By its digits: as a number it loses its last ones, and with them a millisecond now and then.
+    // Cut from the digits: as a number the timestamp loses precision, and sometimes a millisecond.
     atMs: Number((nanos ?? "").slice(0, -6)),
     pending: Number(pending),
   };

@@ -12,11 +12,11 @@ import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 
 /**
- * The dead letters: what nobody is given again until somebody requeues it (J7).
+ * The dead letters: deliveries that were given up until a person requeues them.
  *
- * A letter's id is its subject behind `antiphon.v1.dlq.`; it names the consumer that gave up and the register of the
- * record, so burying the same record twice is one letter. A letter that was requeued is removed: if the record ends
- * up here again, it is a new letter.
+ * A letter's id is its subject after `antiphon.v1.dlq.`. It names the consumer that gave up and the register of the
+ * record, so burying the same record twice gives one letter. A requeued letter is removed; if its record ends up here
+ * again, it is a new letter.
  */
 export interface KeptLetter {
   readonly id: string;
@@ -26,10 +26,10 @@ export interface KeptLetter {
 }
 
 export interface DeadLetters {
-  /** Oldest first, from behind the stream sequence `after`; `more` are left. */
+  /** Oldest first, after the stream sequence `after`; `more`: how many are left. */
   list(after: number, limit: number): Promise<{ letters: KeptLetter[]; more: number }>;
   get(id: string): Promise<KeptLetter | null>;
-  /** Stores a letter. Throws when it cannot be stored. */
+  /** Stores a letter, or throws. */
   bury(letter: NewLetter): Promise<void>;
   remove(kept: KeptLetter): Promise<void>;
 }
@@ -65,7 +65,7 @@ export function openDeadLetters(bus: Bus): DeadLetters {
       if (!(await storeLetter(bus, letter)))
         throw new AntiphonError(
           "ANT_NATS_UNREACHABLE",
-          `the dead letter of ${letter.origin.subject} is not stored`,
+          `the dead letter of ${letter.origin.subject} could not be stored`,
         );
     },
     async remove({ seq }) {
@@ -74,7 +74,7 @@ export function openDeadLetters(bus: Bus): DeadLetters {
   };
 }
 
-/** True: it is stored, now or before. */
+/** True: the letter is stored, by this call or an earlier one. */
 export async function storeLetter(bus: Bus, letter: NewLetter): Promise<boolean> {
   const { consumer, code, detail, deliveries, origin, data } = letter;
   const address = parseJournalSubject(origin.subject);

@@ -3,8 +3,8 @@ import type { TallyName } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 
 /**
- * How many runs are accepted and not closed, by two consumers that nobody pulls from: the server keeps their counts of
- * waiting messages, also across restarts and purges. Two small requests a partition; no run is read.
+ * Counts the runs that are accepted and not closed, by two consumers that nobody pulls from: the server maintains their
+ * counts of waiting messages across restarts and purges. It takes two small requests per partition and reads no run.
  */
 export async function countOpenRuns(bus: Bus): Promise<number> {
   const [accepted, closed] = await Promise.all([count(bus, "tally-intent"), count(bus, "tally-closed")]);
@@ -12,13 +12,13 @@ export async function countOpenRuns(bus: Bus): Promise<number> {
 }
 
 export interface Backlog {
-  /** Dispatches no Associate has taken yet. */
+  /** Dispatches that no Associate has taken yet. */
   readonly ready: number;
-  /** Dispatches under way. */
+  /** Dispatches that an Associate is working on. */
   readonly atWork: number;
 }
 
-/** What lies before the Associates, as the server counts it. */
+/** The Associates' backlog by the server's counts. */
 export async function associatesBacklog(bus: Bus): Promise<Backlog> {
   const specs = topologyOf(bus.partitions).consumers.filter((spec) => spec.name === "associate");
   const infos = await Promise.all(specs.map(({ stream, name }) => bus.jsm.consumers.info(stream, name)));

@@ -1,9 +1,9 @@
 /**
- * What a handler decided about one delivery, and the one table that turns it into a JetStream verb.
+ * A handler's decision about one delivery, and the one table that maps it to a JetStream verb.
  *
- *   done      all outputs of this input are stored          -> ack
- *   retry     not now; the same input again after a delay   -> nak with delay
- *   terminal  never; a human or `requeue` has to look       -> dead letter, then term
+ *   done      all outputs of this input are stored            -> ack
+ *   retry     deliver the same input again after a delay      -> nak with delay
+ *   terminal  never deliver again; a human has to look        -> dead letter, then term
  */
 export type Outcome =
   | { kind: "done" }

@@ -1,19 +1,19 @@
 /**
- * How far the services that share a consumer have come, as the server tells it: one small request a partition. Its
- * answer carries the server's own time, so that an age can be told without a second clock.
+ * The progress of the services that share a consumer, as the server reports it: one small request per partition. The
+ * answer contains the server's own time, so ages are measured by a single clock.
  */
 import { AntiphonError, journalStream, partitionOf, topologyOf } from "@antiphon/contracts";
 import type { ConsumerName } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 
 export interface Progress {
-  /** When the server said so: its clock, as in the journal. */
+  /** Time of the answer by the server's clock, as in the journal. */
   readonly at: Date;
-  /** Every record up to this sequence that the consumer hears has been handled. */
+  /** Every record of the consumer up to this sequence has been handled. */
   readonly upTo: number;
 }
 
-/** By run, because runs lie in partitions. */
+/** By run, because each run belongs to one partition. */
 export type ProgressOf = (runId: string) => Progress;
 
 export async function progressOf(bus: Bus, consumer: ConsumerName): Promise<ProgressOf> {
@@ -26,7 +26,7 @@ export async function progressOf(bus: Bus, consumer: ConsumerName): Promise<Prog
   };
 }
 
-/** The server's clock; where the partitions have several leaders, that of the one which is behind. */
+/** The server's clock; if several servers lead partitions, that of the slowest clock. */
 export async function serverTime(bus: Bus): Promise<Date> {
   const streams = Array.from({ length: bus.partitions }, (_, partition) => journalStream(partition));
   const infos = await Promise.all(streams.map((name) => bus.jsm.streams.info(name)));
@@ -35,12 +35,12 @@ export async function serverTime(bus: Bus): Promise<Date> {
 
 async function partitionProgress(bus: Bus, stream: string, consumer: string): Promise<Progress> {
   const info = await bus.jsm.consumers.info(stream, consumer);
-  // The floor stays at the last record that was handed out; with nothing waiting there is none beyond it.
+  // The floor stops at the last delivered record; if nothing waits, all records beyond it are handled too.
   const idle = info.num_ack_pending === 0 && info.num_pending === 0;
   return { at: timeOf(info.ts), upTo: idle ? Number.MAX_SAFE_INTEGER : info.ack_floor.stream_seq };
 }
 
 function timeOf(ts: string | undefined): Date {
-  if (ts === undefined) throw new AntiphonError("ANT_NATS_TOO_OLD", "it does not tell its time");
+  if (ts === undefined) throw new AntiphonError("ANT_NATS_TOO_OLD", "the server does not report its time");
   return new Date(ts);
 }

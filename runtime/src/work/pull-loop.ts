@@ -6,40 +6,39 @@ import type { Logger } from "../process/logger.ts";
 import { subscribe } from "../nats/subscription.ts";
 
 /**
- * PullLoop: keeps as many messages requested from one durable consumer as there are free slots, and not one
- * more: what is delivered is worked on at once, so nothing waits in this process while another one idles.
+ * PullLoop: requests exactly as many messages from one durable consumer as it has free slots. Every delivered message
+ * is worked on at once, so none waits in this process while another process is idle.
  *
- * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat
- * stopped or the connection was lost. A stale pull no longer counts, but its reply subject stays open until
- * the server must have forgotten it: what still comes is taken if a slot is free and handed back if not.
+ * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat stopped or the
+ * connection was lost. A stale pull no longer counts, but its reply subject stays open until the server must have
+ * forgotten it: a late message is taken if a slot is free, and handed back at once if not.
  *
- * Invariants:
- *   W1 Live requests plus busy slots never exceed `slots`; what all loops of a consumer hold never exceeds the gate.
- *   W2 While a slot is free and the bus is up a pull is live, or a retry is scheduled: the loop never stalls.
- *   W3 A delivery that cannot be worked on (no slot) is handed back at once, not left to time out.
- *   W4 What the server has handed out by the time it hears of a stop is worked on: there is a slot for it (W1), so
- *      leaving in order makes nobody do anything again.
- *   W5 Of the readers of a consumer that keeps to one, a free one has what comes and the next one what is too much for it;
- *      one that died is replaced at once, one that stands still within `turnExpiresMs` and an ack wait.
+ * Live requests plus busy slots never exceed `slots`, and all loops of a consumer together never exceed the semaphore.
+ * While a slot is free and the bus is up, a pull is live or a retry is scheduled, so the loop never stalls. Deliveries
+ * made before the server hears of a stop still find a slot and are handled, so an orderly exit repeats no work.
+ *
+ * If a consumer prefers one reader, the free reader with the lowest priority number gets the message, and overflow goes
+ * to the next one. A dead reader is replaced at once, a suspended one within `turnExpiresMs` and an ack wait.
  */
 export interface PullLoopOptions {
   stream: string;
   consumer: string;
   slots: number;
   /**
-   * Of a consumer that keeps to one reader: 0 to 9. The free reader with the lowest number has what comes, so each reader
-   * draws one for each stream: what a reader remembers is of use to it, and the next one takes over at once.
+   * Priority of this reader, 0 to 9, of a consumer that prefers one reader: the free reader with the lowest number gets
+   * the message. Each reader draws a number for each stream. Its memory then stays useful, and the next one takes over
+   * at once.
    */
   turn?: number;
-  /** Slots that several loops share; where there are fewer of them than loops, W3 hands back what is too much. */
-  gate?: Gate;
+  /** Slots that several loops share. If there are fewer slots than loops, an excess delivery is handed back. */
+  semaphore?: Semaphore;
   log: Logger;
-  /** Takes a message; the slot is free again when the promise settles. It must not reject. */
+  /** Handles a message; its slot is free again when the promise settles. It must not reject. */
   onMessage(message: Msg): Promise<void>;
 }
 
-/** Counts what all loops of one consumer hold together. */
-export class Gate {
+/** Counts the messages that all loops of one consumer hold together. */
+export class Semaphore {
   private readonly size: number;
   private readonly listeners: (() => void)[] = [];
   private held = 0;
@@ -77,9 +76,9 @@ interface Pull {
 }
 
 const expiresMs = 30_000;
-/** Where one reader is preferred: one that stands still (SIGSTOP) is handed work for this long at the most. */
+/** For a preferred reader: one that is suspended (SIGSTOP) is handed work for at most this long. */
 const turnExpiresMs = 6_000;
-/** Not more than half of any expiry: the server refuses that. */
+/** At most half of any expiry, or the server refuses it. */
 const heartbeatMs = 3000;
 const watchMs = 1000;
 const handoverMs = 2000;
@@ -94,7 +93,7 @@ export class PullLoop {
   private readonly offConnectivity: () => void;
   private readonly watch: NodeJS.Timeout;
   private readonly inbox: string;
-  private readonly gate: Gate;
+  private readonly semaphore: Semaphore;
   private retryTimer: NodeJS.Timeout | null = null;
   private failures = 0;
   private busy = 0;
@@ -106,13 +105,13 @@ export class PullLoop {
   constructor(bus: Bus, options: PullLoopOptions, inbox: string) {
     this.bus = bus;
     this.options = options;
-    this.gate = options.gate ?? new Gate(options.slots);
+    this.semaphore = options.semaphore ?? new Semaphore(options.slots);
     this.inbox = inbox;
     this.offConnectivity = bus.onConnectivity((up) => {
       if (up) this.schedule();
       else for (const pull of this.pulls) pull.live = false;
     });
-    this.gate.onFree(() => this.schedule());
+    this.semaphore.onFree(() => this.schedule());
     this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
     this.schedule();
   }
@@ -125,28 +124,30 @@ export class PullLoop {
     return this.busy;
   }
 
-  /** No new work; what was handed out already still arrives. */
+  /** Requests no new work; messages that were already delivered still arrive. */
   stop(): void {
     if (this.stopped) return;
     this.stopped = true;
-    this.handover = this.endPulls(); // W4
+    this.handover = this.endPulls();
     this.offConnectivity();
     clearInterval(this.watch);
     if (this.retryTimer !== null) clearTimeout(this.retryTimer);
   }
 
-  /** Resolves when no slot is busy; after `stop` that is for good. */
+  /** Resolves when no slot is busy; after `stop` none becomes busy again. */
   async idleSlots(): Promise<void> {
     await this.handover;
     if (this.busy > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
-  /** Drops the reply subjects. Only after `stop`. */
+  /** Drops the reply subjects. Call it only after `stop`. */
   close(): void {
     for (const pull of [...this.pulls]) this.end(pull);
   }
 
-  /** The server answers behind everything it sent before; one that cannot be heard has nothing to hand over. */
+  /**
+   * The server's answer to the drain comes after all its deliveries. An unreachable server has nothing to hand over.
+   */
   private async endPulls(): Promise<void> {
     if (!this.bus.connected) return;
     let timer: NodeJS.Timeout | undefined;
@@ -165,12 +166,12 @@ export class PullLoop {
     });
   }
 
-  /** How many messages may be asked for now (W1). */
+  /** How many messages may be requested now. */
   private get wanted(): number {
     if (this.stopped || !this.bus.connected || this.retryTimer !== null) return 0;
     let covered = this.busy;
     for (const pull of this.pulls) if (pull.live) covered += pull.wanted;
-    return Math.min(this.options.slots - covered, this.gate.free);
+    return Math.min(this.options.slots - covered, this.semaphore.free);
   }
 
   private pull(): void {
@@ -199,7 +200,7 @@ export class PullLoop {
 
   private receive(pull: Pull, message: Msg): void {
     pull.heardAt = performance.now();
-    // A delivery names where it is acknowledged; what does not is the server's own word, in headers.
+    // A delivery has a reply subject for its acknowledgement; a message without one is a status of the server.
     if (message.reply === undefined || message.reply === "") {
       const status = message.headers?.code ?? 0;
       if (status !== 100) this.refused(pull, status, message.headers?.description ?? "");
@@ -208,21 +209,21 @@ export class PullLoop {
     this.failures = 0;
     pull.wanted -= 1;
     if (pull.wanted <= 0) this.end(pull);
-    if (this.busy >= this.options.slots || !this.gate.take()) {
-      message.respond("-NAK"); // W3
+    if (this.busy >= this.options.slots || !this.semaphore.take()) {
+      message.respond("-NAK");
       return;
     }
     this.busy += 1;
     void this.options.onMessage(message).finally(() => {
       this.busy -= 1;
-      this.gate.give(); // W2: whichever loop has something may take it
+      this.semaphore.give(); // any loop of the consumer may take it
       if (this.busy === 0) for (const resolve of this.idle.splice(0)) resolve();
     });
   }
 
   private refused(pull: Pull, status: number, description: string): void {
     this.end(pull);
-    // 404 and 408: nothing there in time. The rest means that the server is not ready for us.
+    // 404 and 408: no message in time. Any other status: the server is not ready for this pull.
     if (status === 404 || status === 408) {
       this.schedule();
       return;
@@ -250,7 +251,7 @@ export class PullLoop {
       if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
       if (!pull.live && silent > this.expiresMs + 2 * heartbeatMs) this.end(pull);
     }
-    if (this.wanted > 0) this.schedule(); // W2: also the net under everything above
+    if (this.wanted > 0) this.schedule(); // catches any stall that the events above missed
   }
 
   private end(pull: Pull): void {

@@ -4,8 +4,8 @@ import type { Outcome } from "./outcome.ts";
 import type { Delivery } from "./work.ts";
 
 /**
- * Handling a dead letter once more: a `requeue` record is delivered like any other; it stands for the record it names,
- * which is loaded and handled as if it came for the first time. The registers make that harmless (J3).
+ * Handles a dead letter once more. A `requeue` record is delivered like any other and stands for the record it names,
+ * which is loaded and handled as on its first delivery. Registers are written once, so a repetition does no harm.
  */
 export function requeueing(
   consumer: ConsumerName,

@@ -18,23 +18,21 @@ import { ackVerb } from "./outcome.ts";
 import { PullLoop } from "./pull-loop.ts";
 
 /**
- * Timers that outlive every process: messages the server holds back until their time (ADR-51).
+ * Timers that outlive every process: messages that the server holds back until their time (ADR-51).
  *
  * Lifecycle of a timer: set -> due (moved by the server) -> handled (acknowledged), forgotten after a week.
  *
- * Invariants:
- *   C3 One register, one timer: setting it again while it runs changes nothing.
- *   C4 A timer that is due is delivered until its handler returned; whatever it leads to must be idempotent, because
- *      it may be set, and come due, more than once.
+ * Setting a running timer again changes nothing. A due timer is delivered until its handler succeeds. It may be set,
+ * and come due, more than once, so its handler must be idempotent.
  */
 export interface Timers {
-  /** False: it runs already. Throws when it is not known whether it is stored. */
+  /** False: it is set already. Throws if its fate is unknown. */
   set(address: TimerAddress, at: Date): Promise<boolean>;
 }
 
 export interface DueTimer {
   readonly address: TimerAddress;
-  /** When the server said that it is due: its clock, as in the journal. */
+  /** When the server made it due, by the server's clock, as in the journal. */
   readonly at: Date;
 }
 
@@ -42,7 +40,7 @@ export interface TimerConsumption {
   slots: number;
   log: Logger;
   signal: AbortSignal;
-  /** "again": not now; it is delivered once more, a little later. */
+  /** "again": it is delivered once more, a little later. */
   handle: (due: DueTimer) => Promise<"done" | "again">;
 }
 
@@ -61,7 +59,7 @@ export function openTimers(bus: Bus): Timers {
           "Nats-Schedule-Target": timerSubjects.due(address),
           "Nats-Schedule-TTL": KEPT,
         },
-        expectLastSubjectSequence: 0, // C3
+        expectLastSubjectSequence: 0,
         group: false,
       });
       if (result.kind === "ok") return true;
@@ -75,7 +73,7 @@ export function openTimers(bus: Bus): Timers {
   };
 }
 
-/** Hands timers that came due to `handle`; what it throws is tried again later. Drains with the bus. */
+/** Hands due timers to `handle`; if that throws, the timer is delivered again later. Drains with the bus. */
 export function consumeTimers(bus: Bus, options: TimerConsumption): void {
   const { slots, log, signal } = options;
   setMaxListeners(0, signal);
@@ -106,11 +104,11 @@ async function deliver(bus: Bus, { log, handle }: TimerConsumption, message: Msg
   const working = setInterval(() => say("+WPI"), limits.directorAckWaitMs / 3);
   try {
     const outcome = await handle({ address: parseTimerSubject(message.subject), at: new Date(info.atMs) });
-    say(outcome === "done" ? "+ACK" : later(info.deliveries)); // C4
+    say(outcome === "done" ? "+ACK" : later(info.deliveries));
   } catch (thrown) {
     const { code } = AntiphonError.from(thrown);
     log.warn({ err: thrown, code, subject: message.subject }, "timer not handled; will retry");
-    say(later(info.deliveries)); // C4
+    say(later(info.deliveries));
   } finally {
     clearInterval(working);
   }

@@ -12,25 +12,25 @@ import { storeLetter } from "./dead-letters.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
-import { Gate, PullLoop } from "./pull-loop.ts";
+import { PullLoop, Semaphore } from "./pull-loop.ts";
 import { headersOf } from "../nats/wire-headers.ts";
 
 /**
- * Consuming the journal: each record that a durable consumer delivers is handled in a slot, and what the
- * handler decided is told to the server by the one table in outcome.ts.
+ * Consumes the journal: each record that a durable consumer delivers is handled in a slot, and the table in outcome.ts
+ * turns the handler's decision into the answer to the server.
  *
- * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (what did not finish is handed
- * back).
+ * Lifecycle: running -> draining (no new work, handlers finish) -> stopped (unfinished records are handed back). While
+ * a handler works, the server is told so three times per ack wait, so live work is not redelivered.
  *
- * Invariants (ids as in ARCHITECTURE.md):
- *   J4 A delivery is acknowledged only after its handler returned, so after all its outputs are stored.
- *   J7 Poison ends: what keeps throwing, or keeps ending the process, becomes a dead letter.
- *   C1 While a handler works, the server is told so three times per ack wait: no redelivery of live work.
- *   C2 A dead letter is stored before its delivery is terminated.
+ * Promises:
+ *   runtime/J4 Because a process can die at any moment, a delivery is acknowledged only after its handler has returned
+ *     and all its outputs are stored, so an interrupted delivery is handled again.
+ *   runtime/J5 Because a poisonous record would be redelivered for ever, a record whose handler keeps failing, or that
+ *     probably keeps crashing its consumers, becomes a dead letter, which is stored before the delivery is terminated.
  */
 export interface Delivery {
   record: StoredRecord;
-  /** 1 on the first delivery. More: somebody had it before and did not finish. */
+  /** 1 on the first delivery. More: an earlier handler did not finish. */
   deliveries: number;
   /** Aborts when the process has to stop before the handler is done. */
   signal: AbortSignal;
@@ -46,9 +46,9 @@ export interface ConsumeOptions {
   handle(delivery: Delivery): Promise<Outcome>;
   /** An unexpected error thrown on this many deliveries of one record makes it a dead letter. Default 10. */
   poisonAfter?: number;
-  /** Delivered more often than this, a record that this process has not handed back before is a dead letter. Default 100. */
+  /** Delivered more often, a record that this process has not handed back before becomes a dead letter. Default 100. */
   killerAfter?: number;
-  /** The consumer's ack wait where it is not the topology's. */
+  /** The consumer's ack wait, if it differs from the topology's. */
   ackWaitMs?: number;
 }
 
@@ -61,11 +61,11 @@ export interface Consumption {
 
 const retryPolicy = { baseMs: 500, capMs: 30_000 };
 /**
- * A record delivered this often is ending the processes that work on it, unless this one has handed it back itself and
- * lived: the server counts deliberate retries by the same number, and an outage may last as long as it likes.
+ * A record delivered this often probably crashes its consumers, unless this process handed it back and survived. The
+ * server counts deliberate retries in the same number, and an outage may cause any number of them.
  */
 const killerDeliveries = 100;
-/** Deliveries handed back that are remembered, at least. */
+/** At least this many returned deliveries are remembered. */
 const rememberedReturns = 10_000;
 
 export function consume(bus: Bus, options: ConsumeOptions): Consumption {
@@ -73,7 +73,7 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const abort = new AbortController();
   setMaxListeners(0, abort.signal); // every delivery and append in flight listens to it
   const slots = Math.max(1, Math.ceil(options.slots / specs.length));
-  const gate = new Gate(options.slots);
+  const semaphore = new Semaphore(options.slots);
   const returned = new Generations<true>(rememberedReturns);
   const loops = specs.map((spec) => {
     const onMessage = (message: Msg): Promise<void> =>
@@ -82,7 +82,7 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
     const turn = keepsToOne ? { turn: Math.floor(10 * Math.random()) } : {};
     return new PullLoop(
       bus,
-      { stream, consumer: spec.name, slots, gate, log: options.log, onMessage, ...turn },
+      { stream, consumer: spec.name, slots, semaphore, log: options.log, onMessage, ...turn },
       createInbox(),
     );
   });
@@ -128,7 +128,7 @@ async function deliver(
   if (info === null) return;
   const place = `${info.stream} ${info.seq}`;
   const isKiller = info.deliveries > (options.killerAfter ?? killerDeliveries) && !returned.has(place);
-  const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3); // C1
+  const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3);
   try {
     const outcome = patient(
       await decide(bus, options, { ...info, isKiller }, signal, message),
@@ -142,16 +142,16 @@ async function deliver(
       !(await bury(bus, options, info, message, rest.deadLetter))
     ) {
       const delayMs = backoffMs(info.deliveries, retryPolicy, Math.random());
-      say(bus, message, ackVerb({ kind: "retry", delayMs }).payload); // C2
+      say(bus, message, ackVerb({ kind: "retry", delayMs }).payload); // runtime/J5
       return;
     }
-    say(bus, message, rest.payload);
+    say(bus, message, rest.payload); // runtime/J4
   } finally {
     clearInterval(working);
   }
 }
 
-/** The more often a record came back, the longer it rests: a long outage must not look like poison (J7). */
+/** Delays a record longer the more often it came back, so that a long outage does not look like poison. */
 function patient(outcome: Outcome, deliveries: number): Outcome {
   if (outcome.kind !== "retry") return outcome;
   const floorMs = deliveries < 6 ? 0 : backoffMs(deliveries - 6, retryPolicy, 1);
@@ -166,7 +166,7 @@ async function decide(
   message: Msg,
 ): Promise<Outcome> {
   const { log } = options;
-  if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Handed out before the stop, come after it: nothing is begun.
+  if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Arrived after shutdown; return it.
   const header = headersOf(message);
   const { deliveries, seq } = info;
   let record: StoredRecord;
@@ -187,12 +187,12 @@ async function decide(
     deliveries,
   };
   if (info.isKiller) {
-    log.error(at, "record ends every process that works on it");
+    log.error(at, "record probably crashes its consumers; giving up");
     return {
       kind: "terminal",
       code: "ANT_TASK_POISON",
       detail: `delivered ${deliveries} times, never finished`,
-    }; // J7
+    }; // runtime/J5
   }
   try {
     const outcome = await options.handle({ record, deliveries, signal });
@@ -215,17 +215,17 @@ function thrownOutcome(
   const error = AntiphonError.from(thrown);
   if (signal.aborted) return { kind: "retry", delayMs: 0, code: error.code }; // stopping: hand it back
   const delayMs = backoffMs(at.deliveries - 1, retryPolicy, Math.random());
-  // A bug has no name and no promise of getting better; a named outage may last as long as it likes.
+  // An unknown error is probably a bug that will not go away; a coded outage may last any time.
   const hopeless = error.disposition !== "retry" || error.code === "ANT_INTERNAL";
   if (hopeless && at.deliveries >= (options.poisonAfter ?? 10)) {
     options.log.error({ ...at, err: thrown, code: error.code }, "handler keeps failing; giving up");
-    return { kind: "terminal", code: error.code, detail: error.detail }; // J7
+    return { kind: "terminal", code: error.code, detail: error.detail }; // runtime/J5
   }
   options.log.warn({ ...at, err: thrown, code: error.code, delayMs }, "handler failed; will retry");
   return { kind: "retry", delayMs, code: error.code };
 }
 
-/** Stores the dead letter. True: it is stored, now or before. */
+/** Stores the dead letter. True: it is stored, by this call or an earlier one. */
 async function bury(
   bus: Bus,
   options: ConsumeOptions,

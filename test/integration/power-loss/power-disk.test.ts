@@ -1,4 +1,4 @@
-/** The rig of power loss itself: what it keeps, what it loses, and that it does so in the order of a real disk. */
+/** Tests the power-loss rig itself: what it keeps and loses, and that it does so in the order of a real disk. */
 import { spawn } from "node:child_process";
 import {
   closeSync,
@@ -45,7 +45,7 @@ function fsyncDirectory(path: string): void {
 }
 
 describe("a disk like ext4", () => {
-  it("Z1 Z2 after a cut a file that was fsynced is there, whole; bytes that were not are gone", async () => {
+  it("after a cut keeps a file that was fsynced, complete, and loses bytes that were not", async () => {
     const disk = await mounted();
     const at = (name: string): string => join(disk.path, name);
     put(at("before"), "no fsync, but its name is older than the next fsync", { fsync: false });
@@ -62,14 +62,14 @@ describe("a disk like ext4", () => {
     expect(lost).toEqual({ changes: 1, writes: 3, bytes: 51 + 8 + 8, kept: 0 });
   });
 
-  it("Z1 a file opened with O_SYNC needs no fsync", async () => {
+  it("a file opened with O_SYNC needs no fsync", async () => {
     const disk = await mounted();
     writeFileSync(join(disk.path, "a"), "safe", { flag: "as" });
     await disk.cut();
     expect(readFileSync(join(disk.path, "a"), "utf8")).toBe("safe");
   });
 
-  it("Z2 a rename, a link and an unlink that nothing committed did not happen", async () => {
+  it("undoes a rename, a link and an unlink that were not committed", async () => {
     const disk = await mounted();
     const at = (name: string): string => join(disk.path, name);
     for (const name of ["moved", "linked", "removed"]) put(at(name), name, { fsync: true });
@@ -89,7 +89,7 @@ describe("a disk like ext4", () => {
     expect(readdirSync(disk.path).toSorted()).toEqual(["elsewhere", "linked", "twin"]);
   });
 
-  it("Z3 a file replaced by another that was not fsynced is empty after the next commit", async () => {
+  it("a file replaced by another that was not fsynced is empty after the next commit", async () => {
     const disk = await mounted();
     const at = (name: string): string => join(disk.path, name);
     put(at("state"), "old", { fsync: true });
@@ -100,7 +100,7 @@ describe("a disk like ext4", () => {
     expect(readFileSync(at("state"), "utf8")).toBe("");
   });
 
-  it("Z3 the names that are there after a cut by chance are the first that were made", async () => {
+  it("the names that survive a cut by chance are the first that were made", async () => {
     const disk = await mounted();
     const names = Array.from({ length: 20 }, (_, index) => `f${String(index).padStart(2, "0")}`);
     const counts = new Set<number>();
@@ -117,7 +117,7 @@ describe("a disk like ext4", () => {
     expect(counts.size).toBeGreaterThan(4);
   });
 
-  it("Z1 Z2 by chance any blocks of unsynced bytes survive, torn at sectors; the synced ones always do", async () => {
+  it("by chance any blocks of unsynced bytes survive, torn at sectors; synced ones always do", async () => {
     const disk = await mounted();
     const file = join(disk.path, "file");
     const outcomes = new Set<string>();
@@ -139,7 +139,7 @@ describe("a disk like ext4", () => {
     expect(blocks.some((four) => /^o+$/.test(four[3] ?? "") && /^n+$/.test(four[5] ?? ""))).toBe(true);
   });
 
-  it("Z2 what a truncation took is not there again, and bytes written after it never without it", async () => {
+  it("does not restore truncated bytes, or keep bytes written after the truncation without it", async () => {
     const disk = await mounted();
     const file = join(disk.path, "file");
     for (let seed = 0; seed < 12; seed += 1) {
@@ -151,7 +151,7 @@ describe("a disk like ext4", () => {
     }
   });
 
-  it("the same seed loses the same", async () => {
+  it("loses the same with the same seed", async () => {
     const contents: string[] = [];
     for (let round = 0; round < 2; round += 1) {
       const disk = await mounted();
@@ -164,7 +164,7 @@ describe("a disk like ext4", () => {
     expect(contents[0]).toBe(contents[1]);
   });
 
-  it("Z2 a process dies with the power, and so does what it started; its open file is dead", async () => {
+  it("kills a process and its children with the power, and its open file is dead", async () => {
     const disk = await mounted();
     const file = join(disk.path, "file");
     const script = 'while :; do echo line; done >> "$0"';
@@ -176,10 +176,10 @@ describe("a disk like ext4", () => {
     expect(await ended).toBe("SIGKILL");
     expect(() => writeSync(mine, "from before the cut")).toThrow("EIO");
     closeSync(mine);
-    expect(readdirSync(disk.path)).toEqual([]); // A writer that lived on would have made it again.
+    expect(readdirSync(disk.path)).toEqual([]); // A surviving writer would have made it again.
   });
 
-  it("is full when it is full, and has room again when something is removed", async () => {
+  it("reports a full disk, and has room again when something is removed", async () => {
     const disk = await mounted({ mebibytes: 4 });
     const put4 = (): void => put(join(disk.path, "big"), Buffer.alloc(4 * 1024 * 1024), { fsync: true });
     put4();
@@ -190,7 +190,7 @@ describe("a disk like ext4", () => {
 });
 
 describe("the least that POSIX promises", () => {
-  it("Z3 a name is there only when its directory was fsynced, and every directory above it", async () => {
+  it("keeps a name only if its directory, and every directory above it, was fsynced", async () => {
     const disk = await mounted({ ordering: "strict" });
     const at = (...names: string[]): string => join(disk.path, ...names);
     put(at("named"), "safe", { fsync: true });
@@ -204,7 +204,7 @@ describe("the least that POSIX promises", () => {
     expect(readFileSync(at("named"), "utf8")).toBe("safe");
   });
 
-  it("Z3 a file moved to another directory is in one of the two", async () => {
+  it("keeps a file that was moved to another directory in one of the two", async () => {
     const disk = await mounted({ ordering: "strict" });
     const at = (...names: string[]): string => join(disk.path, ...names);
     mkdirSync(at("from"));

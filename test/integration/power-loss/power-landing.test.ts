@@ -1,4 +1,4 @@
-/** A landing that was answered is on its branch after a power cut, whatever else is on that disk. */
+/** After a power cut an acknowledged landing is on its branch, regardless of what else is on that disk. */
 import { cpSync, existsSync, fsyncSync, openSync, closeSync, mkdirSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function repoOn(
   return { disk, path, head: made.head };
 }
 
-/** A commit that adds so many files. */
+/** A commit that adds `count` files. */
 async function change(path: string, parent: string, name: string, count: number): Promise<string> {
   const files = Array.from({ length: count }, (_, index) => ({
     path: `${name}/${index}.txt`,
@@ -46,7 +46,7 @@ for (const ordering of ["ordered", "strict"] as const) {
       { size: "loose objects", count: 3 },
       { size: "a pack", count: 150 },
     ]) {
-      it(`J8c leaves the branch where it was answered to be, with ${size}`, async () => {
+      it(`git/G3: keeps the branch at the acknowledged commit, with ${size}`, async () => {
         const { disk, path, head } = await repoOn(ordering);
         const first = await change(path, head, "first", count);
         expect(await landRef(path, "refs/heads/antiphon/run_x", first, null)).toMatchObject({
@@ -66,7 +66,7 @@ for (const ordering of ["ordered", "strict"] as const) {
       });
     }
 
-    it("J8 keeps a commit that was built and not landed yet: the verdict names it", async () => {
+    it("keeps a commit that was built and not landed yet, because the verdict names it", async () => {
       const { disk, path, head } = await repoOn(ordering);
       const built = await change(path, head, "built", 3);
       await disk.cut();
@@ -74,7 +74,7 @@ for (const ordering of ["ordered", "strict"] as const) {
       rawGit(path, "rev-list", "--objects", built);
     });
 
-    it("J8c keeps a landing that was found done already: another process may have died right after it", async () => {
+    it("git/G3: keeps a landing found done already, although the process that did it died at once", async () => {
       const { disk, path, head } = await repoOn(ordering);
       const commit = await change(path, head, "found", 3);
       rawGit(path, "update-ref", "refs/heads/antiphon/run_y", commit);
@@ -99,7 +99,7 @@ describe("a lock that a power cut left behind", () => {
     return lock;
   }
 
-  it("J8 on a run's own branch is removed when it is older than any landing takes, and not before", async () => {
+  it("on a run's own branch is removed once it is older than any landing takes, and not before", async () => {
     const { disk, path, head } = await repoOn("ordered");
     const commit = await change(path, head, "change", 1);
     const ref = "refs/heads/antiphon/run_x";
@@ -113,7 +113,7 @@ describe("a lock that a power cut left behind", () => {
     expect(rawGit(path, "for-each-ref", "--format=%(refname)", "refs/heads/antiphon")).toBe(ref);
   });
 
-  it("on another branch stays: it may be somebody's", async () => {
+  it("on another branch stays, because a user may hold it", async () => {
     const { path, head } = await repoOn("ordered");
     const commit = await change(path, head, "change", 1);
     const lock = leaveLock(path, "refs/heads/main", limits.refLockMs * 10);

@@ -1,7 +1,7 @@
 /**
- * What services keep on their own disk, after a power cut: a cache is whole or not there, and what was answered stands.
- * Each time something else on the disk is fsynced before the cut, so that the journal of the file system has the names
- * of everything and the bytes of only what was flushed.
+ * Files that services keep on their own disk, after a power cut: a cached tree is complete or absent, and acknowledged
+ * results stand. Each time another file on the disk is fsynced before the cut, so that the file system's journal has
+ * the names of all files but the bytes of only the flushed ones.
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree
 import { mountPowerDisk, type PowerDisk } from "../../chaos/power-loss/power-disk.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 
-/** Null: all is lost that can be; the others leave something by chance. */
+/** Null: everything that can be lost is lost; the other seeds leave something by chance. */
 const SEEDS = [null, 1, 2, 3, 4];
 const disks: PowerDisk[] = [];
 
@@ -36,7 +36,7 @@ async function cutAfterAnotherFsync(disk: PowerDisk, seed: number | null): Promi
 }
 
 describe("a power cut", () => {
-  it("C8 leaves no tree in an Associate's cache that cannot be read", async () => {
+  it("git/G5: leaves no unreadable tree in an Associate's cache", async () => {
     const disk = await mounted();
     for (const [index, seed] of SEEDS.entries()) {
       const repo = makeRepo({ files: { "a.txt": `${index}\n`, "b/c.txt": "c\n" } });
@@ -49,7 +49,7 @@ describe("a power cut", () => {
     }
   });
 
-  it("A1 leaves no base tree at a sandbox-runner without its bytes", async () => {
+  it("leaves no base tree without its bytes at a sandbox-runner", async () => {
     const disk = await mounted();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const { tar } = await exportTree(repo.path, repo.head);
@@ -70,7 +70,7 @@ describe("a power cut", () => {
     }
   });
 
-  it("leaves every image that was allowed on the list", async () => {
+  it("keeps every allowed image on the list", async () => {
     const disk = await mounted();
     const path = join(disk.path, "images.json");
     for (const [index, seed] of SEEDS.entries()) {
@@ -86,7 +86,7 @@ describe("a power cut", () => {
   });
 
   it.each(["ordered", "strict"] as const)(
-    "Y9 leaves a Director the key it signed with, wherever its file was made (%s)",
+    "leaves a Director the key it signed with, wherever the key file was created (%s)",
     async (ordering) => {
       const disk = await mounted(ordering);
       for (const [index, seed] of SEEDS.entries()) {

@@ -1,4 +1,4 @@
-/** What archiving leaves behind, and who may remove it: packs nobody points to, documents of archived runs. */
+/** Tests the removal of what archiving leaves behind: packs nobody points to, and documents of archived runs. */
 import { BUCKETS, journalStream, subjects, type StoredRecord } from "@antiphon/contracts";
 import {
   createLogger,
@@ -30,7 +30,7 @@ beforeAll(async () => {
   journal = openJournal(bus);
 });
 afterAll(() => server.close());
-/** Each test has the shelf for itself. */
+/** Each test starts with an empty pack store. */
 beforeEach(async () => {
   await archive(await archiver().due(soon(), 1000, new Set()));
   await archiver().tidy(soon());
@@ -59,10 +59,10 @@ async function live(runId: string): Promise<string[]> {
   return messages.map(({ subject }) => subject.split(".")[4] ?? "");
 }
 
-/** Messages of the pack store: two a pack of these tests. */
+/** Messages of the pack store: two per pack in these tests. */
 const shelved = async (): Promise<number> => (await bus.jsm.streams.info(PACKS)).state.messages;
 
-/** A bus on which something happens right before the first message is deleted. */
+/** A bus that runs a callback right before the first message is deleted. */
 function before(deed: () => Promise<void>): Bus {
   const { streams } = bus.jsm;
   let done = false;
@@ -91,7 +91,7 @@ async function document(runId: string): Promise<void> {
 }
 
 describe("packs nobody points to", () => {
-  test("X10 a pack that an archiver stored before it died goes once it is old, and nothing is lost with it", async () => {
+  test("removes an old pack that a dead archiver stored, and nothing is lost", async () => {
     const [one, two] = [await finished(), await finished()];
     const dying = await server.connect();
     const at = await shelved();
@@ -111,7 +111,7 @@ describe("packs nobody points to", () => {
     expect((await archiver().tidy(soon())).packs).toEqual([]);
   });
 
-  test("X10 the pack of a run that was archived anew goes when nobody else needs it", async () => {
+  test("removes the pack of a run that was archived anew once nobody else needs it", async () => {
     const [one, two] = [await finished(), await finished()];
     await archive([one.runId, two.runId]);
     const at = await shelved();
@@ -125,7 +125,7 @@ describe("packs nobody points to", () => {
     for (const { runId, before: records } of [one, two]) expect(await journal.read(runId)).toEqual(records);
   });
 
-  test("X10 a pack that alone holds a run stays and is named, once by each process", async () => {
+  test("keeps and reports a pack that alone holds a run, once per process", async () => {
     const { runId } = await finished();
     await archive([runId]);
     const [record] = await bus.reader.multiLast(STREAM, [subjects.runInPartition(runId, 1)]);
@@ -133,22 +133,22 @@ describe("packs nobody points to", () => {
     const own = archiver();
     const { packs, kept } = await own.tidy(soon());
     expect(packs).toEqual([]);
-    expect(kept).toMatchObject([{ detail: `it alone holds all of ${runId}` }]);
+    expect(kept).toMatchObject([{ detail: `it holds the only complete copy of ${runId}` }]);
     expect((await own.tidy(soon())).kept).toEqual([]);
     expect((await archiver().tidy(soon())).kept).toHaveLength(1);
   });
 
-  test("X10 a pack that cannot be read stays and is named", async () => {
+  test("keeps and reports a pack that cannot be read", async () => {
     const { runId } = await finished();
     const [run] = await recorded([runId]);
     await bus.jsm.streams.purge(PACKS, { filter: "$O.ANT_ARCHIVE.C.>" });
     const { packs, kept } = await archiver().tidy(soon());
     expect(packs).toEqual([]);
     expect(kept.map(({ pack }) => pack)).toContain(run?.pack.name);
-    await bus.jsm.streams.purge(PACKS); // The other tests want theirs readable.
+    await bus.jsm.streams.purge(PACKS); // The other tests need readable packs.
   });
 
-  test("X6 E6 an archiver that counts on a pack keeps it from one that was about to remove it", async () => {
+  test("runtime/J10: a pack that an archiver relies on is not removed by one that was about to", async () => {
     const { runId, before: records } = await finished();
     const own = archiver();
     const packed = await own.pack([runId], soon());
@@ -160,7 +160,7 @@ describe("packs nobody points to", () => {
     expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
   });
 
-  test("X6 H4 a pack that goes under an archiver costs nothing: it purges nothing, and the run is packed anew", async () => {
+  test("runtime/J10: if a pack disappears, the archiver purges nothing and packs the run anew", async () => {
     const { runId, before: records } = await finished();
     const own = archiver();
     const packed = await own.pack([runId], soon());
@@ -179,17 +179,17 @@ describe("packs nobody points to", () => {
     expect(await openJournal(await server.connect()).read(runId)).toEqual(records);
   });
 
-  test("X4 X6 E7 archivers and tidiers at once, none of which waits for age: every run reads whole, one pack each", async () => {
+  test("archivers and tidiers at once, without a minimum age, leave every run whole, in one pack each", async () => {
     for (let round = 0; round < 12; round += 1) {
       const runs = await Promise.all(Array.from({ length: 4 }, finished));
       const ids = runs.map(({ runId }) => runId);
       const dead = archiver();
-      await dead.pack(ids, soon()); // The pack they will all store again.
+      await dead.pack(ids, soon()); // All of them will store this pack again.
       const tidying = async (): Promise<void> => {
         for (let i = 0; i < 6; i += 1) await archiver().tidy(soon());
       };
       const archiving = async (some: readonly string[]): Promise<void> => {
-        // A pack may go between a store and the look at what was stored: then the next round packs again.
+        // A pack may be removed between the store and the read-back; the next round then packs again.
         await archive(some).catch((error: unknown) => {
           if ((error as { code?: string }).code !== "ANT_ARCHIVE_CORRUPT") throw error;
         });
@@ -208,7 +208,7 @@ describe("packs nobody points to", () => {
 });
 
 describe("documents of archived runs", () => {
-  test("X11 they go with the run's records; those of other runs stay", async () => {
+  test("are removed with the run's records; those of other runs stay", async () => {
     const [one, other] = [await finished(), `run_tidy${(count += 1)}`];
     await openRun(journal, other);
     for (const runId of [one.runId, other]) await document(runId);
@@ -217,20 +217,20 @@ describe("documents of archived runs", () => {
     expect(await documents(other)).toEqual([other, `${other}.T-001`, `${other}.router`]);
   });
 
-  test("X11 a purge cut short before its end is due again, and ends without documents", async () => {
+  test("a purge that was interrupted before its end is due again and removes the documents", async () => {
     const { runId } = await finished();
     await document(runId);
     const own = archiver();
     const [run] = await recorded([runId], own);
     if (run === undefined) throw new Error("not due");
     await own.purge([{ ...run, live: run.live.slice(0, -1) }]);
-    await document(runId); // Whoever had it on his list was late.
+    await document(runId); // A projector was late.
     await archive([runId]);
     expect(await live(runId)).toEqual(["archived"]);
     expect(await documents(runId)).toEqual([]);
   });
 
-  test("X11 what is written of an archived run later goes with the next tidy; what tells of a lost run stays", async () => {
+  test("removes documents written after archiving with the next tidy, and keeps those of a lost run", async () => {
     const [one, back, lost] = [await finished(), await finished(), `run_tidy${(count += 1)}`];
     await archive([one.runId, back.runId]);
     await openRunRestore(bus, journal).restore(back.runId, "me");
@@ -249,7 +249,7 @@ describe("ages", () => {
   });
 
   test.each([YEARS_MS, -YEARS_MS])(
-    "D28 a Director whose clock is wrong by %i ms archives what is over for long enough, and nothing else",
+    "a Director whose clock is wrong by %i ms archives only runs that ended long enough ago",
     async (byMs) => {
       const { runId } = await finished();
       const parts = { archive: archiver(), log, clock: wrong(byMs) };

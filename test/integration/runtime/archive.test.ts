@@ -32,7 +32,7 @@ const soon = (): Date => new Date(Date.now() + 60_000);
 const archiver = (on: Bus = bus) => openRunArchive(on, openJournal(on));
 const restorer = (on: Bus = bus) => openRunRestore(on, openJournal(on));
 
-/** One round of an archiver of its own, over these runs, or as many of its steps as are asked for. */
+/** One round of a separate archiver over these runs, or only some of its steps. */
 async function archive(runIds: readonly string[], steps: 1 | 2 | 3 = 3): Promise<void> {
   const own = archiver();
   const packed = await own.pack(runIds, soon());
@@ -41,7 +41,7 @@ async function archive(runIds: readonly string[], steps: 1 | 2 | 3 = 3): Promise
   if (steps === 3) await own.purge(runs);
 }
 
-/** Types of what the journal itself holds of a run, in stream order. */
+/** Types of a run's records in the journal, in stream order. */
 async function live(runId: string): Promise<string[]> {
   const messages = await bus.reader.multiLast(STREAM, [subjects.runInPartition(runId, 1)]);
   return messages.map(({ subject }) => subject.split(".")[4] ?? "");
@@ -67,7 +67,7 @@ async function finished(): Promise<{ runId: string; before: StoredRecord[] }> {
 }
 
 describe("archiving", () => {
-  test("H1 H3 a run reads the same before it is archived, while it is, after, and when it is restored", async () => {
+  test("runtime/J11: a run reads the same before, during and after it is archived and restored", async () => {
     const { runId, before } = await finished();
     expect(before.filter(({ signature }) => signature !== undefined)).toHaveLength(3);
     await archive([runId], 2);
@@ -86,7 +86,7 @@ describe("archiving", () => {
     expect(await journal.find("claim", runId, "T-001", 1)).toEqual(before[3]);
   });
 
-  test("F1 an archived run is tailed from any of its records to its end", async () => {
+  test("an archived run can be tailed from any of its records to its end", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     const stop = new AbortController();
@@ -98,7 +98,7 @@ describe("archiving", () => {
     expect(seen).toEqual(before.slice(2));
   });
 
-  test("J3 I2 the intent of an archived run is a duplicate, another one under its id a conflict; no second run", async () => {
+  test("the same intent for an archived run is a duplicate, another one a conflict; no second run opens", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     const same = await journal.append(intentRecord(runId));
@@ -111,7 +111,7 @@ describe("archiving", () => {
   });
 
   test.each([1, 2] as const)(
-    "X2 a crash after step %i loses nothing; the next round ends it",
+    "a crash after step %i loses nothing; the next round finishes it",
     async (steps) => {
       const { runId, before } = await finished();
       await archive([runId], steps);
@@ -123,7 +123,7 @@ describe("archiving", () => {
     },
   );
 
-  test("X3 a purge cut short after any of its records is no open run, reads whole, and is found and ended", async () => {
+  test("runtime/J10: a purge cut short at any record leaves no open run, reads whole and is finished later", async () => {
     const { runId, before } = await finished();
     await archive([runId], 2);
     for (let left = before.length; left > 0; left -= 1) {
@@ -138,7 +138,7 @@ describe("archiving", () => {
     expect(await live(runId)).toEqual(["archived"]);
   });
 
-  test("X2 X3 a server killed in the middle of a purge: every run reads whole, and the next round ends it", async () => {
+  test("runtime/J10: if the server is killed during a purge, every run reads whole and the next round ends it", async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, finished));
     const ids = runs.map(({ runId }) => runId);
     await archive(ids, 2);
@@ -172,18 +172,18 @@ describe("archiving", () => {
     }
   });
 
-  test("X4 three archivers at once leave each run with one archived record and whole", async () => {
+  test("three archivers at once leave each run whole with one archived record", async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, finished));
     const ids = runs.map(({ runId }) => runId);
     await Promise.all([archive(ids), archive(ids.toReversed()), archive(ids.slice(2))]);
-    await archive(ids); // What one of them left because another had it.
+    await archive(ids); // Purges the rest, if one of them left a run to another.
     for (const { runId, before } of runs) {
       expect(await live(runId)).toEqual(["archived"]);
       expect(await journal.read(runId)).toEqual(before);
     }
   });
 
-  test("X1 a run with a broken chain is refused by name and stays; the others are archived", async () => {
+  test("refuses a run with a broken chain by name, keeps it, and archives the others", async () => {
     const [broken, whole] = [newRun(), await finished()];
     await finishRun(journal, broken);
     const first = await bus.reader.last(STREAM, `antiphon.v1.run.0.claim.${broken}.t-001.1`);
@@ -194,7 +194,7 @@ describe("archiving", () => {
     expect(await live(broken)).toHaveLength(7);
   });
 
-  test("X1 a run that is under way is not archived", async () => {
+  test("does not archive a run that is under way", async () => {
     const runId = newRun();
     await openRun(journal, runId);
     await archive([runId]);
@@ -202,7 +202,7 @@ describe("archiving", () => {
     expect(await archiver().due(soon(), 1000, new Set())).not.toContain(runId);
   });
 
-  test("H2 what is said after a run was archived is read behind it, and is not purged", async () => {
+  test("records written after archiving are read behind the others and not purged", async () => {
     const { runId, before } = await finished();
     await archive([runId], 2);
     await journal.append(claimRecord(runId, "T-001", 2, "as_late"));
@@ -213,7 +213,7 @@ describe("archiving", () => {
     expect(after.at(-1)).toMatchObject({ type: "claim", epoch: 2 });
   });
 
-  test("E4 a pack that does not come back as it was put in is not recorded, and nothing is purged", async () => {
+  test("does not record a pack that reads back differently, and purges nothing", async () => {
     const { runId, before } = await finished();
     const lying = Object.create(bus, {
       reader: {
@@ -235,7 +235,7 @@ describe("archiving", () => {
     expect(await live(runId)).toHaveLength(8);
   });
 
-  test("E5 a pack that is gone is named; the run is neither missing nor half there", async () => {
+  test("names a missing pack, and the run appears neither missing nor incomplete", async () => {
     const { runId } = await finished();
     await archive([runId]);
     await bus.jsm.streams.purge("OBJ_ANT_ARCHIVE");
@@ -249,7 +249,7 @@ describe("archiving", () => {
 });
 
 describe("restoring", () => {
-  test("Q4 Q7 puts back the same subjects, bytes and headers, once, and says what it did", async () => {
+  test("puts back the same subjects, bytes and headers, once, and reports their number", async () => {
     const { runId, before } = await finished();
     const then = await raw(runId);
     await archive([runId]);
@@ -263,7 +263,7 @@ describe("restoring", () => {
     expect(await restorer().restore(runId, "somebody else")).toEqual({ runId, records: 8, restored: 0 });
   });
 
-  test("Q5 the intent comes last and what follows from a record before it", async () => {
+  test("puts the intent back last, and each record after those that follow from it", async () => {
     const { runId } = await finished();
     await archive([runId]);
     await restorer().restore(runId, "me");
@@ -274,7 +274,7 @@ describe("restoring", () => {
     ]);
   });
 
-  test("Q6 cut short after any record the run reads whole; asked again, the restore goes on", async () => {
+  test("an interrupted restore leaves the run whole, and the same call continues it", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     for (let stored = 0; stored <= before.length; stored += 1) {
@@ -297,7 +297,7 @@ describe("restoring", () => {
     expect(await live(runId)).toHaveLength(10);
   });
 
-  test("H4 a restored run does not need its pack", async () => {
+  test("a restored run does not need its pack", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     await restorer().restore(runId, "me");
@@ -305,7 +305,7 @@ describe("restoring", () => {
     expect(await openJournal(await server.connect()).read(runId)).toEqual(before);
   });
 
-  test("X5 a restored run is left alone until its restore is as old as an end has to be, then archived anew", async () => {
+  test("archives a restored run anew only once its restore has reached the archiving age", async () => {
     const { runId, before } = await finished();
     await archive([runId]);
     const asOf = new Date();
@@ -320,7 +320,7 @@ describe("restoring", () => {
     expect(await journal.read(runId)).toEqual(before);
   });
 
-  test("a run that was never archived, or never was, is refused by a code", async () => {
+  test("refuses a run that was never archived, or never existed, by a code", async () => {
     const { runId } = await finished();
     await expect(restorer().restore(runId, "me")).rejects.toMatchObject({ code: "ANT_RUN_NOT_ARCHIVED" });
     await expect(restorer().restore("run_none", "me")).rejects.toMatchObject({ code: "ANT_RUN_NOT_FOUND" });

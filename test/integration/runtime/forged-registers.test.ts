@@ -1,4 +1,4 @@
-/** What a forged decision does to readers and writers of the journal that are no Director: nothing, and it is told. */
+/** A forged decision has no effect on readers and writers of the journal, and it is reported. */
 import { HEADERS, digestOf, encode, journalStream, rawRecord, subjects } from "@antiphon/contracts";
 import type { NewRecord } from "@antiphon/contracts";
 import { proveRun } from "@antiphon/run";
@@ -28,9 +28,9 @@ const key = openSigningKey(null);
 const trust = pinnedTrust([key.jwk]);
 let nats: NatsServer;
 let bus: Bus;
-/** Of a Director. */
+/** A Director's connection. */
 let journal: Journal;
-/** Of another process, which remembers nothing. */
+/** Another process's connection, with an empty memory. */
 let reader: Journal;
 
 beforeAll(async () => {
@@ -54,14 +54,14 @@ const over = (runId: string): NewRecord[] => [
   closedRecord(runId, { status: "canceled" }),
 ];
 
-test("FD2 an intent opens its run past what was forged under its name before", async () => {
+test("runtime/J14: an intent opens its run behind messages forged under its name", async () => {
   await forge(closedRecord("run_early"));
   expect(await journal.append(intentRecord("run_early"))).toMatchObject({ kind: "appended" });
   expect(await journal.append(intentRecord("run_early"))).toMatchObject({ kind: "duplicate" });
   expect((await reader.read("run_early")).map(({ type }) => type)).toEqual(["intent"]);
 });
 
-test("FD2 what is to follow directly does so past a forged decision, and not past a true word", async () => {
+test("appendAfter passes over a forged decision, and not over a genuine record", async () => {
   const { record } = (await journal.append(intentRecord("run_after"))) as { record: { seq: number } };
   await forge(verdictRecord("run_after", "T-001", 1));
   const next = await journal.appendAfter(dispatchRecord("run_after", "T-001", 1), record.seq);
@@ -71,7 +71,7 @@ test("FD2 what is to follow directly does so past a forged decision, and not pas
   expect(late).toEqual({ kind: "moved" });
 });
 
-test("FD1 a forged end closes no run: it is among the open ones until its true end is stored", async () => {
+test("runtime/J14: a forged end closes no run: it stays open until its genuine end is stored", async () => {
   await openRun(journal, "run_open");
   await forge(closedRecord("run_open"));
   expect(await reader.openRunIds()).toContain("run_open");
@@ -84,7 +84,7 @@ test("FD1 a forged end closes no run: it is among the open ones until its true e
   expect(await reader.find("closed", "run_open", null, 0)).toMatchObject({ body: { status: "failed" } });
 });
 
-test("FD1 a tail passes over what is forged", async () => {
+test("a tail passes over forged decisions", async () => {
   await openRun(journal, "run_tail");
   for (const record of over("run_tail")) await forge(record);
   await journal.append({ ...closedRecord("run_tail"), cause: null });
@@ -96,7 +96,7 @@ test("FD1 a tail passes over what is forged", async () => {
   expect(seen).toEqual(["intent", "routed", "dispatch", "closed signed"]);
 });
 
-test("FD1 X1 a run is archived and restored without what was forged over it, which stays for whoever looks", async () => {
+test("archives and restores a run without its forged messages, which stay as evidence", async () => {
   await finishRun(journal, "run_kept");
   const before = await reader.read("run_kept");
   for (const record of over("run_kept")) await forge(record);
@@ -122,7 +122,7 @@ test("FD1 X1 a run is archived and restored without what was forged over it, whi
   expect(await reader.read("run_kept")).toEqual(before);
 });
 
-test("X12 the doctor names each forged decision by register and sequence, and nothing else of the run", async () => {
+test("the doctor names each forged decision of a run by register and sequence, and nothing else", async () => {
   const stored = await finishRun(journal, "run_doctor");
   for (const record of over("run_doctor")) await forge(record);
   const audit = openJournalAudit(bus);
@@ -137,7 +137,7 @@ test("X12 the doctor names each forged decision by register and sequence, and no
   expect(closed).toBe(true);
 });
 
-test("J9 a true decision that was damaged is no forgery: its run is not read, and nothing takes its place", async () => {
+test("runtime/J14: a genuine decision that was damaged is no forgery: its run is unreadable and nothing replaces it", async () => {
   await finishRun(journal, "run_source");
   const source = (await journalMessages(bus)).filter(({ subject }) => subject.includes(".run_source."));
   const other = await startNats();

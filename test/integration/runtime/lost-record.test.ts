@@ -1,4 +1,4 @@
-/** A record that the journal lost goes back to where it stood, or nothing is written at all: against a real server. */
+/** Tests on a real server that a lost record returns to its place, or nothing is written at all. */
 import {
   AntiphonError,
   HEADERS,
@@ -36,7 +36,7 @@ afterAll(() => server.close());
 
 type Landing = Extract<StoredRecord, { type: "landing" }>;
 
-/** A finished run whose landing is gone, and that landing as the records left would have it. */
+/** A finished run whose landing is missing, and that landing as derived from the remaining records. */
 async function damaged(): Promise<{ before: StoredRecord[]; landing: Landing; lost: LostRecord }> {
   const runId = `run_lost${(count += 1)}`;
   await finishRun(journal, runId);
@@ -54,7 +54,7 @@ const stored = async (): Promise<[number, number]> => {
   return [state.messages, state.last_seq];
 };
 
-/** Everything a derivation can have wrong. */
+/** Every way in which a derivation can be wrong. */
 const WRONG: Readonly<Record<string, (record: NewRecord) => unknown>> = {
   "another commit": (record) => ({
     ...record,
@@ -75,7 +75,7 @@ const WRONG: Readonly<Record<string, (record: NewRecord) => unknown>> = {
 };
 
 test.each(Object.entries(WRONG))(
-  "M1 what was derived with %s is refused by a code, and nothing is written anywhere",
+  "refuses a derivation with %s by a code, and writes nothing",
   async (_, spoil) => {
     const { lost } = await damaged();
     const then = await stored();
@@ -87,7 +87,7 @@ test.each(Object.entries(WRONG))(
   },
 );
 
-test("M1 right bytes under a digest that nobody names are refused as well", async () => {
+test("refuses correct bytes under a digest that no record names", async () => {
   const { before, lost } = await damaged();
   const then = await stored();
   const refused = putBackLost(bus, key, { ...lost, digest: before[0]?.digest ?? "" });
@@ -95,7 +95,7 @@ test("M1 right bytes under a digest that nobody names are refused as well", asyn
   expect(await stored()).toEqual(then);
 });
 
-test("M1 what has the named digest stands where it stood: sequence, digest, bytes, and a signature that holds", async () => {
+test("puts a record with the named digest back with its sequence, digest, bytes and a valid signature", async () => {
   const { before, landing, lost } = await damaged();
   expect(await journal.read(landing.runId)).toHaveLength(before.length - 1);
   expect(await putBackLost(bus, key, lost)).toBe(true);
@@ -104,20 +104,20 @@ test("M1 what has the named digest stands where it stood: sequence, digest, byte
   expect(after.map(({ seq }) => seq)).toEqual(before.map(({ seq }) => seq));
   const { at, ...back } = after.find(({ type }) => type === "landing") ?? { at: null };
   const { at: _, ...was } = landing;
-  expect(back).toEqual(was); // Its own time is lost with it: it has that of the record which names it.
+  expect(back).toEqual(was); // Its own time is lost too; it has that of the record which names it.
   expect(at).toEqual(lost.at);
 });
 
-test("M2 a register that has its record again is left as it is, and that is said", async () => {
+test("leaves a register that has its record again unchanged, and says so", async () => {
   const { lost } = await damaged();
   expect(await putBackLost(bus, key, lost)).toBe(true);
   const then = await stored();
   expect(await putBackLost(bus, key, lost)).toBe(false);
-  expect(await putBackLost(bus, openSigningKey(null), lost)).toBe(false); // Another Director's key changes nothing.
+  expect(await putBackLost(bus, openSigningKey(null), lost)).toBe(false); // Another Director's key makes no difference.
   expect(await stored()).toEqual(then);
 });
 
-test("M2 a register that holds something else keeps it: the caller hears a conflict", async () => {
+test("leaves a register that holds another record unchanged, and reports a conflict", async () => {
   const { landing, lost } = await damaged();
   const body = {
     kind: "refused" as const,
@@ -132,7 +132,7 @@ test("M2 a register that holds something else keeps it: the caller hears a confl
   expect((await journal.find("landing", landing.runId, "T-001", 1))?.body).toEqual(body);
 });
 
-test("M2 of many that put the same record back at once one writes it; the register holds it once", async () => {
+test("only one of many simultaneous calls writes the record; the register holds it once", async () => {
   const { before, landing, lost } = await damaged();
   const [messages] = await stored();
   const buses = await Promise.all(Array.from({ length: 4 }, () => server.connect()));

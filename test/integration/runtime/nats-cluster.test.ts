@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => cluster.close());
 
 describe("three servers, three copies of each stream", () => {
-  it("N2 replicas are set once and adopted by whoever does not say, and are never taken away", async () => {
+  it("sets replicas once, adopts them where they are not set, and never reduces them", async () => {
     const other = await cluster.connect();
     await expect(provision(other)).resolves.toMatchObject({ created: [], updated: [] });
     const { config } = await bus.jsm.streams.info("ANT_JOURNAL_0");
@@ -25,7 +25,7 @@ describe("three servers, three copies of each stream", () => {
     await expect(provision(other, { replicas: 1 })).rejects.toMatchObject({ code: "ANT_NATS_TOPOLOGY" });
   });
 
-  it("J5 nothing acknowledged is lost, and nothing is there twice, when the leader is killed meanwhile", async () => {
+  it("loses and doubles no acknowledged record when the leader is killed", async () => {
     const journal = openJournal(bus);
     const [runId, total] = [`run_${uniqueId()}`, 600];
     await journal.append(intentRecord(runId));
@@ -51,7 +51,7 @@ describe("three servers, three copies of each stream", () => {
     await cluster.healthy();
   }, 60_000);
 
-  it("J3 no record says what it follows, but the leader still refuses what would follow another one", async () => {
+  it("stores no `after` in records, but the leader still refuses a record behind another one", async () => {
     const journal = openJournal(bus);
     const runId = `run_${uniqueId()}`;
     const opened = await journal.append(intentRecord(runId));
@@ -64,7 +64,7 @@ describe("three servers, three copies of each stream", () => {
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("D4 what one service was told is stored every other service reads at once, whichever server it asks", async () => {
+  it("runtime/J8: once a record is acknowledged to one service, every service reads it, from any server", async () => {
     const buses = await Promise.all(cluster.members.map(({ url }) => cluster.connect({ servers: url })));
     const pairs = Array.from({ length: 150 }, (_, i) => i);
     const missed: string[] = [];
@@ -92,7 +92,7 @@ describe("three servers, three copies of each stream", () => {
     expect(missed).toEqual([]);
   }, 60_000);
 
-  it("J3 a register that was taken before the leader died is taken after it", async () => {
+  it("a register taken before the leader died is taken after it", async () => {
     const journal = openJournal(bus);
     const runId = `run_${uniqueId()}`;
     await journal.append(claimRecord(runId, "T-1", 1, "as_one"));

@@ -22,7 +22,7 @@ afterAll(() => server.close());
 const newRuns = (count: number): string[] => Array.from({ length: count }, () => `run_${uniqueId()}`);
 
 describe("a journal of four partitions", () => {
-  it("N1 the first start fixes the number; another number is refused with a remedy, none is adopted", async () => {
+  it("the first start fixes their number; another number is refused with a remedy, a missing one adopted", async () => {
     const other = await server.connect();
     await expect(provision(other, { partitions: 2 })).rejects.toMatchObject({
       code: "ANT_NATS_PARTITIONS",
@@ -33,7 +33,7 @@ describe("a journal of four partitions", () => {
     expect((await server.connect()).partitions).toBe(4);
   });
 
-  it("N1 of services that start at once with different numbers, one number wins and the others are refused", async () => {
+  it("if services start at once with different numbers, one wins and the others are refused", async () => {
     const empty = await startNats();
     try {
       const wishes = [1, 2, 3, 4];
@@ -51,7 +51,7 @@ describe("a journal of four partitions", () => {
     }
   });
 
-  it("J3 spreads runs, keeps each whole, and reads, finds, tails and lists it wherever it is", async () => {
+  it("spreads runs, keeps each whole, and reads, finds, tails and lists it in any partition", async () => {
     const runs = newRuns(40);
     await Promise.all(runs.map((runId) => journal.append(intentRecord(runId))));
     await Promise.all(runs.map((runId) => journal.append(claimRecord(runId, "T-1", 1, "as_one"))));
@@ -73,7 +73,7 @@ describe("a journal of four partitions", () => {
     expect(seen.map((record) => record.type)).toEqual(["intent", "claim"]);
   });
 
-  it("J4 of several workers over all partitions one dies: the others take over, in order within each run", async () => {
+  it("runtime/J4: if one of several workers dies, the others take over, in order within each run", async () => {
     const runs = newRuns(24);
     const handled = new Map<string, number[]>();
     const doomed = new AbortController();
@@ -87,7 +87,7 @@ describe("a journal of four partitions", () => {
         ackWaitMs: 8000,
         handle: ({ record, signal: aborted }) => {
           if (dies) {
-            // It has taken work when it dies, and never says anything about it.
+            // It takes work, dies, and never answers.
             return new Promise((resolve) =>
               aborted.addEventListener("abort", () =>
                 resolve({ kind: "retry", delayMs: 0, code: "ANT_ASSOCIATE_DRAINING" }),
@@ -115,7 +115,7 @@ describe("a journal of four partitions", () => {
     stop.abort();
   }, 60_000);
 
-  it("W1 a worker with fewer slots than there are partitions holds no more than its slots", async () => {
+  it("a worker with fewer slots than partitions holds no more than its slots", async () => {
     const stop = new AbortController();
     const runs = newRuns(16);
     let [now, most] = [0, 0];

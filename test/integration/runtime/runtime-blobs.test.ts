@@ -44,7 +44,7 @@ function stockCli(): string | null {
 }
 
 describe("blobs on a real server", () => {
-  it("are standard objects: the client library's own object store reads them", async () => {
+  it("are standard objects that the client library's own object store reads", async () => {
     const { Objm } = await import("@nats-io/obj");
     const bytes = Buffer.from("evidence ".repeat(40_000));
     const ref = await blobs.put("plain name/with.odd~chars", bytes);
@@ -53,15 +53,15 @@ describe("blobs on a real server", () => {
     expect(info).toMatchObject({ size: bytes.length, chunks: 3 });
     const theirs = await store.getBlob(ref.name);
     expect(Buffer.from(theirs ?? []).equals(bytes)).toBe(true);
-    // Their reader leaves a consumer behind (the reason for our own); take it away again.
+    // The library's reader leaves a consumer behind, which is why we have our own; remove it.
     for await (const consumer of bus.jsm.consumers.list(stream)) {
       await bus.jsm.consumers.delete(stream, consumer.name);
     }
   });
 
-  it("are standard objects: the stock CLI reads them, and KV documents too", async () => {
+  it("are standard objects that the stock CLI reads, as it reads KV documents", async () => {
     const cli = stockCli();
-    if (cli === null) return expect(stockCli()).toBeNull(); // the CLI is an operator's tool, not a part of the product
+    if (cli === null) return expect(stockCli()).toBeNull(); // the CLI is an operator's tool, not part of the product
     const ref = await blobs.put("cli.txt", Buffer.from("read me\n"));
     await openKv(bus, "ANT_RUNS").put("run_cli", { phase: "done" });
     const run = (...args: string[]): string =>
@@ -71,7 +71,7 @@ describe("blobs on a real server", () => {
     expect(run("kv", "get", "ANT_RUNS", "run_cli", "--raw").trim()).toBe('{"phase":"done"}');
   });
 
-  it("O1 a second put of the same bytes writes nothing", async () => {
+  it("a second put of the same bytes writes nothing", async () => {
     const bytes = Buffer.alloc(500_000, 5);
     await blobs.put("same", bytes);
     const before = (await bus.jsm.streams.info(stream)).state.last_seq;
@@ -79,7 +79,7 @@ describe("blobs on a real server", () => {
     expect((await bus.jsm.streams.info(stream)).state.last_seq).toBe(before);
   });
 
-  it("O4 the loser of a race leaves no chunks behind", async () => {
+  it("the loser of a race leaves no chunks behind", async () => {
     const bytes = Buffer.alloc(400_000, 6);
     await Promise.all(Array.from({ length: 6 }, () => blobs.put("race", bytes)));
     const { nuid } = await metaOf("race");
@@ -88,11 +88,11 @@ describe("blobs on a real server", () => {
     expect(mine).toEqual([[chunkSubject(bucket, nuid), 4]]);
     const metas = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.M.*` });
     const objects = Object.keys(metas.state.subjects ?? {}).length;
-    // Every chunk subject belongs to an object: no orphan.
+    // Every chunk subject belongs to an object, so there is no orphan.
     expect(Object.keys(info.state.subjects ?? {}).length).toBeLessThanOrEqual(objects);
   });
 
-  it("O2 O3 a chunk that is gone is ANT_BLOB_CORRUPT or ANT_BLOB_MISSING, at once and not a hang", async () => {
+  it("runtime/J9: a missing chunk is ANT_BLOB_CORRUPT or ANT_BLOB_MISSING at once, not a hang", async () => {
     await blobs.put("holed", Buffer.alloc(400_000, 7));
     const seqs = await chunkSeqs("holed");
     await bus.jsm.streams.deleteMessage(stream, seqs[1] ?? 0);
@@ -103,7 +103,7 @@ describe("blobs on a real server", () => {
     await expect(blobs.get("holed")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
   });
 
-  it("O2 bytes that were changed are ANT_BLOB_CORRUPT", async () => {
+  it("runtime/J9: changed bytes are ANT_BLOB_CORRUPT", async () => {
     await blobs.put("flipped", Buffer.alloc(300_000, 8));
     const { nuid } = await metaOf("flipped");
     const last = (await chunkSeqs("flipped")).at(-1) ?? 0;
@@ -112,7 +112,7 @@ describe("blobs on a real server", () => {
     await expect(blobs.get("flipped")).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
   });
 
-  it("O5 a link is refused", async () => {
+  it("refuses a link", async () => {
     await blobs.put("target", Buffer.from("secret"));
     const link = {
       name: "link",
@@ -135,7 +135,7 @@ describe("blobs on a real server", () => {
     expect((await blobs.get("again")).toString()).toBe("two");
   });
 
-  it("J5 a put survives kill -9 of the server and leaves one whole object", async () => {
+  it("a put survives kill -9 of the server and leaves one whole object", async () => {
     const bytes = Buffer.alloc(30 * 1024 * 1024, 11);
     const put = blobs.put("big", bytes);
     await eventually("chunks are arriving", () => bus.publisherStats().singles > 60);
@@ -151,7 +151,7 @@ describe("blobs on a real server", () => {
     });
   });
 
-  it("O3 a read that cannot be had in time is a coded error", async () => {
+  it("a read that exceeds its deadline is a coded error", async () => {
     await blobs.put("slow", Buffer.alloc(200_000, 1));
     server.pause();
     try {
@@ -165,7 +165,7 @@ describe("blobs on a real server", () => {
     expect((await blobs.get("slow")).length).toBe(200_000);
   });
 
-  it("O4 a thousand reads leave no consumer", async () => {
+  it("a thousand reads leave no consumer", async () => {
     const ref = await blobs.put("often", Buffer.alloc(1000, 2));
     for (let i = 0; i < 20; i += 1) await Promise.all(Array.from({ length: 50 }, () => blobs.get(ref)));
     expect(await server.leakedConsumers()).toEqual([]);

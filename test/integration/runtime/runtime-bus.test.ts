@@ -17,7 +17,7 @@ import type { NatsServer } from "../../support/nats.ts";
 import { eventually, startNats } from "../../support/nats.ts";
 
 describe("connecting", () => {
-  it("nobody there: ANT_NATS_UNREACHABLE with a remedy, soon", async () => {
+  it("without a server fails soon with ANT_NATS_UNREACHABLE and a remedy", async () => {
     const startedAt = performance.now();
     const attempt = connectBus({ servers: "nats://127.0.0.1:1", name: "test" });
     await expect(attempt).rejects.toMatchObject({
@@ -27,7 +27,7 @@ describe("connecting", () => {
     expect(performance.now() - startedAt).toBeLessThan(3000);
   });
 
-  it("B1 a server older than 2.15: ANT_NATS_TOO_OLD", async () => {
+  it("runtime/J7: to a server older than 2.15 fails with ANT_NATS_TOO_OLD", async () => {
     const info = {
       server_id: "OLD",
       version: "2.10.7",
@@ -51,14 +51,14 @@ describe("connecting", () => {
     await new Promise((resolve) => old.close(resolve));
   });
 
-  it("B1 a server that acknowledges before it fsyncs: refused, unless waived", async () => {
+  it("runtime/J7: to a server that acknowledges before it fsyncs is refused, unless waived", async () => {
     const lazy = await startNats({ sync: "lazy" });
     await expect(lazy.connect()).rejects.toMatchObject({ code: "ANT_NATS_UNSAFE_DURABILITY" });
     expect((await lazy.connect({ unsafeDurability: true })).durability).toBe("waived");
     await lazy.close();
   });
 
-  it("B1 a server that does not tell over NATS: asked over its monitoring endpoint, or refused", async () => {
+  it("asks the monitoring endpoint if the server does not answer over NATS, and otherwise refuses", async () => {
     const silent = await startNats({ tellsDurability: false });
     await expect(silent.connect()).rejects.toMatchObject({ code: "ANT_NATS_DURABILITY_UNKNOWN" });
     expect((await silent.connect({ monitorUrl: silent.monitorUrl })).durability).toBe("confirmed");
@@ -84,7 +84,7 @@ describe("on a bus", () => {
     await server.close();
   });
 
-  it("V1 provisions once, by many at the same time, and then finds nothing to do", async () => {
+  it("provisions once, even from many processes at the same time, and then finds nothing to do", async () => {
     const others = await Promise.all([server.connect(), server.connect()]);
     await Promise.all([bus, ...others].map((one) => provision(one)));
     const again = await provision(bus);
@@ -92,7 +92,7 @@ describe("on a bus", () => {
     expect(again.updated).toEqual([]);
   });
 
-  it("V2 mends a bound, but refuses to loosen a guarantee", async () => {
+  it("runtime/J7: updates a bound, but refuses to loosen a guarantee", async () => {
     await provision(bus);
     await bus.jsm.streams.update("ANT_LOG", { max_bytes: 1024 * 1024 });
     await expect(provision(bus)).resolves.toMatchObject({ updated: ["ANT_LOG"] });
@@ -102,7 +102,7 @@ describe("on a bus", () => {
     await provision(bus);
   });
 
-  it("B2 tells its listeners of every loss and return", async () => {
+  it("tells its listeners of every loss and return", async () => {
     const heard: boolean[] = [];
     const off = bus.onConnectivity((up) => heard.push(up));
     await server.kill();
@@ -113,7 +113,7 @@ describe("on a bus", () => {
     off();
   });
 
-  it("R1 an answer reaches the waiter it is owed to, and nobody once that one was forgotten", async () => {
+  it("delivers a reply to its own waiter, and to nobody once that one was forgotten", async () => {
     const inbox = new ReplyInbox(bus.nc);
     const heard: string[] = [];
     const tokens = ["a", "b", "c"].map((name) => inbox.expect(({ data }) => heard.push(name + data.length)));
@@ -124,7 +124,7 @@ describe("on a bus", () => {
     await eventually("the first answer", () => heard.length === 1);
     inbox.forget(tokens[1] ?? "");
     const next = inbox.expect(() => heard.push("next"));
-    answer(tokens[1], 2); // late: its waiter is gone, and another one has come since
+    answer(tokens[1], 2); // late: its waiter is forgotten, and another one was registered since
     answer(tokens[2], 3);
     await eventually("the last answer", () => heard.includes("c3"));
     expect(heard).toEqual(["b1", "c3"]);
@@ -132,7 +132,7 @@ describe("on a bus", () => {
     inbox.close();
   });
 
-  it("K3 documents are written, read and listed without a consumer", async () => {
+  it("documents are written, read and listed without a consumer", async () => {
     const asked: string[] = [];
     const spy = (await server.connect()).nc;
     const listening = spy.subscribe("$JS.API.CONSUMER.>", {
@@ -140,7 +140,7 @@ describe("on a bus", () => {
     });
     await spy.flush();
     await provision(bus);
-    await spy.flush(); // What provisioning asked was heard.
+    await spy.flush(); // The spy has heard the requests of provisioning.
     asked.length = 0;
     const kv = openKv(bus, "ANT_EVIDENCE");
     const revision = await kv.put("k3.one", { n: 1 });
@@ -150,13 +150,13 @@ describe("on a bus", () => {
     expect((await kv.keys("k3")).sort()).toEqual(["k3.one", "k3.two"]);
     await kv.delete("k3.two");
     const last = "$JS.API.CONSUMER.INFO.ANT_JOURNAL_0.associate";
-    await bus.jsm.consumers.info("ANT_JOURNAL_0", "associate"); // such an ask is heard
+    await bus.jsm.consumers.info("ANT_JOURNAL_0", "associate"); // the spy hears such a request
     await eventually("it was heard", () => asked.includes(last));
     expect(asked).toEqual([last]);
     listening.unsubscribe();
   });
 
-  it("Q1 an rpc answers, or answers with a code", async () => {
+  it("an rpc answers with a result or a code", async () => {
     const stop = serveRpc(bus, "antiphon.v1.rpc.test.double", "test", async ({ n }: { n: number }) => {
       if (n < 0) throw new AntiphonError("ANT_USAGE", "not negative");
       if (n === 0) throw new TypeError("bug");
@@ -171,7 +171,7 @@ describe("on a bus", () => {
     await stop();
   });
 
-  it("an rpc nobody serves: ANT_RPC_TIMEOUT at its deadline; one that starts meanwhile is found", async () => {
+  it("an rpc without a server is ANT_RPC_TIMEOUT at its deadline; one that starts meanwhile is found", async () => {
     const nobody = callRpc(bus, "antiphon.v1.rpc.test.nobody", {}, { timeoutMs: 300 });
     await expect(nobody).rejects.toMatchObject({ code: "ANT_RPC_TIMEOUT" });
     const soon = callRpc<{ here: boolean }>(bus, "antiphon.v1.rpc.test.soon", {}, { timeoutMs: 5000 });
@@ -180,7 +180,7 @@ describe("on a bus", () => {
     await stop();
   });
 
-  it("Q2 a bus that drains finishes the requests it has and takes no new ones", async () => {
+  it("finishes the requests it has and takes no new ones while it drains", async () => {
     const serving = await server.connect();
     let release: () => void = () => undefined;
     serveRpc(serving, "antiphon.v1.rpc.test.slow", "test", async () => {
@@ -201,7 +201,7 @@ describe("on a bus", () => {
     await expect(late).rejects.toMatchObject({ code: "ANT_RPC_TIMEOUT" });
   });
 
-  it("streams answers, and carries hints that nobody has to hear", async () => {
+  it("streams answers, and carries hints that may have no listener", async () => {
     const stop = serveRpcStream(
       bus,
       "antiphon.v1.rpc.test.count",

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await server.close(); // fails when a consumer was left behind
+  await server.close(); // fails if a consumer was left behind
 });
 
 conformance("nats-server", { journal: () => journal, kv: () => kv, blobs: () => blobs });

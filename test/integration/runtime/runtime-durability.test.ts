@@ -1,4 +1,4 @@
-/** Is the server safe, and is that known? A server that answers late is not one that answers "no". */
+/** Tests how a process learns whether its server is safe. A late answer is not an answer "no". */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect, type NatsConnection } from "nats";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Answers the question in the server's place, from the `first` time on that it is asked. */
+/** Answers in the server's place, beginning with the question number `first`. */
 async function answering<T>(first: number, syncAlways: boolean, work: () => Promise<T>): Promise<T> {
   let asked = 0;
   const { server_id } = nc.info!;
@@ -37,7 +37,7 @@ async function answering<T>(first: number, syncAlways: boolean, work: () => Prom
   }
 }
 
-/** A monitoring endpoint that leaves all requests before the `first` one hanging, then says what the real one says. */
+/** A monitoring endpoint that leaves the requests before number `first` hanging, then passes on the real answer. */
 async function slowMonitor<T>(first: number, work: (url: string) => Promise<T>): Promise<T> {
   let asked = 0;
   const real = async (path: string, response: ServerResponse): Promise<void> => {
@@ -68,7 +68,7 @@ describe("a server that is slow to say whether it is safe", () => {
     expect(await asked).toBe("confirmed");
   });
 
-  it("and never answers: a code of its own that may be tried again, after a bounded time", async () => {
+  it("ends with a retryable code of its own after a bounded time if it never answers", async () => {
     const refused = answering(Infinity, true, () =>
       requireDurability(nc, { firstAnswerMs: 100, withinMs: 500 }),
     );
@@ -79,8 +79,8 @@ describe("a server that is slow to say whether it is safe", () => {
   });
 });
 
-describe("an answer is taken as it is", () => {
-  it("one that says it is unsafe ends the start at once, for good", async () => {
+describe("an answer about safety", () => {
+  it("ends the start at once with a terminal error if it says unsafe", async () => {
     const refused = answering(1, false, () => requireDurability(nc, soon));
     await expect(refused).rejects.toMatchObject({
       code: "ANT_NATS_UNSAFE_DURABILITY",
@@ -88,7 +88,7 @@ describe("an answer is taken as it is", () => {
     });
   });
 
-  it("an account that may not ask, without a monitoring endpoint, is told so at once", async () => {
+  it("is refused at once to an account that may not ask and has no monitoring endpoint", async () => {
     const began = performance.now();
     await expect(requireDurability(nc, {})).rejects.toMatchObject({ code: "ANT_NATS_DURABILITY_UNKNOWN" });
     expect(performance.now() - began).toBeLessThan(1_500);

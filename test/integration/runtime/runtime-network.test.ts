@@ -14,7 +14,7 @@ import { claimRecord, dispatchRecord } from "../../../contracts/src/testing/reco
 import type { NatsServer } from "../../support/nats.ts";
 import { eventually, startNats } from "../../support/nats.ts";
 
-/** A line between client and server that can be cut, or go deaf in one direction, at any byte. */
+/** A connection between client and server that can be cut, or go deaf in one direction, at any byte. */
 class Line {
   private readonly server: Server;
   private readonly pairs = new Set<{ client: Socket; upstream: Socket }>();
@@ -53,12 +53,12 @@ class Line {
     });
   }
 
-  /** The server hears us, we do not hear the server: every acknowledgement is lost. */
+  /** The server hears us, but we do not hear the server: every acknowledgement is lost. */
   loseAnswers(): void {
     this.deaf = true;
   }
 
-  /** Cuts every connection; the next ones work in both directions. */
+  /** Cuts every connection; new ones work in both directions. */
   cut(): void {
     this.cuts += 1;
     for (const { client, upstream } of [...this.pairs]) {
@@ -94,7 +94,7 @@ afterEach(async () => {
 });
 
 describe("over a line that breaks", () => {
-  it("J5 acknowledgements are lost, then the line is cut: what was stored is recognised as our own", async () => {
+  it("recognises its own stored records after lost acknowledgements and a cut", async () => {
     const journal = openJournal(bus);
     await journal.append(dispatchRecord("run_deaf", "T-warm", 1));
     line.loseAnswers();
@@ -110,7 +110,7 @@ describe("over a line that breaks", () => {
     expect(await stored()).toBe(201);
   });
 
-  it("J5 J3 the line is cut again and again while writers race: one winner each, nothing lost, nothing doubled", async () => {
+  it("runtime/J2: racing writers on a line cut again and again: one winner each, nothing lost or doubled", async () => {
     const [here, there] = [openJournal(bus), openJournal(direct)];
     const total = 1500;
     let done = false;
@@ -125,7 +125,7 @@ describe("over a line that breaks", () => {
       }
     })();
     const race = async (i: number) => {
-      // The other side takes part in every fifth register only, so that both kinds of outcome are common.
+      // The other side writes only every fifth register, so that both outcomes are common.
       const mine = here.append(claimRecord("run_race", `T-${i}`, 1, "as_here"));
       const theirs = i % 5 === 0 ? there.append(claimRecord("run_race", `T-${i}`, 1, "as_there")) : null;
       return { i, mine: await mine, theirs: theirs === null ? null : await theirs };
@@ -150,7 +150,7 @@ describe("over a line that breaks", () => {
     }
   });
 
-  it("W2 a consumer whose line is cut handles every record; nothing waits for an ack wait", async () => {
+  it("a consumer handles every record, and none waits for an ack wait", async () => {
     const seen = new Set<string>();
     const stop = new AbortController();
     const log = createLogger("test", { level: "silent" });
@@ -168,7 +168,7 @@ describe("over a line that breaks", () => {
         await eventually("caught up", () => seen.size === i + 1, 5000);
         const before = back;
         line.cut();
-        // What the server hands to a line that it does not know to be dead yet is lost until the ack wait ends.
+        // Deliveries to a connection that the server does not know to be dead yet are lost until the ack wait ends.
         await eventually("the line is back", () => back > before, 5000);
       }
     }
@@ -177,7 +177,7 @@ describe("over a line that breaks", () => {
     stop.abort();
   });
 
-  it("O1 K2 objects and documents survive cuts in the middle of their writes", async () => {
+  it("objects and documents survive cuts in the middle of their writes", async () => {
     const blobs = openBlobs(bus, "ANT_EVIDENCE_FILES");
     const kv = openKv(bus, "ANT_RUNS");
     const bytes = Buffer.alloc(6 * 1024 * 1024, 3);

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe("the publisher against a real server", () => {
-  it("J5 kill -9 of the server in the middle of a burst: every append ends known, each record is stored once", async () => {
+  it("runtime/J2: kill -9 of the server in a burst: the fate of every append is known, each record stored once", async () => {
     const total = 3000;
     let settled = 0;
     const appends = Array.from({ length: total }, async (_, i) => {
@@ -37,7 +37,7 @@ describe("the publisher against a real server", () => {
     const results = await Promise.all(appends);
     expect(results.filter((result) => result.kind === "conflict")).toEqual([]);
 
-    // The history must agree with the log: same sequence numbers, nothing twice, nothing missing.
+    // The history must agree with the log: same sequences, no duplicate, no gap.
     const records = (
       await Promise.all(Array.from({ length: 10 }, (_, i) => journal.read(`run_burst${i}`)))
     ).flat();
@@ -50,7 +50,7 @@ describe("the publisher against a real server", () => {
     }
   });
 
-  it("J5 an append during an outage waits, and is stored when the server is back", async () => {
+  it("an append during an outage waits, and is stored when the server is back", async () => {
     await server.kill();
     await eventually("the bus noticed", () => !bus.connected);
     const append = journal.append(intentRecord("run_outage"));
@@ -59,7 +59,7 @@ describe("the publisher against a real server", () => {
     expect(await journal.read("run_outage")).toHaveLength(1);
   });
 
-  it("J5 an append that is given up throws; it never claims what it does not know", async () => {
+  it("an aborted append throws, and never claims an unknown result", async () => {
     await server.kill();
     await eventually("the bus noticed", () => !bus.connected);
     const append = journal.append(intentRecord("run_gone"), { signal: AbortSignal.timeout(200) });
@@ -67,7 +67,7 @@ describe("the publisher against a real server", () => {
     await server.restart();
   });
 
-  it("J5 a server that stops answering for longer than the ack timeout: retried, stored once", async () => {
+  it("an append to a server that is silent beyond the ack timeout is retried and stored once", async () => {
     const impatient = await server.connect({ publisher: { ackTimeoutMs: 300 } });
     const slow = openJournal(impatient);
     await slow.append(intentRecord("run_warm"));
@@ -82,7 +82,7 @@ describe("the publisher against a real server", () => {
     expect(await slow.read("run_slow")).toHaveLength(40);
   });
 
-  it("J3 one stale record in a batch does not fail its neighbours: the batch falls back to singles", async () => {
+  it("runtime/J6: one stale record in a batch does not fail its neighbours, which are sent singly", async () => {
     await journal.append(claimRecord("run_mixed", "T-7", 1, "as_first"));
     const results = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
@@ -95,7 +95,7 @@ describe("the publisher against a real server", () => {
     expect(await journal.read("run_mixed")).toHaveLength(60);
   });
 
-  it("G2 a burst is committed in batches, and each record learns its own sequence", async () => {
+  it("commits a burst in batches, and each record learns its own sequence", async () => {
     const results = await Promise.all(
       Array.from({ length: 1500 }, (_, i) => journal.append(dispatchRecord("run_batch", `T-${i}`, 1))),
     );
@@ -110,7 +110,7 @@ describe("the publisher against a real server", () => {
     }
   });
 
-  it("D3 a run with more records than one direct get resolves is read whole, in order", async () => {
+  it("runtime/J8: reads a run with more records than one direct get resolves whole and in order", async () => {
     await Promise.all(
       Array.from({ length: 1300 }, (_, i) => journal.append(dispatchRecord("run_long", `T-${i}`, 1))),
     );
@@ -119,7 +119,7 @@ describe("the publisher against a real server", () => {
     expect(records.every((record, i) => i === 0 || record.seq > (records[i - 1]?.seq ?? 0))).toBe(true);
   });
 
-  it("P3 the bound on pending messages holds; callers wait their turn and all get through", async () => {
+  it("the bound on pending messages holds; callers wait their turn and all get through", async () => {
     const tight = await server.connect({ publisher: { maxPending: 50 } });
     const bounded = openJournal(tight);
     let peak = 0;
@@ -138,7 +138,7 @@ describe("the publisher against a real server", () => {
     expect(tight.publisherStats()).toMatchObject({ pending: 0, pendingBytes: 0 });
   });
 
-  it("P1 B3 closing the bus settles what is pending, reads too, and does not wait for a server that is gone", async () => {
+  it("closing the bus settles pending writes and reads without waiting for a server that is gone", async () => {
     await server.kill();
     await eventually("the bus noticed", () => !bus.connected);
     const appends = Array.from({ length: 20 }, (_, i) =>
@@ -152,12 +152,12 @@ describe("the publisher against a real server", () => {
     expect(settled.every((one) => one.status === "rejected")).toBe(true);
   });
 
-  it("refuses a record larger than a message may be with a code, at once", async () => {
+  it("refuses a record larger than a message at once with a code", async () => {
     const append = journal.append(dispatchRecord("run_large", "T-1", 1, 300_000));
     await expect(append).rejects.toMatchObject({ code: "ANT_NATS_REJECTED" });
   });
 
-  it("F2 a tail lives through a server restart and misses nothing", async () => {
+  it("a tail survives a server restart and misses nothing", async () => {
     const stop = new AbortController();
     const seen: number[] = [];
     const tailing = (async () => {
@@ -176,7 +176,7 @@ describe("the publisher against a real server", () => {
 });
 
 describe("a full stream", () => {
-  it("J5 refuses with a code instead of dropping: 503, never 202-then-drop", async () => {
+  it("refuses with a code instead of dropping: 503, never 202 and a lost record", async () => {
     await bus.jsm.streams.update("ANT_JOURNAL_0", { max_bytes: 20_000 });
     const appends = Array.from({ length: 60 }, (_, i) =>
       journal.append(dispatchRecord("run_full", `T-${i}`, 1, 1000)),

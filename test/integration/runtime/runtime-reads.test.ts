@@ -1,4 +1,4 @@
-/** Reads of stored messages (direct-reader.ts) and the leader's word about them (stream-leader.ts), on a real server. */
+/** Tests reads of stored messages (direct-reader.ts) and of the leader's state (stream-leader.ts) on a real server. */
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Bus, Journal } from "../../../runtime/src/index.ts";
@@ -25,14 +25,14 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe("reading stored messages", () => {
-  /** Each way to read, with a deadline on the whole call. */
+  /** Each kind of read, with a deadline on the whole call. */
   const reads = (deadlineMs: number): readonly Promise<unknown>[] => [
     bus.reader.last(STREAM, "antiphon.v1.run.0.intent.run_read.-.0", deadlineMs),
     bus.reader.multiLast(STREAM, OF_RUN, 0, deadlineMs),
     bus.reader.next(STREAM, { filter: OF_RUN[0] ?? "", seq: 1, batch: 8 }, deadlineMs),
   ];
 
-  it("D1 every read ends with a code, within its deadline, where a server stands still", async () => {
+  it("runtime/J8: every read from a suspended server ends with a code within its deadline", async () => {
     server.pause();
     try {
       for (const deadlineMs of [300, 1_500]) {
@@ -50,10 +50,10 @@ describe("reading stored messages", () => {
     for (const found of await Promise.all(reads(10_000))) expect(found).not.toBeNull();
   });
 
-  it("D1 a silence is not waited out to the call's own deadline: it is asked again, and the read ends well", async () => {
+  it("repeats a request after a short silence, so the read succeeds before its deadline", async () => {
     server.pause();
     const reading = Promise.all(reads(15_000));
-    const timer = setTimeout(() => server.resume(), 1_000); // the fault itself: a second of silence
+    const timer = setTimeout(() => server.resume(), 1_000); // the fault under test: a second of silence
     const startedAt = performance.now();
     const [last, all, next] = (await reading) as [{ seq: number }, unknown[], { messages: unknown[] }];
     clearTimeout(timer);
@@ -61,7 +61,7 @@ describe("reading stored messages", () => {
     expect([last.seq, all.length, next.messages.length]).toEqual([1, 1, 1]);
   });
 
-  it("D1 every read ends where the server is gone, and with the bus", async () => {
+  it("every read ends when the server is gone, and when the bus closes", async () => {
     await server.kill();
     await eventually("the bus has noticed", () => !bus.connected);
     for (const end of await Promise.allSettled(reads(200)))
@@ -72,8 +72,8 @@ describe("reading stored messages", () => {
     await server.restart();
   });
 
-  it("D2 a thousand reads, also of nothing and of those that failed, leave nothing on the server", async () => {
-    await Promise.all(reads(5_000)); // the reply inbox is there from the first on
+  it("a thousand reads, including empty and failed ones, leave nothing on the server", async () => {
+    await Promise.all(reads(5_000)); // the reply inbox exists from the start
     const before = await server.subscriptions();
     server.pause();
     await Promise.allSettled(reads(150));
@@ -100,7 +100,7 @@ async function durablesOf(on: Bus): Promise<string[]> {
 }
 
 describe("the leader's last sequence", () => {
-  it("G6 is never from before the question, and those who wait together share one answer", async () => {
+  it("is never older than the question, and waiting callers share one answer", async () => {
     let asked = 0;
     const counting = {
       streams: {
@@ -113,7 +113,7 @@ describe("the leader's last sequence", () => {
     const leader = new StreamLeader(counting);
     let questions = 0;
     const stale: [number, number][] = [];
-    /** Writes, then asks many at once what there is; whoever asks knows of what it wrote itself. */
+    /** Writes, then asks many times at once; every answer must include the caller's own write. */
     const writer = async (name: string): Promise<void> => {
       for (let n = 1; n <= 40; n += 1) {
         const result = await journal.append(claimRecord("run_read", `${name}-${n}`, 1, "as_one"));
@@ -130,7 +130,7 @@ describe("the leader's last sequence", () => {
     expect(asked).toBeLessThan(questions / 2);
   });
 
-  it("G6 a question that fails is not the answer of the next", async () => {
+  it("a failed question does not answer the next one", async () => {
     const leader = new StreamLeader(bus.jsm);
     await expect(leader.lastSeq("ANT_NOT_THERE")).rejects.toThrow();
     const [first, second] = await Promise.allSettled([

@@ -95,7 +95,7 @@ describe("the sandbox client", () => {
     await stop();
   });
 
-  it("waits for a runner that is starting; none at all is ANT_SANDBOX_RUNNER_LOST", async () => {
+  it("waits for a runner that is starting; without one it is ANT_SANDBOX_RUNNER_LOST", async () => {
     const client = sandboxClient(bus, { requester: "as_test" });
     const { signal } = new AbortController();
     const early = client.run(request(), { signal });
@@ -110,7 +110,7 @@ describe("the sandbox client", () => {
     });
   });
 
-  it("E1 E2 says alive while the job runs, and a runner that falls silent is lost", async () => {
+  it("sends `alive` while the job runs, and gives a silent runner up as lost", async () => {
     const signals: SandboxSignal["kind"][] = [];
     const heard = listen<SandboxSignal>(runner, "antiphon.v1.rpc.sandbox.job.*", (value) =>
       signals.push(value.kind),
@@ -129,7 +129,7 @@ describe("the sandbox client", () => {
     await stop();
   });
 
-  it("E3 an aborted signal cancels the job on the runner", async () => {
+  it("cancels the job on the runner when its signal aborts", async () => {
     const running = new Map<string, (event: SandboxEvent) => void>();
     const heard = listen<SandboxSignal>(runner, "antiphon.v1.rpc.sandbox.job.*", (value, subject) => {
       const emit = running.get(subject.split(".").at(-1) ?? "");

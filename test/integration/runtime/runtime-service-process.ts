@@ -1,4 +1,4 @@
-/** A service in a process of its own, for runtime-service.test.ts: handles dispatches, slowly. */
+/** A service in a separate process for runtime-service.test.ts; it handles dispatches slowly. */
 import { AntiphonError } from "../../../contracts/src/index.ts";
 import { consume, openJournal, runService } from "../../../runtime/src/index.ts";
 import { claimRecord } from "../../../contracts/src/testing/records.ts";

@@ -56,7 +56,7 @@ const lastLine = (text: string): Record<string, unknown> =>
   JSON.parse(text.trim().split("\n").at(-1) ?? "{}") as Record<string, unknown>;
 
 describe("a service process", () => {
-  it("S1 gets ready, answers $SRV requests, and drains on SIGTERM: held work is finished, none redelivered", async () => {
+  it("runtime/J13: gets ready, answers $SRV requests, and on SIGTERM finishes held work without redelivery", async () => {
     const service = sleeper(700);
     await eventually("ready", () => service.said().includes('"ready":true'));
     const answer = await bus.nc.request("$SRV.PING.sleeper", "", { timeout: 2000 });
@@ -77,7 +77,7 @@ describe("a service process", () => {
     expect(info).toMatchObject({ num_ack_pending: 0, num_redelivered: 0 });
   });
 
-  it("S1 a drain is bounded: what is not finished in time is handed back, not lost", async () => {
+  it("limits its drain: unfinished work is handed back, not lost", async () => {
     const service = sleeper(60_000, "", { ANTIPHON_DRAIN_MS: "300" });
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_bound", "T-1", 1));
@@ -87,15 +87,15 @@ describe("a service process", () => {
     service.child.kill("SIGTERM");
     expect(await service.exit).toBe(0);
     await eventually(
-      "somebody else finishes it",
+      "another process finishes it",
       async () => (await journal.find("claim", "run_bound", "T-1-finished", 1)) !== null,
-      5000, // less than the ack wait: it was handed back, it did not time out
+      5000, // less than the ack wait: it was handed back and did not time out
     );
     next.child.kill("SIGTERM");
     await next.exit;
   });
 
-  it("S7 a part that fails to drain ends itself only: held work is finished, and the failure is the end", async () => {
+  it("if one part fails to drain, finishes the work of the others and ends with that failure", async () => {
     const service = sleeper(700, "drain");
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_stuck", "T-1", 1));
@@ -109,7 +109,7 @@ describe("a service process", () => {
     expect(told.at(-1)).toMatchObject({ ...stuck, level: "fatal", remedy: expect.any(String) as string });
   });
 
-  it("S7 the hard stop comes also where a part failed to drain: what is not finished is handed back", async () => {
+  it("if one part fails to drain, still comes to the hard stop and hands unfinished work back", async () => {
     const service = sleeper(60_000, "drain", { ANTIPHON_DRAIN_MS: "300" });
     await eventually("ready", () => service.said().includes('"ready":true'));
     await journal.append(dispatchRecord("run_hard", "T-1", 1));
@@ -119,7 +119,7 @@ describe("a service process", () => {
     await eventually("the next one is ready", () => next.said().includes('"ready":true'));
     service.child.kill("SIGTERM");
     expect(await service.exit).toBe(4);
-    await eventually("somebody else finishes it", () => isThere("T-1-finished"), 5000); // no ack wait ran out
+    await eventually("another process finishes it", () => isThere("T-1-finished"), 5000); // no ack wait ran out
     next.child.kill("SIGTERM");
     await next.exit;
   });
@@ -135,7 +135,7 @@ describe("a service process", () => {
     expect(await service.exit).toBe(130);
   });
 
-  it("S2 goes on through kill -9 of the server", async () => {
+  it("runtime/J13: survives kill -9 of the server", async () => {
     const service = sleeper(0);
     await eventually("ready", () => service.said().includes('"ready":true'));
     await server.kill();
@@ -149,7 +149,7 @@ describe("a service process", () => {
     expect(await service.exit).toBe(0);
   });
 
-  it("S3 no server: one coded line with a remedy, exit code 4", async () => {
+  it("runtime/J13: without a server writes one coded line with a remedy and exits with code 4", async () => {
     const service = sleeper(0, "", { ANTIPHON_NATS_URL: "nats://127.0.0.1:1" });
     expect(await service.exit).toBe(4);
     expect(lastLine(service.said())).toMatchObject({
@@ -159,7 +159,7 @@ describe("a service process", () => {
     });
   });
 
-  it("S3 a bad setting: its name, exit code 2", async () => {
+  it("names a bad setting and exits with code 2", async () => {
     const service = sleeper(0, "", { ANTIPHON_LOG_LEVEL: "loud" });
     expect(await service.exit).toBe(2);
     expect(lastLine(service.said())).toMatchObject({
@@ -168,7 +168,7 @@ describe("a service process", () => {
     });
   });
 
-  it("S3 a start that throws, and a promise nobody catches: one coded line, exit code 1", async () => {
+  it("writes one coded line and exits with code 1 if its start throws or a rejection is not caught", async () => {
     const early = sleeper(0, "start");
     expect(await early.exit).toBe(1);
     expect(lastLine(early.said())).toMatchObject({ code: "ANT_INTERNAL", message: "cannot start" });

@@ -2,7 +2,7 @@ import { createInbox, type Msg } from "@nats-io/nats-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Bus, Consumption, Delivery, Journal, Outcome } from "../../../runtime/src/index.ts";
 import { consume, createLogger, openJournal, provision } from "../../../runtime/src/index.ts";
-import { Gate, PullLoop } from "../../../runtime/src/work/pull-loop.ts";
+import { Semaphore, PullLoop } from "../../../runtime/src/work/pull-loop.ts";
 import { dispatchRecord, intentRecord, resultRecord } from "../../../contracts/src/testing/records.ts";
 import { decode } from "../../../contracts/src/index.ts";
 import type { DeadLetter } from "../../../contracts/src/index.ts";
@@ -53,7 +53,7 @@ const deadLetters = async () =>
   Object.keys((await bus.jsm.streams.info("ANT_DLQ", { subjects_filter: ">" })).state.subjects ?? {});
 
 describe("consuming the journal", () => {
-  it("delivers what the consumer filters, once, and leaves nothing unacknowledged", async () => {
+  it("delivers the records of its filter once, and leaves nothing unacknowledged", async () => {
     const seen: string[] = [];
     work(
       async ({ record }) => {
@@ -75,7 +75,7 @@ describe("consuming the journal", () => {
     expect(seen).toHaveLength(50);
   });
 
-  it("W1 holds no more deliveries than it has slots; a second worker gets the rest at once", async () => {
+  it("holds no more deliveries than it has slots; a second worker gets the rest at once", async () => {
     const holding: string[] = [];
     const release: (() => void)[] = [];
     const slow = (who: string) => async () => {
@@ -98,7 +98,7 @@ describe("consuming the journal", () => {
     for (const done of release.splice(0)) done();
   });
 
-  it("W5 a Director's deliveries keep to one reader, spill to the next when its slots are taken, and move when it dies", async () => {
+  it("prefers one reader for a Director's deliveries; overflow goes to the next, and all go there when it dies", async () => {
     const seen: string[] = [];
     const release: (() => void)[] = [];
     const readers = new Map<string, Bus>();
@@ -121,7 +121,7 @@ describe("consuming the journal", () => {
       await eventually(`${n} is seen`, () => seen.length === n);
       return seen.at(-1);
     };
-    // Turns are drawn from ten: readers are added until two of them differ.
+    // Priorities are drawn from ten, so readers are added until two of them differ.
     for (const who of ["a", "b", "c", "d", "e"]) await read(who);
     await eventually("all are asking", async () => {
       const info = await bus.jsm.consumers.info("ANT_JOURNAL_0", "director");
@@ -129,7 +129,7 @@ describe("consuming the journal", () => {
     });
     const first = await next(1);
     let n = 1;
-    for (; n < 15;) await next(++n); // Nobody lets go: each reader gets three, one after the other.
+    for (; n < 15;) await next(++n); // No handler ends, so each reader gets three, one after the other.
     expect([...new Set(seen)].sort()).toEqual(["a", "b", "c", "d", "e"]);
     for (const who of readers.keys()) expect(seen.filter((one) => one === who)).toHaveLength(3);
     for (const done of release.splice(0)) done();
@@ -138,7 +138,7 @@ describe("consuming the journal", () => {
     for (const done of release.splice(0)) done();
   });
 
-  it("C1 a handler that outlasts the ack wait keeps its delivery", async () => {
+  it("keeps the delivery of a handler that takes longer than the ack wait", async () => {
     await shortenAckWait(2_000);
     const seen: number[] = [];
     const worker = work(
@@ -155,7 +155,7 @@ describe("consuming the journal", () => {
     expect(seen).toEqual([1]);
   });
 
-  it("C1 the control: without working() the server gives the same delivery to somebody else", async () => {
+  it("control: without working() the server redelivers to another worker", async () => {
     await shortenAckWait(600);
     const seen: number[] = [];
     work(
@@ -171,7 +171,7 @@ describe("consuming the journal", () => {
     expect(seen.slice(0, 2)).toEqual([1, 2]);
   });
 
-  it("a retry comes back after its delay, with the delivery counted", async () => {
+  it("delivers a retry after its delay, with a higher delivery count", async () => {
     const seen: { deliveries: number; at: number }[] = [];
     work(async ({ deliveries }) => {
       seen.push({ deliveries, at: performance.now() });
@@ -183,7 +183,7 @@ describe("consuming the journal", () => {
     expect((seen[1]?.at ?? 0) - (seen[0]?.at ?? 0)).toBeGreaterThanOrEqual(195);
   });
 
-  it("C2 a terminal outcome is stored as a dead letter, then ended", async () => {
+  it("runtime/J5: a terminal outcome is stored as a dead letter, then terminated", async () => {
     work(async () => ({ kind: "terminal", code: "ANT_TASK_POISON", detail: "it cannot be done" }));
     const stored = await journal.append(dispatchRecord("run_dead", "T-1", 3));
     await eventually("the dead letter is there", async () => (await deadLetters()).length === 1);
@@ -196,7 +196,7 @@ describe("consuming the journal", () => {
     expect(stored.kind === "appended" && letter.origin.seq === stored.record.seq).toBe(true);
   });
 
-  it("J7 a record whose handler keeps throwing ends as a dead letter; its neighbours are handled", async () => {
+  it("runtime/J5: a record whose handler keeps throwing becomes a dead letter; its neighbours are handled", async () => {
     const handled: string[] = [];
     work(
       async ({ record }) => {
@@ -212,7 +212,7 @@ describe("consuming the journal", () => {
     await eventually("the poison is buried", async () => (await deadLetters()).length === 1);
   });
 
-  it("J7 a record that keeps ending whoever has it is buried unread; one that is handed back as often is not", async () => {
+  it("runtime/J5: a record that keeps crashing workers is buried unread; one handed back as often is not", async () => {
     const handled: number[] = [];
     const killer = { killerAfter: 2 };
     const patient = work(async ({ deliveries }) => {
@@ -224,7 +224,7 @@ describe("consuming the journal", () => {
     await journal.append(dispatchRecord("run_patient", "T-1", 1));
     await eventually("it is done at last", () => handled.length === 5);
     await patient.drain();
-    // Three who had it, and never said a word again.
+    // Three workers that took it and never answered.
     await journal.append(dispatchRecord("run_killer", "T-1", 1));
     await shortenAckWait(300);
     const taken: Msg[] = [];
@@ -247,7 +247,7 @@ describe("consuming the journal", () => {
     expect(await deadLetters()).toEqual(["antiphon.v1.dlq.associate.dispatch.run_killer.t-1.1"]);
   });
 
-  it("J9 a record whose bytes were changed is not handled but buried", async () => {
+  it("buries a record whose bytes were changed instead of handling it", async () => {
     const handled: number[] = [];
     work(async ({ record }) => {
       handled.push(record.seq);
@@ -258,14 +258,14 @@ describe("consuming the journal", () => {
     expect(handled).toEqual([]);
   });
 
-  it("W3 what comes where no slot is free is handed back at once: somebody else has it long before the ack wait", async () => {
-    // Two loops that share one slot: both may ask while it is free, and both are given something.
-    const gate = new Gate(1);
+  it("hands a delivery back at once if no slot is free, so another worker gets it before the ack wait", async () => {
+    // Two loops share one slot: both may ask while it is free, and both get a message.
+    const semaphore = new Semaphore(1);
     const held: Msg[] = [];
     let release = (): void => undefined;
     const until = new Promise<void>((resolve) => (release = resolve));
-    const loopOf = (slots: number, shared: Gate, take: (message: Msg) => Promise<void>): PullLoop => {
-      const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots, gate: shared, log };
+    const loopOf = (slots: number, shared: Semaphore, take: (message: Msg) => Promise<void>): PullLoop => {
+      const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots, semaphore: shared, log };
       return new PullLoop(bus, { ...options, onMessage: take }, createInbox());
     };
     const hold = async (message: Msg): Promise<void> => {
@@ -273,21 +273,21 @@ describe("consuming the journal", () => {
       await until;
       message.respond("+ACK");
     };
-    const sharing = [loopOf(1, gate, hold), loopOf(1, gate, hold)];
+    const sharing = [loopOf(1, semaphore, hold), loopOf(1, semaphore, hold)];
     await eventually("both ask", async () => (await consumerInfo()).num_waiting === 2);
     await journal.append(dispatchRecord("run_slot", "T-1", 1));
     await journal.append(dispatchRecord("run_slot", "T-2", 1));
     await eventually("one of them works", () => held.length === 1);
     const taken: string[] = [];
     const startedAt = performance.now();
-    const other = loopOf(1, new Gate(1), (message) => {
+    const other = loopOf(1, new Semaphore(1), (message) => {
       taken.push(message.subject);
       message.respond("+ACK");
       return Promise.resolve();
     });
     await eventually("somebody else has it", () => taken.length === 1, 5_000);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    expect(gate.free).toBe(0); // what it held meanwhile, it holds
+    expect(semaphore.free).toBe(0); // it still holds its delivery
     expect([held[0]?.subject, ...taken].toSorted()).toEqual(
       ["1", "2"].map((n) => `antiphon.v1.run.0.dispatch.run_slot.t-${n}.1`),
     );
@@ -297,7 +297,7 @@ describe("consuming the journal", () => {
     for (const loop of [...sharing, other]) loop.close();
   });
 
-  it("W4 a worker that stops in the middle of a burst makes nobody do anything again", async () => {
+  it("a worker that stops in the middle of a burst causes no redelivery", async () => {
     const rounds = 12;
     const perRound = 60;
     const deliveries: string[] = [];
@@ -314,18 +314,18 @@ describe("consuming the journal", () => {
         journal.append(dispatchRecord(`run_leave${round}`, `T-${round}-${i}`, 1)),
       );
       await eventually("it works", () => seen.size > before + 2 * round, 10_000);
-      await leaving.drain(); // deliveries are on their way to it
+      await leaving.drain(); // deliveries to it are under way
       const follower = work(handle, { slots: 16 });
       await Promise.all(appended);
       await eventually("the rest is done", () => seen.size === before + perRound, 10_000);
       await follower.drain();
     }
-    // Not by the server's count: it counts what it took back itself when it found the reader gone, and sends that on at once.
+    // Not by the delivery count: the server also counts what it took back itself from a reader that was gone.
     expect(deliveries).toHaveLength(rounds * perRound);
     await eventually("all is acknowledged", async () => (await consumerInfo()).num_ack_pending === 0);
   });
 
-  it("drain: handlers finish, nothing new is taken, nothing is redelivered", async () => {
+  it("drains: handlers finish, nothing new is taken, nothing is redelivered", async () => {
     const finished: string[] = [];
     let release: () => void = () => undefined;
     const worker = work(async ({ record }) => {
@@ -349,7 +349,7 @@ describe("consuming the journal", () => {
     expect(seen[0]).toMatchObject({ deliveries: 1, record: { taskId: "T-2" } });
   });
 
-  it("a drain that takes too long aborts the handler and hands its delivery back at once", async () => {
+  it("aborts the handler when the drain takes too long, and hands its delivery back at once", async () => {
     const worker = work(async ({ signal }) => {
       await new Promise<void>((_, reject) =>
         signal.addEventListener("abort", () => reject(new Error("stopping")), { once: true }),
@@ -368,7 +368,7 @@ describe("consuming the journal", () => {
     expect(seen).toEqual([2]);
   });
 
-  it("W2 goes on after kill -9 of the server and a restart on the same store", async () => {
+  it("continues after kill -9 of the server and a restart on the same store", async () => {
     const seen = new Set<string>();
     work(
       async ({ record }) => {
@@ -390,7 +390,7 @@ describe("consuming the journal", () => {
     }
   });
 
-  it("W2 goes on after the server stood still for longer than a heartbeat", async () => {
+  it("continues after the server was suspended for longer than a heartbeat", async () => {
     const seen: string[] = [];
     work(async ({ record }) => {
       seen.push(record.taskId ?? "");
@@ -399,13 +399,13 @@ describe("consuming the journal", () => {
     await journal.append(dispatchRecord("run_still", "T-1", 1));
     await eventually("one", () => seen.length === 1);
     server.pause();
-    await new Promise((resolve) => setTimeout(resolve, 7500)); // the fault itself: longer than two heartbeats
+    await new Promise((resolve) => setTimeout(resolve, 7500)); // the fault under test: longer than two heartbeats
     server.resume();
     await journal.append(dispatchRecord("run_still", "T-2", 1));
     await eventually("two", () => seen.includes("T-2"), 15_000);
   });
 
-  it("J4 an input is delivered again until its outputs are stored; the second try finds them and stops", async () => {
+  it("runtime/J4: an input is delivered again until its outputs are stored; the second try finds them", async () => {
     const outcomes: string[] = [];
     work(async ({ record, deliveries }) => {
       const output = resultRecord(record.runId, record.taskId ?? "", record.epoch, {
@@ -424,8 +424,8 @@ describe("consuming the journal", () => {
     expect(await journal.read("run_twice")).toHaveLength(2);
   });
 
-  it("F3 leaves the durable consumers and nothing else: no consumer, no subscription", async () => {
-    await journal.read("run_leak"); // the connection's own inboxes exist from here on
+  it("leaves only the durable consumers behind, no other consumer and no subscription", async () => {
+    await journal.read("run_leak"); // the connection's own inboxes exist from now on
     const before = await server.subscriptions();
     const worker = work(async () => ({ kind: "done" }), { slots: 3 });
     await journal.append(dispatchRecord("run_leak", "T-1", 1));

@@ -1,4 +1,4 @@
-/** Anybody on the server can send anything to any subject: no such message stops a process from hearing the next one. */
+/** Anyone on the server can send anything to any subject; no such message keeps a process from hearing the next one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { decode, encode, subjects, type SandboxEvent, type SandboxRequest } from "@antiphon/contracts";
 import {
@@ -30,9 +30,9 @@ const STRAYS: readonly (readonly [name: string, bytes: Uint8Array])[] = [
 ];
 
 let server: NatsServer;
-/** Of whoever sends what it should not. */
+/** The connection of the sender of stray messages. */
 let stranger: Bus;
-/** Of the process that has to bear it. */
+/** The connection of the process that receives them. */
 let bus: Bus;
 
 beforeAll(async () => {
@@ -74,12 +74,12 @@ function request(): SandboxRequest {
   };
 }
 
-/** What comes back for these bytes, whoever answers. */
+/** The answer to these bytes, from any service. */
 async function answerTo(subject: string, bytes: Uint8Array): Promise<unknown> {
   return decode((await stranger.nc.request(subject, bytes, { timeout: 3000 })).data);
 }
 
-/** Serves a subject by hand: strays first, then what an honest service would say. */
+/** Serves a subject by hand: first stray messages, then those of an honest service. */
 function answerWithStrays(subject: string, events: readonly object[]): () => void {
   const subscription = stranger.nc.subscribe(subject, {
     callback: (_, message) => {
@@ -90,7 +90,7 @@ function answerWithStrays(subject: string, events: readonly object[]): () => voi
   return () => subscription.unsubscribe();
 }
 
-/** A real runner's service without an engine: its image comes when the test says so. */
+/** A real runner's service without an engine; the test decides when its image is ready. */
 function serveSandboxes(): { asked: () => number; imageIsThere: () => void } {
   let asked = 0;
   let imageIsThere = (): void => undefined;
@@ -113,11 +113,11 @@ function serveSandboxes(): { asked: () => number; imageIsThere: () => void } {
 
 describe("a request that cannot be read", () => {
   it.each(STRAYS)(
-    "Q1 Q3: %s is answered with a code, and so is what comes after it",
+    "runtime/J12: %s is answered with a code, and so is the request after it",
     async (_name, bytes) => {
       const streamed = "antiphon.v1.rpc.test.stray.streamed";
       const single = "antiphon.v1.rpc.test.stray.single";
-      // Neither handler is async: what it throws, it throws at once.
+      // Neither handler is async: they throw synchronously.
       serveRpcStream<{ n: number }, object>(bus, streamed, "test", ({ n }, emit) => {
         emit({ twice: 2 * n });
         return Promise.resolve();
@@ -132,7 +132,7 @@ describe("a request that cannot be read", () => {
     },
   );
 
-  it("Q1 Q3 N1: a sandbox-runner answers each on sandbox.run, and takes the next job", async () => {
+  it("runtime/J12: a sandbox-runner answers each on sandbox.run, and takes the next job", async () => {
     const { asked, imageIsThere } = serveSandboxes();
     await bus.nc.flush();
     for (const [, bytes] of STRAYS)
@@ -144,17 +144,17 @@ describe("a request that cannot be read", () => {
     const stop = new AbortController();
     const running = sandboxClient(stranger, { requester: "test" }).run(request(), { signal: stop.signal });
     await eventually("the job is taken", () => asked() === 1);
-    await bus.nc.flush(); // The server knows by now that the runner hears the job's subject.
+    await bus.nc.flush(); // The server now knows that the runner subscribed to the job's subject.
     stop.abort();
-    await answerTo(subjects.sandboxRun, encode({})); // it has heard the cancel, which came before
+    await answerTo(subjects.sandboxRun, encode({})); // by now it has heard the cancel, which came before
     imageIsThere();
     expect((await running).outcome).toBe("canceled");
     await bus.close();
   });
 });
 
-describe("a hint that is none", () => {
-  it("Q3: said to a job's subject is not heard, and the cancel after it is", async () => {
+describe("a malformed hint", () => {
+  it("on a job's subject is ignored, and the cancel after it is heard", async () => {
     const { asked, imageIsThere } = serveSandboxes();
     await bus.nc.flush();
     const job = request();
@@ -164,10 +164,10 @@ describe("a hint that is none", () => {
     });
     stranger.nc.publish(subjects.sandboxRun, encode(job), { reply: "test.stray.events" });
     await eventually("the job is taken", () => asked() === 1);
-    await bus.nc.flush(); // The server knows by now that the runner hears the job's subject.
+    await bus.nc.flush(); // The server now knows that the runner subscribed to the job's subject.
     for (const [, bytes] of STRAYS) stranger.nc.publish(subjects.sandboxJob(job.jobId), bytes);
     tell(stranger, subjects.sandboxJob(job.jobId), { kind: "cancel" });
-    // Answered by the same connection, so it has heard what came before.
+    // The same connection answers, so it has heard the messages before.
     expect(await answerTo(subjects.sandboxRun, encode({}))).toMatchObject({ code: "ANT_SANDBOX_REFUSED" });
     imageIsThere();
     await eventually("its end", () => events.some(({ kind }) => kind === "done"));
@@ -178,7 +178,7 @@ describe("a hint that is none", () => {
     await bus.close();
   });
 
-  it("Q3: is dropped, and told once", async () => {
+  it("is dropped, and logged once", async () => {
     const told: string[] = [];
     const note = (level: string) => (_: object, what: string) => void told.push(`${level}: ${what}`);
     const log = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
@@ -189,11 +189,11 @@ describe("a hint that is none", () => {
     for (const [, bytes] of STRAYS) stranger.nc.publish("test.stray.hint", bytes);
     tell(stranger, "test.stray.hint", { n: 1 });
     await eventually("the hint", () => heard.length === 1);
-    expect(told).toEqual(["debug: a hint that is no hint is dropped"]);
+    expect(told).toEqual(["debug: malformed hint dropped"]);
     await theirs.close();
   });
 
-  it("Q3: a hearer that throws ends with its message, and the next one is heard", async () => {
+  it("that makes its listener throw is dropped, and the next one is heard", async () => {
     const told: unknown[] = [];
     const log = { warn: (said: object) => void told.push(said) } as unknown as Logger;
     const heard: string[] = [];
@@ -210,10 +210,10 @@ describe("a hint that is none", () => {
   });
 });
 
-describe("an answer that is none", () => {
+describe("a malformed answer", () => {
   const { signal } = new AbortController();
 
-  it("Q3: in the inbox of a job is a sign of life, and its outcome is heard", async () => {
+  it("in the inbox of a job is a sign of life, and the job's outcome is heard", async () => {
     const stop = answerWithStrays(subjects.sandboxRun, [
       { kind: "accepted", node: "sr_test", image: "img" },
       { kind: "done", result: outcome },
@@ -231,7 +231,7 @@ describe("an answer that is none", () => {
     await bus.close();
   });
 
-  it("Q3: in the inbox of a session is a sign of life, and what it says after is heard", async () => {
+  it("in the inbox of a session is a sign of life, and the events after it are heard", async () => {
     const opened = {
       kind: "opened",
       node: "sr_s",
@@ -253,7 +253,7 @@ describe("an answer that is none", () => {
     await bus.close();
   });
 
-  it("Q3: to a question is an error with a code, and to a publish no acknowledgement: it is sent again", async () => {
+  it("to a request is an error with a code; to a publish it is no acknowledgement, so the message is sent again", async () => {
     const asked = stranger.nc.subscribe("test.stray.asked", {
       callback: (_, message) => void message.respond(encode(null)),
     });

@@ -1,4 +1,6 @@
-/** The Connect protocol as the E2B SDK speaks it: JSON, unary as it is, streams in envelopes of five bytes and a body. */
+/**
+ * The Connect protocol as the E2B SDK uses it: JSON; unary calls plain, streams in envelopes of five bytes and a body.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const END_OF_STREAM = 2;
@@ -9,7 +11,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The one message of a streaming call's request. */
+/** The single request message of a streaming call. */
 export function openEnvelope(body: Buffer): unknown {
   const length = body.readUInt32BE(1);
   if (body[0] !== 0 || body.length !== 5 + length) throw new Error("not one plain envelope");
@@ -25,10 +27,10 @@ function envelope(flags: number, message: unknown): Buffer {
 }
 
 export interface ConnectStream {
-  /** False: wait for `drained` before the next. */
+  /** False: wait for `drained` before the next one. */
   send(message: unknown): boolean;
   drained(then: () => void): void;
-  /** Called when the caller hangs up. */
+  /** Called when the caller closes the connection. */
   onHangUp(then: () => void): void;
   end(): void;
 }

@@ -1,11 +1,11 @@
-/** What answers inside a machine of the stand-in: files over HTTP, terminals over Connect-RPC, as E2B's envd does. */
+/** The server inside a machine of the stand-in, like E2B's envd: files over HTTP, terminals over Connect-RPC. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answer, bodyOf, connectStream, openEnvelope } from "./connect-wire.ts";
 import { writeAll, type Machine, type ProcessOrder, type Terminal } from "./machine.ts";
 
 export interface EnvdMachine {
   readonly machine: Machine;
-  /** Of every call to it. */
+  /** Access token that every request must carry. */
   readonly token: string;
   readonly terminals: Map<number, Terminal>;
   readonly heard: (path: string, body: string) => void;
@@ -51,7 +51,7 @@ export async function answerEnvd(
   }
 }
 
-/** envd takes the user as Basic credentials without a password. */
+/** envd takes the user from Basic credentials without a password. */
 function userOf(request: IncomingMessage): string {
   const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
   const [user = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
@@ -96,7 +96,7 @@ async function start(
     stream.pause();
     calls.drained(() => void stream.resume());
   });
-  calls.onHangUp(() => void stream.resume()); // envd reads on, and the process with it
+  calls.onHangUp(() => void stream.resume()); // envd keeps reading, so the process keeps running
   stream.once("error", () => stream.destroy());
   stream.once("close", () => {
     at.terminals.delete(terminal.pid);

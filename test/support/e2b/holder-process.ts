@@ -1,4 +1,4 @@
-/** Holds one sandbox of an E2B service until it is killed, for tests that do so: says its id, then lives on. */
+/** Prints its sandbox's id and holds the sandbox of an E2B service until it is killed, for tests that kill it. */
 import { E2bProvider } from "../../../services/sandbox-runner/src/providers/e2b/e2b-provider.ts";
 import { SMALL } from "../docker.ts";
 

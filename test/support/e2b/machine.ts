@@ -1,6 +1,6 @@
 /**
- * A machine of the stand-in: a privileged container, whose root may do what the root of a virtual machine may.
- * Processes, terminals, files, kills and the end of all of it are the engine's own and really happen.
+ * A machine of the stand-in: a privileged container, whose root may do what the root of a virtual machine may. The
+ * engine really runs and ends its processes, terminals and files.
  */
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
@@ -8,7 +8,7 @@ import Docker from "dockerode";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 
 const docker = new Docker();
-/** The engine looks for a key sequence in a terminal's input; this one does not come up. */
+/** The engine watches a terminal's input for a key sequence; this one does not occur. */
 const NEVER = Array.from({ length: 16 }, (_, i) => `ctrl-${"acegikmo"[i % 8] ?? ""}`).join(",");
 export const MACHINE_LABEL = "antiphon.test.machine";
 
@@ -30,7 +30,7 @@ export interface Machine {
   readonly container: string;
   terminal(order: ProcessOrder): Promise<Terminal>;
   write(path: string, content: Buffer): Promise<void>;
-  /** Ends it with all that runs in it; one that is gone already is no fault. */
+  /** Ends it with all its processes; a machine that is gone already is no error. */
   end(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function startMachine(image: string, hasInternet: boolean, owner: s
         await container.remove({ force: true });
       } catch (error) {
         const { statusCode } = error as { statusCode?: number };
-        if (statusCode !== 404 && statusCode !== 409) throw error; // gone, or going
+        if (statusCode !== 404 && statusCode !== 409) throw error; // it is gone or being removed
       }
     },
   };
@@ -82,12 +82,12 @@ async function openTerminal(container: Docker.Container, order: ProcessOrder): P
   return { pid, stream, exitCode: async () => (await exec.inspect()).ExitCode ?? -1 };
 }
 
-/** Resolves when all of it has been taken. */
+/** Resolves when everything was taken. */
 export async function writeAll(stream: Duplex, bytes: Buffer): Promise<void> {
   if (!stream.write(bytes)) await once(stream, "drain");
 }
 
-/** Containers of this owner's machines that are still there; an old engine goes on listing removed ones, nameless. */
+/** Existing containers of this owner's machines; an old engine keeps listing removed ones, without names. */
 export async function machinesOf(owner: string): Promise<string[]> {
   const filters = JSON.stringify({ label: [`${MACHINE_LABEL}=${owner}`] });
   return (await docker.listContainers({ all: true, filters }))

@@ -1,7 +1,7 @@
 /**
  * A stand-in for an E2B service, for the real SDK: the control API (sandboxes, their list, lease and end) and each
- * machine's envd (files, terminals), at one address as behind E2B's own proxy. What a machine does is done by a
- * container (machine.ts); what the SDK does not use here is answered as unimplemented.
+ * machine's envd (files, terminals), at one address as behind E2B's own proxy. A container does the machine's work
+ * (machine.ts). Calls that the SDK does not need here are answered as unimplemented.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -30,15 +30,15 @@ export interface E2bStandIn {
   readonly url: string;
   readonly apiKey: string;
   readonly template: string;
-  /** Everything it was asked for, without headers; what a machine was asked for has the path of its envd. */
+  /** All requests, without headers; those to a machine have the path of its envd. */
   readonly asked: { method: string; path: string; body: string }[];
-  /** Changes what the service says of a machine, as a service that does something else would. */
+  /** Changes the service's answers about a machine, to simulate another service. */
   says: (facts: Record<string, unknown>) => Record<string, unknown>;
-  /** Ids of machines that are running. */
+  /** Ids of the running machines. */
   running(): string[];
-  /** Containers that are there, running or not. */
+  /** Existing containers, running or not. */
   containers(): Promise<string[]>;
-  /** Ends every machine as the loss of its host would. */
+  /** Ends every machine, as the loss of its host would. */
   loseMachines(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A home in which the stand-in of `msb` finds what it stands for, and what is left of its machines. */
+/** A home directory with the configuration of the `msb` stand-in, and a list of its remaining machines. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -10,11 +10,11 @@ const PROGRAM = fileURLToPath(new URL("./msb", import.meta.url));
 
 export interface MsbStandIn {
   readonly home: string;
-  /** Of a search path with msb in it. */
+  /** Search path with msb in it. */
   readonly path: string;
   readonly imageName: string;
   containers(): Promise<string[]>;
-  /** Changes what it is told, until the next change. */
+  /** Changes its configuration, until the next change. */
   tell(words: Readonly<Record<string, string>>): void;
   close(): void;
 }

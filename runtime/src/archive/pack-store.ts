@@ -6,37 +6,35 @@ import { openBlobs, type Blobs } from "../stores/blobs.ts";
 import type { Bus } from "../nats/bus.ts";
 
 /**
- * PackShelf: packs of archived runs in `ANT_ARCHIVE`, put there and taken out.
+ * PackStore: stores and reads packs of archived runs in `ANT_ARCHIVE`.
  *
- * Invariants:
- *   E4 What `store` returns was read back from the server and holds every run it was given, digest by digest.
- *   E5 What `entry` returns is what the `archived` record says: pack, entry, number and last of its records; or it
- *      throws ANT_ARCHIVE_CORRUPT with the name of the object.
+ * `store` reads the pack back from the server and compares every run by digest. `entry` compares the run with its
+ * `archived` record, and throws ANT_ARCHIVE_CORRUPT with the object's name if they differ.
  */
 export type ArchivedRecord = Extract<StoredRecord, { type: "archived" }>;
 
 const zip = promisify(gzip);
 const unzip = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(gunzip);
-/** One run may be larger than a pack is meant to be; beyond this it is no pack of ours. */
+/** A single run may exceed the intended pack size, but a pack beyond this limit is not ours. */
 const maxPackBytes = 512 * 1024 * 1024;
 
-export class PackShelf {
+export class PackStore {
   private readonly blobs: Blobs;
-  /** The pack that was read last: runs of one pack are looked at one after the other. */
+  /** The pack read last, since runs of one pack are usually read one after the other. */
   private last: { name: string; runs: ReadonlyMap<string, ArchivedRun> } | null = null;
 
   constructor(bus: Bus) {
     this.blobs = openBlobs(bus, BUCKETS.archive);
   }
 
-  /** `digests`: those of the runs (archivedRunDigest). */
+  /** `digests`: the digest of each run (archivedRunDigest). */
   async store(runs: readonly ArchivedRun[], digests: ReadonlyMap<string, string>): Promise<BlobRef> {
     const ref = await this.blobs.put(null, await zip(encodePack(runs)));
-    const there = await this.read(ref); // E4
+    const there = await this.read(ref); // runtime/J10
     for (const run of runs) {
       const copy = there.get(run.runId);
       if (copy === undefined || archivedRunDigest(copy) !== digests.get(run.runId)) {
-        throw corrupt(ref, `${run.runId} does not come back as it was put in`);
+        throw corrupt(ref, `${run.runId} reads back differently`);
       }
     }
     return ref;
@@ -51,12 +49,12 @@ export class PackShelf {
     const right =
       archivedRunDigest(run) === digest &&
       run.records.length === records &&
-      run.records.at(-1)?.seq === last.seq; // E5
-    if (!right) throw corrupt(pack, `${runId} is not what its record says`);
+      run.records.at(-1)?.seq === last.seq;
+    if (!right) throw corrupt(pack, `${runId} differs from its record`);
     return run;
   }
 
-  /** Ids of the runs in a pack and how many records each has there. */
+  /** Ids of the runs in a pack, each with its number of records. */
   async contents(name: string, digest: string): Promise<ReadonlyMap<string, number>> {
     const runs = await this.read({ bucket: BUCKETS.archive, name, digest, bytes: 0 });
     return new Map([...runs].map(([runId, { records }]) => [runId, records.length]));

@@ -3,7 +3,7 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
 import type { SweepTiming } from "./upkeep/sweeper.ts";
-import type { TimerSettings } from "./timers/timekeeper.ts";
+import type { TimerSettings } from "./timers/timer-scheduler.ts";
 
 export interface DirectorConfig {
   /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */

@@ -43,15 +43,15 @@ import { archiveForever } from "./upkeep/archiver.ts";
 import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "@antiphon/run";
 import { Director, type DirectorParts } from "./scheduling/director.ts";
-import { Performer } from "./effects/performer.ts";
+import { EffectRunner } from "./effects/effect-runner.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
-import { Rounds } from "./scheduling/rounds.ts";
+import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
 import { RunCache } from "./runs/run-cache.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
-import { Timekeeper } from "./timers/timekeeper.ts";
-import { Turnstile } from "./admission/turnstile.ts";
+import { TimerScheduler } from "./timers/timer-scheduler.ts";
+import { AdmissionQueue } from "./admission/admission-queue.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -97,14 +97,14 @@ export function directOver(
 ): Role {
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const performer = new Performer({ ...ports, letters });
+  const runner = new EffectRunner({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Read past the memory that decisions are made from: what is shown has no part in them.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
   const projector = new Projector(documents, read, log);
-  const times = new Timekeeper(
+  const timers = new TimerScheduler(
     {
       journal,
       runs,
@@ -116,19 +116,24 @@ export function directOver(
     },
     config.timers,
   );
-  const turnstile: Turnstile = new Turnstile({
+  const admission: AdmissionQueue = new AdmissionQueue({
     backlog: () => associatesBacklog(bus),
     now: () => performance.now(),
-    goOn: (runId) => director.goOn(runId, signal),
+    admit: (runId) => director.dispatchAdmitted(runId, signal),
     onWaiting: () => turning.needed(),
   });
   const armEveryMs = config.timers.armAfterMs / 4;
-  const arming = new Rounds({ step: () => times.arm(), everyMs: armEveryMs, failure: "timers not set", log });
-  const turn = { step: () => turnstile.turn(), everyMs: TURN_MS, failure: "nobody let through" };
-  const turning = new Rounds({ ...turn, log });
+  const arming = new WakeableLoop({
+    step: () => timers.arm(),
+    everyMs: armEveryMs,
+    failure: "timers not set",
+    log,
+  });
+  const turn = { step: () => admission.turn(), everyMs: TURN_MS, failure: "nobody let through" };
+  const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ journal, runs, performer, projector, times, turnstile, tell: say, log });
+  const director = new Director({ journal, runs, runner, projector, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -149,7 +154,7 @@ export function directOver(
     slots: config.slots,
     log,
     signal,
-    handle: ({ address, at }) => times.due(address, at),
+    handle: ({ address, at }) => timers.due(address, at),
   });
 
   const stop = new AbortController();
@@ -159,7 +164,7 @@ export function directOver(
       journal,
       runs,
       director,
-      times,
+      timers,
       log,
       progress: () => progressOf(bus, "director"),
       sleep: (ms, until) => systemClock.sleep(ms, until),

@@ -11,11 +11,11 @@ import { closingOf, effectKey, outstanding, type Effect } from "@antiphon/run";
 import type { RunState } from "@antiphon/run";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { Performs } from "./director.ts";
-import { Performer } from "../effects/performer.ts";
+import type { RunsEffects } from "./director.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver, toDispatch } from "../testing/directing.ts";
-import { Turnstile } from "../admission/turnstile.ts";
+import { AdmissionQueue } from "../admission/admission-queue.ts";
 
 describe("Director", () => {
   test("D8 a delivery is done only when the record of its effect is stored", async () => {
@@ -89,14 +89,14 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
     .dispatched("T-002");
   await records.store(run.claimed("T-001").claimed("T-002"));
   const asked: string[] = [];
-  const performer: Performs = {
+  const runner: RunsEffects = {
     async perform(_run, effect): Promise<NewRecord> {
       asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
       throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // What it would find is not what is asked here.
     },
     refusal: () => null,
   };
-  const { runs, deliver } = directorOver(journal, performer);
+  const { runs, deliver } = directorOver(journal, runner);
   await runs.load(run.runId);
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
@@ -113,7 +113,7 @@ describe("a dispatch that cannot be made", () => {
     const run = new RecordLog().opened([planned("T-001"), planned("T-002")]);
     const stored = await records.store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(_run, effect, cause): Promise<NewRecord> {
         asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
         await during(effect, records, run);
@@ -123,9 +123,9 @@ describe("a dispatch that cannot be made", () => {
           .records[0]!;
         return { type, runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
-    const { deliver } = directorOver(journal, performer);
+    const { deliver } = directorOver(journal, runner);
     const verdicts = async () =>
       (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
         taskId,
@@ -161,7 +161,7 @@ describe("a dispatch that is held back", () => {
     const journal = new MemoryJournal();
     await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform({ runId }, effect, cause): Promise<NewRecord> {
         asked.push(effect.kind);
         await perform(effect);
@@ -171,20 +171,20 @@ describe("a dispatch that is held back", () => {
         const { type, taskId, epoch, body } = made.records[0]!;
         return { type, runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
     const runs = new RunCache(journal, POLICY);
-    const turnstile: Turnstile = new Turnstile({
+    const admission: AdmissionQueue = new AdmissionQueue({
       backlog: () => Promise.resolve({ ready: 0, atWork: 0 }),
       now: () => 0,
-      goOn: (runId) => director.goOn(runId, new AbortController().signal),
+      admit: (runId) => director.dispatchAdmitted(runId, new AbortController().signal),
       onWaiting: () => undefined,
     });
-    const { director } = directorOver(journal, performer, { runs, turnstile });
+    const { director } = directorOver(journal, runner, { runs, admission });
     const { context } = (await runs.load(run.runId)).snapshot;
     for (const effect of outstanding((await runs.load(run.runId)).snapshot))
-      if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
-    return { turnstile, asked, last: () => journal.records.at(-1)?.type };
+      if (effect.kind === "dispatch") admission.admits(context, effectKey(run.runId, effect));
+    return { admission, asked, last: () => journal.records.at(-1)?.type };
   }
 
   test("O6 its turn does not wait for a clean room of the same run, which is another delivery's", async () => {
@@ -194,25 +194,25 @@ describe("a dispatch that is held back", () => {
       .claimed("T-001")
       .reported("T-001", 1, "ok");
     const never = new Promise<void>(() => undefined);
-    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+    const { admission, asked, last } = await begin(run, ({ kind }) =>
       kind === "verify" ? never : Promise.resolve(),
     );
-    expect(await turnstile.turn()).toBe("nothing");
+    expect(await admission.turn()).toBe("nothing");
     expect({ asked, last: last() }).toEqual({ asked: ["dispatch"], last: "dispatch" });
   });
 
   test("O6 where it is refused its run is closed, since no delivery would", async () => {
     const run = new RecordLog().opened([planned("T-001")], { priority: "batch" });
-    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+    const { admission, asked, last } = await begin(run, ({ kind }) =>
       kind === "dispatch" ? Promise.reject(new AntiphonError("ANT_REPO_NOT_FOUND")) : Promise.resolve(),
     );
-    expect(await turnstile.turn()).toBe("nothing");
+    expect(await admission.turn()).toBe("nothing");
     expect({ asked, last: last() }).toEqual({ asked: ["dispatch", "close"], last: "closed" });
   });
 });
 
 describe("a Director that goes on by itself", () => {
-  /** A run whose attempt was reported; the performer answers every effect at once. */
+  /** A run whose attempt was reported; the runner answers every effect at once. */
   async function reported(
     during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>,
     look: (run: RunState, effect: Effect) => void = () => undefined,
@@ -225,7 +225,7 @@ describe("a Director that goes on by itself", () => {
       .claimed("T-001");
     const stored = await records.store(run.reported("T-001", 1, "ok"));
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(state, effect, cause): Promise<NewRecord> {
         const { runId } = state;
         asked.push(effect.kind);
@@ -240,7 +240,7 @@ describe("a Director that goes on by itself", () => {
       },
       refusal: () => null,
     };
-    const { deliver } = directorOver(journal, performer);
+    const { deliver } = directorOver(journal, runner);
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
   }
 

@@ -29,12 +29,12 @@ import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { levelOf } from "@antiphon/runtime";
 import { watchForCancel } from "../runs/cancel-watch.ts";
 import { effectKey, outstanding, type Effect } from "@antiphon/run";
-import type { Performer } from "../effects/performer.ts";
+import type { EffectRunner } from "../effects/effect-runner.ts";
 import type { Projector } from "../views/projector.ts";
 import type { RunState } from "@antiphon/run";
 import { isChain, isGapless, type CachedRun, type RunCache } from "../runs/run-cache.ts";
-import type { Timekeeper } from "../timers/timekeeper.ts";
-import type { Turnstile } from "../admission/turnstile.ts";
+import type { TimerScheduler } from "../timers/timer-scheduler.ts";
+import type { AdmissionQueue } from "../admission/admission-queue.ts";
 
 /** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
@@ -42,22 +42,22 @@ const RETRY_CAP_MS = 30_000;
 /** Characters of an error that are told live. */
 const MAX_TOLD = 500;
 /** What leads to something only together with a later record; it is folded so that nobody has to read it. */
-const MERELY_HEARD: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
+const TRIGGERS_NO_WORK: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
-/** What a turn of the turnstile waits for: what it held back, and the closing where that was refused. */
-const OF_A_TURN: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
+/** What a turn of the admission waits for: what it held back, and the closing where that was refused. */
+const HELD_WORK: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
 
-/** What a `Performer` is to the Director. */
-export type Performs = Pick<Performer, "perform" | "refusal">;
+/** What a `EffectRunner` is to the Director. */
+export type RunsEffects = Pick<EffectRunner, "perform" | "refusal">;
 
 export interface DirectorParts {
   journal: Journal;
   runs: RunCache;
-  performer: Performs;
+  runner: RunsEffects;
   projector: Projector;
   /** Keeps the times the runs wait for. */
-  times: Pick<Timekeeper, "note" | "drop" | "hold">;
-  turnstile: Pick<Turnstile, "passes">;
+  timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
+  admission: Pick<AdmissionQueue, "admits">;
   /** Says live what a task waits for; nobody may be listening. */
   tell: (at: Pick<StoredRecord, "runId" | "taskId" | "epoch">, text: string) => void;
   log: Logger;
@@ -91,7 +91,7 @@ export class Director {
       const heard = runs.heard(record);
       if (record.type === "claim")
         await this.#parts.projector.project(heard ?? (await runs.load(record.runId, record))); // D40
-      if (MERELY_HEARD.has(record.type)) return { kind: "done" };
+      if (TRIGGERS_NO_WORK.has(record.type)) return { kind: "done" };
       const run = heard ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
       if (deliveries > 1) this.#parts.tell(record, "taken up again");
@@ -120,16 +120,16 @@ export class Director {
   }
 
   /** The run's held attempts pass now. What else it owes is done by the deliveries that made it owe that (O6). */
-  async goOn(runId: string, signal: AbortSignal): Promise<void> {
+  async dispatchAdmitted(runId: string, signal: AbortSignal): Promise<void> {
     const run = await this.#parts.runs.load(runId);
     const last = run.records.at(-1);
     if (last !== undefined)
-      await this.advance(run, { seq: last.seq, digest: last.digest }, signal, OF_A_TURN);
+      await this.advance(run, { seq: last.seq, digest: last.digest }, signal, HELD_WORK);
   }
 
   /** Does what `run` owes (`only`: of these kinds), and what that makes it owe, then shows where it stands. */
-  async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof OF_A_TURN): Promise<void> {
-    this.#parts.times.note(run.snapshot.context.runId);
+  async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof HELD_WORK): Promise<void> {
+    this.#parts.timers.note(run.snapshot.context.runId);
     let now = run;
     let why = cause;
     let hasMoved = false;
@@ -144,7 +144,7 @@ export class Director {
           now = await this.#parts.runs.confirm(now); // D13
           effects = this.#owed(now, done, only);
         }
-        if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
+        if (effects.length === 0) return await this.#parts.timers.hold(now); // D12, D22
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
         const settled = await Promise.allSettled(
           effects.map((effect) => this.#once(now, effect, why, signal, isOnlyRecord)),
@@ -168,12 +168,12 @@ export class Director {
     }
   }
 
-  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof OF_A_TURN): Effect[] {
+  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof HELD_WORK): Effect[] {
     return outstanding(snapshot).filter((effect) => {
       if (only?.has(effect.kind) === false) return false;
       const key = effectKey(snapshot.context.runId, effect);
       if (done.has(key) || this.#underWay.has(key)) return false; // D9
-      return effect.kind !== "dispatch" || this.#parts.turnstile.passes(snapshot.context, key);
+      return effect.kind !== "dispatch" || this.#parts.admission.admits(snapshot.context, key);
     });
   }
 
@@ -205,8 +205,8 @@ export class Director {
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
       if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`); // Else the journal tells.
-      if (record.type === "closed") this.#parts.times.drop(context.runId);
-      else this.#parts.times.note(context.runId);
+      if (record.type === "closed") this.#parts.timers.drop(context.runId);
+      else this.#parts.timers.note(context.runId);
       // Said before, by us or by somebody else: then there may be more that we do not know of.
       const heard = result.kind === "appended" ? this.#parts.runs.heard(stored) : null;
       return { record: stored, run: heard ?? (await this.#parts.runs.load(context.runId, stored)) };
@@ -220,14 +220,14 @@ export class Director {
     const watch = takesLong ? watchForCancel(this.#parts.journal, run.runId) : null;
     const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
     try {
-      return await this.#parts.performer.perform(run, effect, cause, stop);
+      return await this.#parts.runner.perform(run, effect, cause, stop);
     } catch (error) {
       if (watch?.signal.aborted === true) {
         this.#parts.runs.forget(run.runId); // The delivery comes again and finds the cancel.
         throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
       }
       if (signal.aborted) throw error; // V6: we stop; what that broke off is no reason to refuse anything.
-      const refusal = this.#parts.performer.refusal(run, effect, cause, error);
+      const refusal = this.#parts.runner.refusal(run, effect, cause, error);
       if (refusal === null) throw error;
       const { code } = AntiphonError.from(error);
       const at = { err: error, code, run: run.runId, effect: effect.kind };
@@ -242,7 +242,7 @@ export class Director {
   #unsayable(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord {
     const hasMoved = effect.kind === "land" || effect.kind === "land-integration";
     const isRefused = error instanceof AntiphonError && error.code === "ANT_NATS_REJECTED";
-    const refusal = isRefused && !hasMoved ? this.#parts.performer.refusal(run, effect, cause, error) : null;
+    const refusal = isRefused && !hasMoved ? this.#parts.runner.refusal(run, effect, cause, error) : null;
     if (refusal === null) throw error;
     this.#parts.log.error({ err: error, run: run.runId, effect: effect.kind }, "cannot be stored; refused");
     return refusal;

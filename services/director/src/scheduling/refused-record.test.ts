@@ -3,8 +3,8 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { describe, expect, test } from "vitest";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { Performs } from "./director.ts";
-import { Performer } from "../effects/performer.ts";
+import type { RunsEffects } from "./director.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver } from "../testing/directing.ts";
 
@@ -16,7 +16,7 @@ describe("a record the server will never store", () => {
     const journal = new MemoryJournal();
     const stored = await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(state, effect, cause): Promise<NewRecord> {
         asked.push(effect.kind);
         const made = new RecordLog(state.runId);
@@ -27,7 +27,7 @@ describe("a record the server will never store", () => {
         const { type: kind, taskId, epoch, body } = made.records[0]!;
         return { type: kind, runId: state.runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
     const takes = (record: NewRecord) =>
       record.type === type && !JSON.stringify(record.body).includes("UNVERIFIABLE");
@@ -35,7 +35,7 @@ describe("a record the server will never store", () => {
     journal.append = (record, options) =>
       takes(record) ? Promise.reject(TOO_LARGE) : append(record, options);
     const runs = new RunCache(journal, { ...POLICY, maxAttempts: 1 });
-    const over = directorOver(journal, performer, { runs });
+    const over = directorOver(journal, runner, { runs });
     const deliver = () => over.deliver(stored.at(-1)!);
     const said = async () =>
       (await journal.read(run.runId)).slice(stored.length).map((one) => [one.type, one.body]);

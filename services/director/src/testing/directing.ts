@@ -8,13 +8,13 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import type { Effect, RunPolicy } from "@antiphon/run";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
-import { Director, type DirectorParts, type Performs } from "../scheduling/director.ts";
+import { Director, type DirectorParts, type RunsEffects } from "../scheduling/director.ts";
 import { Projector } from "../views/projector.ts";
 import { RunCache } from "../runs/run-cache.ts";
 
 export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 export const silent = createLogger("test", { level: "silent" });
-export const noTimes = {
+export const noTimers = {
   note: () => undefined,
   drop: () => undefined,
   hold: () => Promise.resolve(),
@@ -23,17 +23,17 @@ export const noTimes = {
 
 export function directorOver(
   journal: MemoryJournal,
-  performer: Performs,
-  over: Partial<Pick<DirectorParts, "runs" | "turnstile" | "tell">> = {},
+  runner: RunsEffects,
+  over: Partial<Pick<DirectorParts, "runs" | "admission" | "tell">> = {},
 ) {
   const {
     runs = new RunCache(journal, POLICY),
-    turnstile = { passes: () => true },
+    admission = { admits: () => true },
     tell = () => undefined,
   } = over;
   const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
-  const parts = { journal, runs, performer, projector, times: noTimes, turnstile, tell, log: silent };
+  const parts = { journal, runs, runner, projector, timers: noTimers, admission, tell, log: silent };
   const director = new Director(parts);
   const deliver = (
     record: StoredRecord,
@@ -45,8 +45,8 @@ export function directorOver(
   return { director, runs, deliver, projector, views: buckets.runs };
 }
 
-/** Performs a dispatch by a body of its own; anything else is not asked for. */
-function performs(body: (effect: Effect) => Promise<void>): Performs {
+/** RunsEffects a dispatch by a body of its own; anything else is not asked for. */
+function performs(body: (effect: Effect) => Promise<void>): RunsEffects {
   return {
     async perform(run, effect, cause): Promise<NewRecord> {
       await body(effect);

@@ -42,7 +42,7 @@ function archiveOf(runs: string[], broken = new Set<string>()) {
   return { archive, clock, asked, tidied };
 }
 
-/** Rounds until the archiver rests as long as it does when nothing is due. */
+/** WakeableLoop until the archiver rests as long as it does when nothing is due. */
 async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000): Promise<void> {
   const stop = new AbortController();
   const clock: Clock = {

@@ -6,7 +6,7 @@
  * the round was. One round at a time, until the signal aborts.
  *
  * Invariants:
- *   D26 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
+ *   D26 A round ends: at most limits.archivePackRuns runs. WakeableLoop take at most half of the time, whatever is due.
  *   D27 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
  *       as it is, and holds up no other; the next process tries it again.
  *   D28 Ages are told on the server's clock, as in the journal (D23): a Director whose own clock is wrong archives like any

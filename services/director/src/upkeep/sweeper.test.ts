@@ -2,7 +2,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { closedRecord, intentRecord } from "@antiphon/contracts/testing/records";
 import { describe, expect, test, vi } from "vitest";
 import { sweepForever } from "./sweeper.ts";
-import { noTimes, silent, toDispatch } from "../testing/directing.ts";
+import { noTimers, silent, toDispatch } from "../testing/directing.ts";
 
 describe("sweep", () => {
   const ALL = Number.MAX_SAFE_INTEGER;
@@ -13,7 +13,7 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times: noTimes, log: silent, progress: inAMinute(upTo), sleep },
+      { ...parts, timers: noTimers, log: silent, progress: inAMinute(upTo), sleep },
       { everyMs: 1, patienceMs: 1_000_000, ...timing },
       stop.signal,
     );
@@ -44,7 +44,7 @@ describe("sweep", () => {
         const stop = new AbortController();
         const progress = async () => () => ({ at: new Date(serverNow), upTo: ALL });
         await sweepForever(
-          { ...parts, times: noTimes, log: silent, progress, sleep: async () => stop.abort() },
+          { ...parts, timers: noTimers, log: silent, progress, sleep: async () => stop.abort() },
           { everyMs: 1, quietMs: 30_000, patienceMs: 90_000 },
           stop.signal,
         );
@@ -70,7 +70,7 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times: noTimes, log: silent, progress: inAMinute(ALL), sleep },
+      { ...parts, timers: noTimers, log: silent, progress: inAMinute(ALL), sleep },
       { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
       stop.signal,
     );

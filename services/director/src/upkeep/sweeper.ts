@@ -17,13 +17,13 @@ import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";
 import { outstanding } from "@antiphon/run";
 import type { Director } from "../scheduling/director.ts";
 import type { RunCache } from "../runs/run-cache.ts";
-import type { Timekeeper } from "../timers/timekeeper.ts";
+import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 
 export interface SweeperParts {
   journal: Journal;
   runs: RunCache;
   director: Director;
-  times: Pick<Timekeeper, "note" | "overdue">;
+  timers: Pick<TimerScheduler, "note" | "overdue">;
   log: Logger;
   progress(): Promise<ProgressOf>;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -97,8 +97,8 @@ async function sweepRun(
   if (ageMs < timing.quietMs) return; // D10
   const run = parts.runs.retold(runId, records);
   if (run.snapshot.status !== "active") return;
-  parts.times.note(runId); // D16
-  await parts.times.overdue(run, new Date(at.getTime() - timing.quietMs));
+  parts.timers.note(runId); // D16
+  await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
   const heard = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
   if (heard > upTo && ageMs < timing.patienceMs) return; // D10
   if (outstanding(run.snapshot).length === 0) return;

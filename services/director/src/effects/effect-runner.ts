@@ -20,12 +20,12 @@ const MAX_FEEDBACK = 5;
 /** Characters of an error a refusal repeats: a refusal has to fit its record whatever went wrong. */
 const MAX_DETAIL = 2048;
 
-export type PerformerPorts = VerificationPorts & { letters: PoisonLettersPort };
+export type EffectRunnerPorts = VerificationPorts & { letters: PoisonLettersPort };
 
-export class Performer {
-  readonly #ports: PerformerPorts;
+export class EffectRunner {
+  readonly #ports: EffectRunnerPorts;
 
-  constructor(ports: PerformerPorts) {
+  constructor(ports: EffectRunnerPorts) {
     this.#ports = ports;
   }
 

@@ -7,7 +7,7 @@
  *
  * Invariants:
  *   O4 At most limits.dispatchAhead attempts, or as many as are being worked on, lie ready beyond those being worked on
- *      when a held one is let through; whoever needs no turnstile waits behind no more than that a Director.
+ *      when a held one is let through; whoever needs no admission waits behind no more than that a Director.
  *   O5 One held attempt passes every limits.dispatchTurnMs however long the queue is: nothing waits for ever.
  *   O6 A turn lasts as long as what was held back takes to become a record, whatever else its run has to do: a clean room
  *      of one run holds up the held attempts of none.
@@ -17,31 +17,31 @@ import type { Backlog } from "@antiphon/runtime";
 import type { RunState } from "@antiphon/run";
 import { nextTurn, noTurns, queue, type Turns } from "./turns.ts";
 
-export interface TurnstileParts {
+export interface AdmissionQueueParts {
   backlog(): Promise<Backlog>;
   /** Milliseconds; only differences count. */
   now(): number;
   /** The run's dispatch passes now. Comes back when it is stored, and waits for nothing else (O6). */
-  goOn(runId: string): Promise<void>;
+  admit(runId: string): Promise<void>;
   /** Somebody waits: a turn is needed. */
   onWaiting(): void;
 }
 
-export class Turnstile {
-  readonly #parts: TurnstileParts;
-  readonly #through = new Set<string>();
+export class AdmissionQueue {
+  readonly #parts: AdmissionQueueParts;
+  readonly #admitted = new Set<string>();
   #turns: Turns = noTurns;
   #lastAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: TurnstileParts) {
+  constructor(parts: AdmissionQueueParts) {
     this.#parts = parts;
   }
 
   /** Whether the attempt may be dispatched; otherwise it waits, and its run is told when it is its turn. */
-  passes({ runId, intent }: RunState, key: string): boolean {
+  admits({ runId, intent }: RunState, key: string): boolean {
     const { priority = "interactive", tenant = "default" } = intent?.options ?? {};
     if (priority === "interactive" && tenant === "default") return true;
-    if (this.#through.has(key)) return true;
+    if (this.#admitted.has(key)) return true;
     this.#turns = queue(this.#turns, { key: `${runId}\n${key}`, tenant, batch: priority === "batch" });
     this.#parts.onWaiting();
     return false;
@@ -59,14 +59,14 @@ export class Turnstile {
       this.#turns = next.turns;
       this.#lastAt = this.#parts.now();
       const [runId = "", key = ""] = next.item.key.split("\n");
-      this.#through.add(key);
+      this.#admitted.add(key);
       try {
-        await this.#parts.goOn(runId);
+        await this.#parts.admit(runId);
       } catch (error) {
         this.#turns = queue(this.#turns, next.item);
         throw error;
       } finally {
-        this.#through.delete(key);
+        this.#admitted.delete(key);
       }
     }
     return this.#turns.waiting.length > 0 ? "more" : "nothing";

@@ -23,7 +23,7 @@ import type { Journal, Logger, Timers } from "@antiphon/runtime";
 import { dueStep, timersOf, type DueStep, type TimerBounds } from "@antiphon/run";
 import type { CachedRun, RunCache } from "../runs/run-cache.ts";
 
-export interface TimekeeperParts {
+export interface TimerSchedulerParts {
   journal: Pick<Journal, "append">;
   runs: RunCache;
   timers: Timers;
@@ -47,13 +47,13 @@ const MAX_KNOWN = 50_000;
 /** What a run waits for while no delivery of it is under way. */
 const WITHOUT_HOLDER: readonly TimerKind[] = ["rest", "question"];
 
-export class Timekeeper {
-  readonly #parts: TimekeeperParts;
+export class TimerScheduler {
+  readonly #parts: TimerSchedulerParts;
   readonly #settings: TimerSettings;
   readonly #noted = new Map<string, number>();
   readonly #known = new Set<string>();
 
-  constructor(parts: TimekeeperParts, settings: TimerSettings) {
+  constructor(parts: TimerSchedulerParts, settings: TimerSettings) {
     this.#parts = parts;
     this.#settings = settings;
   }

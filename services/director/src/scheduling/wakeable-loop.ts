@@ -1,5 +1,5 @@
 /**
- * Rounds: does a step every so often while something is left to do, and sleeps without a timer while nothing is, so
+ * WakeableLoop: does a step every so often while something is left to do, and sleeps without a timer while nothing is, so
  * that an idle Director is not woken.
  *
  * Lifecycle: resting -> (needed) a pause, a step -> as long as something is left: a pause, a step -> resting; until the
@@ -10,7 +10,7 @@
  */
 import { systemClock, type Clock, type Logger } from "@antiphon/runtime";
 
-export interface RoundsParts {
+export interface WakeableLoopParts {
   /** "more": something is left to do. */
   step: () => Promise<"more" | "nothing">;
   everyMs: number;
@@ -20,12 +20,12 @@ export interface RoundsParts {
   clock?: Pick<Clock, "sleep">;
 }
 
-export class Rounds {
-  readonly #parts: RoundsParts;
+export class WakeableLoop {
+  readonly #parts: WakeableLoopParts;
   #isNeeded = false;
   #wake: () => void = () => undefined;
 
-  constructor(parts: RoundsParts) {
+  constructor(parts: WakeableLoopParts) {
     this.#parts = parts;
   }
 

@@ -11,7 +11,7 @@ function batchRun(runId: string): RunState {
   return replay(openRun(runId, POLICY), records).context;
 }
 
-/** A admission whose clock and backlog are moved by hand. */
+/** A queue whose clock and backlog are moved by hand. */
 function begin(backlog: { ready: number; atWork: number }) {
   const state = { now: 0, backlog, passed: [] as string[] };
   const admission: AdmissionQueue = new AdmissionQueue({
@@ -30,7 +30,7 @@ function begin(backlog: { ready: number; atWork: number }) {
   return { state, admission, hold };
 }
 
-test("O4 as many pass as there is room beside what lies ready, and no more", async () => {
+test("admits as many attempts as there is room beside the ready ones", async () => {
   const { state, admission, hold } = begin({ ready: limits.dispatchAhead - 2, atWork: 0 });
   state.now = limits.dispatchTurnMs;
   hold(5);
@@ -41,7 +41,7 @@ test("O4 as many pass as there is room beside what lies ready, and no more", asy
   expect(state.passed).toHaveLength(3);
 });
 
-test("O5 one passes every turn's time however long the queue is, and only one", async () => {
+test("director/D9: without room exactly one attempt is admitted every limits.dispatchTurnMs", async () => {
   const { state, admission, hold } = begin({ ready: 10_000, atWork: 0 });
   hold(4);
   await admission.turn();

@@ -1,16 +1,12 @@
 /**
- * Holds back the attempts of batch runs and of named tenants while the Associates have enough to do, so that who comes
- * later does not wait behind somebody's five hundred. Interactive runs of the default tenant pass without a look.
+ * The admission queue: holds back attempts of batch runs and of named tenants while the Associates have enough to do, so
+ * that five hundred of one tenant do not delay the next caller. Interactive runs of the default tenant pass at once.
  *
- * Lifecycle of an attempt: asked for -> waiting -> let through (its Director is told to go on). Waiting is in memory
- * only: the journal says that the dispatch is owed, and after a crash the sweep asks again (J10).
+ * Lifecycle of an attempt: asked for -> waiting -> admitted (its run's dispatch is stored). The queue is in memory only:
+ * the journal shows that the dispatch is owed, and after a crash the sweep asks again.
  *
- * Invariants:
- *   O4 At most limits.dispatchAhead attempts, or as many as are being worked on, lie ready beyond those being worked on
- *      when a held one is let through; whoever needs no admission waits behind no more than that a Director.
- *   O5 One held attempt passes every limits.dispatchTurnMs however long the queue is: nothing waits for ever.
- *   O6 A turn lasts as long as what was held back takes to become a record, whatever else its run has to do: a clean room
- *      of one run holds up the held attempts of none.
+ * When an attempt is admitted, at most limits.dispatchAhead attempts, or as many as are worked on, lie ready; so an
+ * attempt that skips the queue waits behind no more than that per Director.
  */
 import { limits } from "@antiphon/contracts";
 import type { Backlog } from "@antiphon/runtime";
@@ -21,9 +17,9 @@ export interface AdmissionQueueParts {
   backlog(): Promise<Backlog>;
   /** Milliseconds; only differences count. */
   now(): number;
-  /** The run's dispatch passes now. Comes back when it is stored, and waits for nothing else (O6). */
+  /** Dispatches the run's admitted attempt. Resolves when that is stored, and waits for no other effect of the run. */
   admit(runId: string): Promise<void>;
-  /** Somebody waits: a turn is needed. */
+  /** An attempt waits: a turn is needed. */
   onWaiting(): void;
 }
 
@@ -37,7 +33,7 @@ export class AdmissionQueue {
     this.#parts = parts;
   }
 
-  /** Whether the attempt may be dispatched; otherwise it waits, and its run is told when it is its turn. */
+  /** Whether the attempt may be dispatched now. Otherwise it is queued. */
   admits({ runId, intent }: RunState, key: string): boolean {
     const { priority = "interactive", tenant = "default" } = intent?.options ?? {};
     if (priority === "interactive" && tenant === "default") return true;
@@ -47,12 +43,12 @@ export class AdmissionQueue {
     return false;
   }
 
-  /** Lets through whose turn it is, as far as there is room. "more": somebody still waits. */
+  /** Admits attempts in turn as far as there is room. "more": others still wait. */
   async turn(): Promise<"more" | "nothing"> {
     if (this.#turns.waiting.length === 0) return "nothing";
     const { ready, atWork } = await this.#parts.backlog();
-    const room = Math.max(limits.dispatchAhead, atWork) - ready; // O4
-    const overdue = this.#parts.now() - this.#lastAt >= limits.dispatchTurnMs ? 1 : 0; // O5
+    const room = Math.max(limits.dispatchAhead, atWork) - ready;
+    const overdue = this.#parts.now() - this.#lastAt >= limits.dispatchTurnMs ? 1 : 0; // director/D9
     for (let left = Math.max(room, overdue); left > 0; left -= 1) {
       const next = nextTurn(this.#turns);
       if (next === null) break;

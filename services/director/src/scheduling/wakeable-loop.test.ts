@@ -2,7 +2,7 @@ import { createLogger } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
 import { WakeableLoop } from "./wakeable-loop.ts";
 
-/** WakeableLoop whose pauses end when the test says so. */
+/** WakeableLoop whose pauses end when the test calls `pass`. */
 function begin(step: () => Promise<"more" | "nothing">) {
   const stop = new AbortController();
   const pauses: (() => void)[] = [];
@@ -17,7 +17,7 @@ function begin(step: () => Promise<"more" | "nothing">) {
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     loop,
-    /** Whether a pause was under way; it is over now. */
+    /** Ends the pause that is under way; false if there is none. */
     pass: async (): Promise<boolean> => {
       await settled();
       const end = pauses.shift();
@@ -33,8 +33,8 @@ function begin(step: () => Promise<"more" | "nothing">) {
   };
 }
 
-describe("loop", () => {
-  test("D25 no timer runs and no step is made while nothing is needed", async () => {
+describe("a wakeable loop", () => {
+  test("runs no timer and no step while nothing is needed", async () => {
     let steps = 0;
     const { loop, pass, stop } = begin(() => Promise.resolve(((steps += 1), "nothing")));
     expect(await pass()).toBe(false);
@@ -44,7 +44,7 @@ describe("loop", () => {
     await stop();
   });
 
-  test("D25 a step that left something, or failed, is followed by another", async () => {
+  test("a step that left work, or failed, is followed by another", async () => {
     const ends: (() => Promise<"more" | "nothing">)[] = [
       () => Promise.resolve("more"),
       () => Promise.reject(new Error("not now")),
@@ -56,7 +56,7 @@ describe("loop", () => {
     await stop();
   });
 
-  test("D25 what comes up during a step is not missed", async () => {
+  test("a step that is requested during a step follows it", async () => {
     let steps = 0;
     const { loop, pass, stop } = begin(() => {
       steps += 1;

@@ -73,7 +73,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   return directOver(context, config, ports, key);
 }
 
-/** Where decisions are checked at all, this Director's own have to count, and those of its next process too. */
+/** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
 async function trustOwnKey(
   { bus, log, config }: ServiceContext,
   { keyFile }: DirectorConfig,
@@ -81,8 +81,7 @@ async function trustOwnKey(
 ): Promise<void> {
   if (config.unsafeTrust || config.trustedKeysFile === null) return;
   if (keyFile === null) {
-    const detail =
-      "ANTIPHON_DIRECTOR_KEY is not set: a key that ends with the process cannot be trusted by others";
+    const detail = "ANTIPHON_DIRECTOR_KEY is not set: others cannot trust a key that ends with the process";
     throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_KEY" } });
   }
   await pinOwnKey(bus, config.trustedKeysFile, key, log);
@@ -101,7 +100,7 @@ export function directOver(
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
-  // Read past the memory that decisions are made from: what is shown has no part in them.
+  // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
   const projector = new Projector(documents, read, log);
   const timers = new TimerScheduler(
@@ -122,14 +121,9 @@ export function directOver(
     admit: (runId) => director.dispatchAdmitted(runId, signal),
     onWaiting: () => turning.needed(),
   });
-  const armEveryMs = config.timers.armAfterMs / 4;
-  const arming = new WakeableLoop({
-    step: () => timers.arm(),
-    everyMs: armEveryMs,
-    failure: "timers not set",
-    log,
-  });
-  const turn = { step: () => admission.turn(), everyMs: TURN_MS, failure: "nobody let through" };
+  const arm = { step: () => timers.arm(), everyMs: config.timers.armAfterMs / 4, failure: "timers not set" };
+  const arming = new WakeableLoop({ ...arm, log });
+  const turn = { step: () => admission.turn(), everyMs: TURN_MS, failure: "no attempt admitted" };
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
@@ -183,16 +177,16 @@ export function directOver(
       try {
         await allDone([sweeps, archiving, ...going, work.drain()]);
       } finally {
-        await projector.drain(); // what the others did is shown, whichever of them failed
+        await projector.drain(); // Last, so that all their work is projected even if one of them failed.
       }
     },
   };
 }
 
-/** How often it is looked whether there is room for held attempts, while some are. */
+/** Pause between two admissions while attempts are held back. */
 const TURN_MS = 50;
 
-/** What the gateway asks; any Director answers. */
+/** Serves the gateway's requests; any Director answers. */
 function answerQuestions(
   bus: Bus,
   parts: { repository: RepositoryPort; rebuilder: Rebuilder; runs: RunCache; log: Logger },

@@ -2,7 +2,7 @@ import { createLogger } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
 import { WakeableLoop } from "./wakeable-loop.ts";
 
-/** WakeableLoop whose pauses end when the test calls `pass`. */
+/** A loop whose pauses end when the test calls `pass`. */
 function begin(step: () => Promise<"more" | "nothing">) {
   const stop = new AbortController();
   const pauses: (() => void)[] = [];

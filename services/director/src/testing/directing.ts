@@ -1,6 +1,6 @@
 /**
- * A Director over a journal in memory, for tests: nothing falls due, nobody is held back, nobody listens to what it tells,
- * unless a test says otherwise.
+ * A Director over a journal in memory, for tests. Unless a test overrides it, no timer comes due, every attempt is
+ * admitted, and nothing is published live.
  */
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
@@ -45,8 +45,8 @@ export function directorOver(
   return { director, runs, deliver, projector, views: buckets.runs };
 }
 
-/** RunsEffects a dispatch by a body of its own; anything else is not asked for. */
-function performs(body: (effect: Effect) => Promise<void>): RunsEffects {
+/** Runs `body` for each effect and answers with a dispatch; tests ask for nothing else. */
+function runnerOf(body: (effect: Effect) => Promise<void>): RunsEffects {
   return {
     async perform(run, effect, cause): Promise<NewRecord> {
       await body(effect);
@@ -58,7 +58,7 @@ function performs(body: (effect: Effect) => Promise<void>): RunsEffects {
   };
 }
 
-/** A run that was routed, whose one task the Director has to hand out; `body` is what that takes. */
+/** A routed run whose one task the Director has to dispatch; `body` runs during the dispatch. */
 export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   const told: string[] = [];
   const journal = new MemoryJournal();
@@ -68,7 +68,7 @@ export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   }
   const records = await journal.read(fixture.runId);
   const tell: DirectorParts["tell"] = ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`);
-  const { director, runs, deliver, projector, views } = directorOver(journal, performs(body), { tell });
+  const { director, runs, deliver, projector, views } = directorOver(journal, runnerOf(body), { tell });
   const dispatches = async () =>
     (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
   return {

@@ -29,7 +29,7 @@ describe("turns", () => {
     );
   });
 
-  test("director/D9: while both wait, one of any eight turns is a batch's and the others are interactive", () => {
+  test("while both wait, one of any eight turns is a batch's and the others are interactive", () => {
     fc.assert(
       fc.property(items, (list) => {
         const taken = order(list);

@@ -61,7 +61,7 @@ test("a record that comes late is folded at its place in the stream", async () =
   expect(run.snapshot.context).toEqual(replay(openRun(log.runId, POLICY), [...stored, ...more]).context);
 });
 
-test("director/D3: a chain of tasks is confirmed by reading the words from outside alone; a new one makes it read the run", async () => {
+test("a chain of tasks is confirmed by reading the words from outside alone; a new one makes it read the run", async () => {
   const log = attempt(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1);
   const { journal, stored, runs, records } = await begin(log);
   let run = stored.map((record) => runs.heard(record)).at(-1)!;
@@ -73,7 +73,7 @@ test("director/D3: a chain of tasks is confirmed by reading the words from outsi
   expect(confirmed.snapshot.value).toBe("settled");
 });
 
-test("director/D3: a run whose tasks overlap is confirmed by reading all its records, those of another Director too", async () => {
+test("a run whose tasks overlap is confirmed by reading all its records, those of another Director too", async () => {
   const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1);
   const { journal, stored, runs, records } = await begin(log);
   const run = stored.map((record) => runs.heard(record)).at(-1)!;

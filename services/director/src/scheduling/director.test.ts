@@ -147,7 +147,7 @@ describe("a dispatch that fails for good", () => {
     expect(await verdicts()).toEqual([["T-001", "PASS"]]);
   });
 
-  test("director/D8: of two dispatches refused at once one ends the run, and the other refusal is not stored", async () => {
+  test("of two dispatches refused at once one ends the run, and the other refusal is not stored", async () => {
     const { routed, deliver, asked, verdicts } = await begin(async () => undefined);
     await deliver(routed);
     expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);

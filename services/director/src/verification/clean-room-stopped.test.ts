@@ -94,7 +94,7 @@ test.each([
   },
 );
 
-test("director/D4: a clean room stopped by a cancel of its run yields no verdict", async () => {
+test("a clean room stopped by a cancel of its run yields no verdict", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   let entered = (): void => undefined;
   const isIn = new Promise<void>((resolve) => (entered = resolve));

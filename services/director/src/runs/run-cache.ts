@@ -43,7 +43,7 @@ export class RunCache {
   }
 
   /** The run with `record` folded into it; null if that needs a read. */
-  heard(record: StoredRecord): CachedRun | null {
+  fold(record: StoredRecord): CachedRun | null {
     const run = this.#runs.get(record.runId);
     if (run === undefined) return record.type === "intent" ? this.#merge(record.runId, [record]) : null;
     if (holds(run, record)) return run;

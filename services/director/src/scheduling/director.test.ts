@@ -155,7 +155,7 @@ describe("a dispatch that fails for good", () => {
   });
 });
 
-describe("a dispatch that is held back", () => {
+describe("a dispatch that waits for admission", () => {
   /** A batch run whose Director asked once for admission and has to wait. */
   async function begin(run: RecordLog, perform: (effect: Effect) => Promise<void>) {
     const journal = new MemoryJournal();

@@ -84,11 +84,11 @@ export class Director {
   async #handle({ record, deliveries, signal }: Delivery): Promise<Outcome> {
     try {
       const { runs } = this.#parts;
-      const heard = runs.heard(record);
+      const folded = runs.fold(record);
       if (record.type === "claim")
-        await this.#parts.projector.project(heard ?? (await runs.load(record.runId, record)));
+        await this.#parts.projector.project(folded ?? (await runs.load(record.runId, record)));
       if (TRIGGERS_NO_WORK.has(record.type)) return { kind: "done" };
-      const run = heard ?? (await runs.load(record.runId, record));
+      const run = folded ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
       if (deliveries > 1) this.#parts.tell(record, "delivered again; resuming");
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
@@ -209,8 +209,8 @@ export class Director {
       if (record.type === "closed") this.#parts.timers.drop(context.runId);
       else this.#parts.timers.note(context.runId);
       // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
-      const heard = result.kind === "appended" ? this.#parts.runs.heard(stored) : null;
-      return { record: stored, run: heard ?? (await this.#parts.runs.load(context.runId, stored)) };
+      const folded = result.kind === "appended" ? this.#parts.runs.fold(stored) : null;
+      return { record: stored, run: folded ?? (await this.#parts.runs.load(context.runId, stored)) };
     } finally {
       this.#underWay.delete(key);
     }

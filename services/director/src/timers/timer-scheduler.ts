@@ -3,8 +3,8 @@
  * Times are kept on the server only, so they survive every Director.
  *
  * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts have
- * ended by then and cost no timer. The sweep notes runs again that a crash left without timers, and brings up itself
- * what is overdue although no timer came.
+ * ended by then and cost no timer. After a crash the sweep notes the open runs again; it also handles overdue times whose
+ * timer did not come.
  *
  * The timers of a backoff and of a question are set at once, before the delivery that began them ends: no delivery of the
  * run is open meanwhile, so only its timer continues it. An attempt has an open delivery and can wait.
@@ -101,7 +101,7 @@ export class TimerScheduler {
     }
   }
 
-  /** Brings up the times before `now` that the run still waits for, in case their timers are lost. */
+  /** Handles the times before `now` that the run still waits for, in case their timers are lost. */
   async overdue(run: CachedRun, now: Date): Promise<void> {
     for (const { at, ...address } of timersOf(run.snapshot, this.#settings)) {
       if (at <= now) await this.due(address, now);

@@ -87,7 +87,7 @@ test("a round that fails is tried again as the next one", async () => {
   expect(runs).toEqual([]);
 });
 
-test("archives nothing when it is told never to", async () => {
+test("archives nothing without a timing", async () => {
   const parts = archiveOf(["run_a"]);
   const clock: Clock = { now: () => 0, sleep: async () => undefined };
   await archiveForever({ archive: parts.archive, log, clock }, null, new AbortController().signal);

@@ -96,8 +96,8 @@ async function sweepRun(
   if (run.snapshot.status !== "active") return;
   parts.timers.note(runId);
   await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
-  const heard = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
-  if (heard > upTo && ageMs < timing.patienceMs) return; // director/D6
+  const lastForDirector = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
+  if (lastForDirector > upTo && ageMs < timing.patienceMs) return; // director/D6
   if (outstanding(run.snapshot).length === 0) return;
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);

@@ -1,4 +1,4 @@
-/** The order in which attempts are admitted, with the real Router, Director and server. The test plays the Associates, with two slots. */
+/** The order of admission, with the real Router, Director and server. The test plays the Associates, with two slots. */
 import { limits } from "@antiphon/contracts";
 import type { IntentBody, RunOptions } from "@antiphon/contracts";
 import { consume, createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";

@@ -1,6 +1,6 @@
 /**
- * A Router, a real Director over real git and a gateway on a real nats-server. The test plays the Associate, can hold the
- * clean room back, and is an attacker who may publish to NATS but has no key of a Director.
+ * A Router, a real Director over real git and a gateway on a real nats-server. The test plays the Associate, can hold
+ * the clean room back, and is an attacker who may publish to NATS but has no key of a Director.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,12 @@
 /**
- * The admission queue: holds back attempts of batch runs and of named tenants while the Associates have enough to do, so
- * that five hundred of one tenant do not delay the next caller. Interactive runs of the default tenant pass at once.
+ * The admission queue: holds back attempts of batch runs and of named tenants while the Associates have enough to do,
+ * so that five hundred of one tenant do not delay the next caller. Interactive runs of the default tenant pass at once.
  *
- * Lifecycle of an attempt: requested -> waiting -> admitted (its run's dispatch is stored). The queue is in memory only:
- * the journal shows that the dispatch is owed, and after a crash the sweep asks again.
+ * Lifecycle of an attempt: requested -> waiting -> admitted (its run's dispatch is stored). The queue is in memory
+ * only: the journal shows that the dispatch is owed, and after a crash the sweep asks again.
  *
- * Attempts are admitted while fewer lie ready than limits.dispatchAhead, or than are being worked on if these are more; so
- * an attempt that skips the queue waits behind no more than that per Director.
+ * Attempts are admitted while fewer lie ready than limits.dispatchAhead, or than are being worked on if these are more;
+ * so an attempt that skips the queue waits behind no more than that per Director.
  */
 import { limits } from "@antiphon/contracts";
 import type { Backlog } from "@antiphon/runtime";

@@ -7,8 +7,8 @@
  * A verdict keeps its decision, code, commit and list of checks. Logs of passed checks are cut before logs of failed
  * ones, and the end of each log stays; as the last step one failure stands for all checks of the base.
  *
- * A dispatch carries failed checks only, as the brief shows no others. The newest feedback is kept longest, and the task
- * is never cut. A closing keeps its status, code, seal and one line per task.
+ * A dispatch carries failed checks only, as the brief shows no others. The newest feedback is kept longest, and the
+ * task is never cut. A closing keeps its status, code, seal and one line per task.
  */
 import { bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { CheckOutcome, ClosedBody, DispatchBody, Feedback, VerdictBody } from "@antiphon/contracts";

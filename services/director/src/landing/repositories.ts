@@ -4,8 +4,8 @@
  * Each call opens only a repository that the deployment serves (repo-roots.ts), regardless of who names it: for an
  * inspection, for each step of a run, and for the work tree whose files follow a landing.
  *
- * Local changes refuse a landing only while the branch is where it was at the verification. After that the branch itself
- * tells whether the change has landed already or the branch moved.
+ * Local changes refuse a landing only while the branch is where it was at the verification. After that the branch
+ * itself tells whether the change has landed already or the branch moved.
  */
 import {
   AntiphonError,

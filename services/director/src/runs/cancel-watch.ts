@@ -1,6 +1,6 @@
 /**
- * Reads a run's `cancel` record again and again while a long effect is under way, so that a clean room of a canceled run
- * ends as soon as its other sandboxes. It reads the journal and depends on no hint.
+ * Reads a run's `cancel` record again and again while a long effect is under way, so that a clean room of a canceled
+ * run ends as soon as its other sandboxes. It reads the journal and depends on no hint.
  *
  * Lifecycle: watching -> canceled (the signal aborted) or released.
  */

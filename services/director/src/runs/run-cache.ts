@@ -1,14 +1,15 @@
 /**
- * A memory of open runs: records and the state folded from them. It is only a cache; a miss, another process or a restart
- * rebuilds an entry from the journal.
+ * A memory of open runs: records and the state folded from them. It is only a cache; a miss, another process or a
+ * restart rebuilds an entry from the journal.
  *
- * An entry grows by records that are delivered, and by records this process appended itself. A record is folded without a
- * read only if it comes after all folded ones and the record that led to it is among them; else the run is read. The fold
- * is always in stream order.
+ * An entry grows by records that are delivered, and by records this process appended itself. A record is folded without
+ * a read only if it comes after all folded ones and the record that led to it is among them; else the run is read. The
+ * fold is always in stream order.
  *
- * `confirm` reads what could be missing before a decision that cannot be taken back. In a chain of tasks each record names
- * its cause, except the words from outside, so only these are read; a run whose tasks overlap is read as a whole. A fold
- * is gapless if the server stored each record directly behind the one before it; then no earlier record is missing.
+ * `confirm` reads what could be missing before a decision that cannot be taken back. In a chain of tasks each record
+ * names its cause, except the words from outside, so only these are read; a run whose tasks overlap is read as a whole.
+ * A fold is gapless if the server stored each record directly behind the one before it; then no earlier record is
+ * missing.
  *
  * No decision depends on `at` of a record this process appended: that time is its own clock's.
  */
@@ -78,8 +79,8 @@ export class RunCache {
   }
 
   /**
-   * Whether a record stands at another sequence than the remembered one: the journal lost it and has it again. The entry
-   * gives way then, because the seal would count the record twice.
+   * Whether a record stands at another sequence than the remembered one: the journal lost it and has it again. The
+   * entry gives way then, because the seal would count the record twice.
    */
   #remembersLost(runId: string, read: readonly StoredRecord[]): boolean {
     const known = this.#runs.get(runId);

@@ -8,16 +8,17 @@
  * people who watch a run cannot see the log.
  *
  * Promises:
- *   director/D1 A delivery is acknowledged only when each effect it started has its record stored, and each effect that
- *     these records made outstanding too; so a crash causes a redelivery and loses no step.
+ *   director/D1 A delivery is acknowledged only when each effect it started has its record stored, and so has each
+ *     effect that these records made outstanding, except a dispatch that waits for admission; so a crash causes a
+ *     redelivery and loses no step.
  *   director/D2 A delivery leaves an effect that is under way in this process to the delivery that started it, and a
  *     redelivered record waits until its first delivery ends; so no effect runs twice at once, and no acknowledgement
  *     swallows the retry of a failed one.
  *   director/D3 Before every effect except the verification of a linear run, the Director reads what could change its
- *     decision, or the server refuses the record if the run has moved; so nothing is dispatched, landed or closed past
- *     a cancel or a pause that was stored before.
- *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is not
- *     repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
+ *     decision, or the server refuses the record if the run has moved; so nothing is dispatched, landed or closed past a
+ *     cancel or a pause that was stored before.
+ *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is
+ *     not repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
  *     another Director dispatched needs the same register for its true verdict.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
@@ -37,7 +38,7 @@ import type { AdmissionQueue } from "../admission/admission-queue.ts";
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
 /** Characters of an error that are published live. */
-const MAX_TOLD = 500;
+const MAX_LIVE_CHARS = 500;
 /** Triggers no work by itself. It is folded all the same, so that later records need no read of the run. */
 const TRIGGERS_NO_WORK: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
@@ -102,16 +103,17 @@ export class Director {
         { err: error, code, run: record.runId, seq: record.seq, delayMs },
         "will be tried again",
       );
-      if (!signal.aborted) this.#tellWhy(record, error);
+      if (!signal.aborted) this.#publishReason(record, error);
       return { kind: "retry", delayMs, code };
     }
   }
 
   /** Publishes live why a run is blocked. */
-  #tellWhy(record: StoredRecord, error: unknown): void {
+  #publishReason(record: StoredRecord, error: unknown): void {
     const { code, detail, remedy } = AntiphonError.from(error);
     if (code === "ANT_RUN_CANCELED") return;
-    const what = code === "ANT_INTERNAL" ? code : `${code}: ${detail.slice(0, MAX_TOLD)}`; // The text of a bug belongs in the log only.
+    // The text of a bug belongs in the log only.
+    const what = code === "ANT_INTERNAL" ? code : `${code}: ${detail.slice(0, MAX_LIVE_CHARS)}`;
     this.#parts.tell(record, `${what}; trying again. ${remedy}`);
   }
 
@@ -205,7 +207,8 @@ export class Director {
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
-      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`); // The journal logs the others.
+      // The journal logs the appended ones.
+      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`);
       if (record.type === "closed") this.#parts.timers.drop(context.runId);
       else this.#parts.timers.note(context.runId);
       // If it was stored before, by this Director or another, the run may hold more records that are unknown here.

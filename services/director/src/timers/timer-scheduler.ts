@@ -1,13 +1,13 @@
 /**
- * The timer scheduler: stores the timers of open runs on the server, and writes the record of each timer that comes due.
- * Times are kept on the server only, so they survive every Director.
+ * The timer scheduler: stores the timers of open runs on the server, and writes the record of each timer that comes
+ * due. Times are kept on the server only, so they survive every Director.
  *
  * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts have
- * ended by then and cost no timer. After a crash the sweep notes the open runs again; it also handles overdue times whose
- * timer did not come.
+ * ended by then and cost no timer. After a crash the sweep notes the open runs again; it also handles overdue times
+ * whose timer did not come.
  *
- * The timers of a backoff and of a question are set at once, before the delivery that began them ends: no delivery of the
- * run is open meanwhile, so only its timer continues it. An attempt has an open delivery and can wait.
+ * The timers of a backoff and of a question are set at once, before the delivery that began them ends: no delivery of
+ * the run is open meanwhile, so only its timer continues it. An attempt has an open delivery and can wait.
  */
 import {
   AntiphonError,
@@ -160,7 +160,7 @@ function recordOf(runId: string, step: DueStep, records: readonly StoredRecord[]
   }
 }
 
-/** The last claim or result of the attempt; the intent of a run. Every Director with the same records names the same. */
+/** The attempt's last claim or result, or the run's intent. Directors with equal records name the same cause. */
 function causeOf(
   records: readonly StoredRecord[],
   taskId: string | null,

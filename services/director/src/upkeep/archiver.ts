@@ -1,15 +1,15 @@
 /**
- * Moves finished runs out of the journal, so that the server's memory grows with the open runs and not with all runs there
- * ever were. Each round moves at most one pack of runs (limits.archivePackRuns); its steps are described in
+ * Moves finished runs out of the journal, so that the server's memory grows with the open runs and not with all runs
+ * there ever were. Each round moves at most one pack of runs (limits.archivePackRuns); its steps are described in
  * runtime/src/archive/run-archive.ts. Ages are told by the server's clock.
  *
- * Lifecycle: a round at start, then one every `everyMs`. While more is due, the next round follows after a pause as long
- * as the last one, so that archiving takes at most half of the time. One round at a time, until the signal aborts.
+ * Lifecycle: a round at start, then one every `everyMs`. While more is due, the next round follows after a pause as
+ * long as the last one, so that archiving takes at most half of the time. One round at a time, until the signal aborts.
  *
- * A run that cannot be archived (a corrupt record, a broken chain) is logged once and stays in the journal; it delays no
- * other run, and the next process tries it again. At start and every `tidyEveryMs` the archiver removes what crashes left
- * behind and is as old as that: packs that no record points to, and documents of archived runs. A pack that alone holds
- * a run is logged and stays.
+ * A run that cannot be archived (a corrupt record, a broken chain) is logged once and stays in the journal; it delays
+ * no other run, and the next process tries it again. At start and every `tidyEveryMs` the archiver removes what crashes
+ * left behind and is as old as that: packs that no record points to, and documents of archived runs. A pack that alone
+ * holds a run is logged and stays.
  */
 import { limits } from "@antiphon/contracts";
 import type { Clock, Logger, RunArchive } from "@antiphon/runtime";
@@ -52,7 +52,7 @@ export async function archiveForever(
         if (!isMore) tidyAt = startedAt + tidyEveryMs;
       }
     } catch (error) {
-      log.warn({ err: error }, "archiving not finished; the next round goes on");
+      log.warn({ err: error }, "archiving not finished; the next round continues");
     }
     await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal);
   }

@@ -1,11 +1,12 @@
 /**
- * Rebuilds the documents of a run from its journal, and a landing that the journal lost from its traces in the journal or
- * from git. Called run by run (`antiphon doctor --journal --rebuild`). Each call reads the run anew; a second call finds
- * everything in place and writes nothing.
+ * Rebuilds the documents of a run from its journal, and a landing that the journal lost from its traces in the journal
+ * or from git. Called run by run (`antiphon doctor --journal --rebuild`). Each call reads the run anew; a second call
+ * finds everything in place and writes nothing.
  *
- * A damaged run is left as it is, because its view may be the last trace of what is lost. Nothing is invented: a landing is
- * put back under its old sequence only if its bytes have the digest by which a later record names it. A landing that an
- * open run owes is made by the Director's own landing, and git decides whether the change has landed already.
+ * A damaged run is left as it is, because its view may be the last trace of what is lost. Nothing is invented: a
+ * landing is put back under its old sequence only if its bytes have the digest by which a later record names it. A
+ * landing that an open run owes is made by the Director's own landing, and git decides whether the change has landed
+ * already.
  */
 import {
   AntiphonError,
@@ -114,7 +115,7 @@ export class Rebuilder {
     return any;
   }
 
-  /** Carries out the landings that an open run owes. Null if there is none; true if they take longer than LANDING_MS. */
+  /** Carries out the landings that an open run owes. Null: it owes none; true: they take longer than LANDING_MS. */
   async #land(runId: string): Promise<boolean | null> {
     const { director, clock, signal } = this.#parts;
     const run = await this.#read(runId);

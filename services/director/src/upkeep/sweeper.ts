@@ -2,12 +2,13 @@
  * Visits the open runs now and then and carries out what they owe. The consumer's redeliveries already cover a crash; a
  * sweep covers the rest: a record whose delivery was given up, and a restored journal.
  *
- * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time. A run that cannot be read is
- * logged and skipped; the others are swept.
+ * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time. A run that cannot be
+ * read is logged and skipped; the others are swept.
  *
  * Promises:
- *   director/D6 Because a sweep works only on open runs whose last record is old by the server's clock and whose delivery is
- *     no longer open, it continues abandoned runs, leaves those in progress alone, and reads no finished run.
+ *   director/D6 Because a sweep works only on open runs whose last record is old by the server's clock and whose
+ *     delivery is no longer open, it continues abandoned runs, leaves those in progress alone, and reads no finished
+ *     run.
  */
 import { AntiphonError, CONSUMER_TYPES } from "@antiphon/contracts";
 import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";

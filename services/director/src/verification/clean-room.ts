@@ -58,8 +58,8 @@ export class CleanRoom implements CleanRoomPort {
 }
 
 /**
- * A sandbox that ran tells about the change. One that broke, or that was stopped by this Director or by its runner, tells
- * nothing about it: that throws, and the verification is tried again.
+ * A sandbox that ran tells about the change. One that broke, or that was stopped by this Director or by its runner,
+ * tells nothing about it: that throws, and the verification is tried again.
  */
 function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): CheckOutcome[] {
   switch (outcome.outcome) {

@@ -2,9 +2,9 @@
  * From exit codes to a verdict. Pure: the clean room runs the commands, and `judge` decides what they mean.
  *
  * Promises:
- *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited source
- *     must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; a check that
- *     fails and then passes on the same tree is FLAKY; and without checks a change is UNVERIFIABLE unless
+ *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
+ *     source must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; a
+ *     check that fails and then passes on the same tree is FLAKY; and without checks a change is UNVERIFIABLE unless
  *     `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";

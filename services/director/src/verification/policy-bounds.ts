@@ -1,10 +1,10 @@
 /**
- * Whether a change keeps the bounds of the deployment's policy. Pure. The gateway checks what is known at intake; files,
- * lines and paths are known only when there is a patch.
+ * Whether a change keeps the bounds of the deployment's policy. Pure. The gateway checks what is known at intake;
+ * files, lines and paths are known only when there is a patch.
  *
  * Promises:
- *   director/D10 Because the bounds come from the intent record and not from the run's grants, a change that breaks one is
- *     refused with the profile, the rule and the value, whatever was granted.
+ *   director/D10 Because the bounds come from the intent record and not from the run's grants, a change that breaks
+ *     one is refused with the profile, the rule and the value, whatever was granted.
  */
 import type { PolicyBounds } from "@antiphon/contracts";
 import { pathMatcher, type CheckedFile } from "@antiphon/git";

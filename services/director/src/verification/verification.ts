@@ -7,8 +7,9 @@
  * reach it, and the next try would run beside it.
  *
  * Promises:
- *   director/D4 Because an agent controls every byte of its own sandbox, a verdict uses only the head, the patch and the
- *     run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no verdict.
+ *   director/D4 Because an agent controls every byte of its own sandbox, a verdict uses only the head, the patch and
+ *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
+ *     verdict.
  */
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import { commitMessage } from "./commit-message.ts";
@@ -156,8 +157,8 @@ function provesAFix(run: RunState, effect: Verify): boolean {
 }
 
 /**
- * The contract's commands; if it names none, the fastest obvious check of the run's base. The head is never asked, because
- * a task could then choose the check of the next one.
+ * The contract's commands; if it names none, the fastest obvious check of the run's base. The head is never asked,
+ * because a task could then choose the check of the next one.
  */
 async function checksOf(run: RunState, effect: Verify, repository: RepositoryPort): Promise<Checks> {
   const named = effect.task.planned.task.verify_profile.commands;

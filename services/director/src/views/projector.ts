@@ -3,9 +3,10 @@
  * projections, rebuilt from the journal at will, so a lost or late write loses nothing.
  *
  * Lifecycle: idle -> writing -> pausing -> idle. A run that changes during a batch waits for the next one and is then
- * written once, in its newest state. A pause lasts several times as long as the batch before it, so that projections take
- * a small share of a busy server; it shrinks as more runs wait, so that projections keep up with any load the server can
- * take. A run's view is written after its contracts, so a reader of the view finds contracts as new as it or newer.
+ * written once, in its newest state. A pause lasts several times as long as the batch before it, so that projections
+ * take a small share of a busy server; it shrinks as more runs wait, so that projections keep up with any load the
+ * server can take. A run's view is written after its contracts, so a reader of the view finds contracts as new as it or
+ * newer.
  *
  * Promises:
  *   director/D7 Because each write is a compare-and-set, and a Director that was overtaken rewrites the run from the
@@ -22,7 +23,7 @@ import type { CachedRun } from "../runs/run-cache.ts";
 const MAX_WAITING = 5_000;
 /** Runs of one batch. */
 const BATCH = 256;
-/** While few runs wait, a pause is so many times as long as the batch before it: projections take a tenth of the time. */
+/** While few runs wait, a pause lasts so many times the batch before it: a tenth of the time is for projections. */
 const PAUSE_FACTOR = 9;
 /** With this share of MAX_WAITING queued there are no pauses. */
 const BUSY = 0.5;

@@ -2,8 +2,8 @@
  * The signals in a goal: which words indicate which workflow. Phrases that only mention a fault are blanked out first
  * (`mute`); then the rules are searched in the rest.
  *
- * No pattern holds one unbounded repetition inside another, and gaps are bounded, so a hostile goal cannot make the Router
- * slow.
+ * No pattern holds one unbounded repetition inside another, and gaps are bounded, so a hostile goal cannot make the
+ * Router slow.
  */
 import { DEBUG_RULES } from "./debug-rules.ts";
 import { mute } from "./fault-mentions.ts";

@@ -1,8 +1,8 @@
 /**
  * From an intent to a graph of tasks: the caller's own tasks, or one task that is the goal itself.
  *
- * A graph with an unknown, doubled or circular dependency is not planned in part. The answer is a coded refusal that names
- * the tasks at fault, and the run ends with it.
+ * A graph with an unknown, doubled or circular dependency is not planned in part. The answer is a coded refusal that
+ * names the tasks at fault, and the run ends with it.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {

@@ -194,7 +194,7 @@ test("a rebuild restores documents that are gone, stale, different or no JSON; a
   ]);
 });
 
-test("director/D7: two Directors that rebuild an archived run at once write the same documents, each once", async () => {
+test("two Directors that rebuild an archived run at once write the same documents, each once", async () => {
   const { runId, before } = await finished();
   const archiver = openRunArchive(world.bus, openJournal(world.bus));
   const packed = await archiver.pack([runId], new Date(Date.now() + 60_000));

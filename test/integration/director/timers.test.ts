@@ -180,7 +180,7 @@ describe("a run waits by the server's clock", () => {
   });
 });
 
-test("director/D1: a Director that is killed right after a loss leaves a timer, so the backoff ends", async () => {
+test("a Director that is killed right after a loss leaves a timer, so the backoff ends", async () => {
   const fresh = await openWorld();
   const directors: ChildProcess[] = [];
   const fail = async (runId: string, epoch: number): Promise<StoredRecord> => {

@@ -169,7 +169,7 @@ describe("route", () => {
     },
   );
 
-  test("router/R3: a routed body always fits its record, and a plan that fits is not refused", () => {
+  test("a routed body always fits its record, and a plan that fits is not refused", () => {
     const sizes = [1, 60, 120, 180, 220, 240, limits.tasksPerRun];
     const planned = sizes.map((n) => {
       const description = "Move the handler of this page into a file of its own, with a test";

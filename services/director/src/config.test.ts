@@ -22,7 +22,7 @@ test.each([
   expect(readDirectorConfig({ ANTIPHON_NATS_URL: url }).repoRoots).toEqual(roots);
 });
 
-test("a root that is no absolute path is refused by name", () => {
+test("a root that is not an absolute path is refused by name", () => {
   expect(() => readDirectorConfig({ ANTIPHON_REPO_ROOTS: "/srv/a:repos" })).toThrow(/"repos"/);
 });
 
@@ -30,7 +30,7 @@ test.each(["soon", "0", "-5", "1.5"])("ANTIPHON_ARCHIVE_AFTER_S=%s is refused by
   expect(() => readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: text })).toThrow(/ANTIPHON_ARCHIVE_AFTER_S="/);
 });
 
-test("finished runs stay in the journal for a day, as long as is said, or for good", () => {
+test("finished runs stay in the journal for a day, for the time that is set, or for good", () => {
   expect(readDirectorConfig({}).archive?.afterMs).toBe(86_400_000);
   expect(readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: "60" }).archive?.afterMs).toBe(60_000);
   expect(readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: "never" }).archive).toBeNull();

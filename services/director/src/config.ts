@@ -1,24 +1,27 @@
-/** What the Director reads from the environment; the rest of the service takes it as values. */
+/** The Director's settings, read from the environment. No other file of the service reads it. */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
 import type { SweepTiming } from "./upkeep/sweeper.ts";
-import type { TimerSettings } from "./timers/timekeeper.ts";
+import type { TimerSettings } from "./timers/timer-scheduler.ts";
 
 export interface DirectorConfig {
-  /** Records handled at the same time; a record in the clean room holds one. ANTIPHON_DIRECTOR_SLOTS, default 16. */
+  /** Records handled at the same time, those in the clean room included. ANTIPHON_DIRECTOR_SLOTS, default 16. */
   slots: number;
   /**
-   * Directories repositories must lie in. ANTIPHON_REPO_ROOTS, colon-separated. Not set: anywhere (null) where NATS is
-   * on loopback, so that only this machine can ask; else nowhere.
+   * Directories that repositories must lie in. ANTIPHON_REPO_ROOTS, colon-separated. If it is not set, repositories may
+   * lie anywhere (null) while NATS is on loopback, as only this machine can ask then; else nowhere.
    */
   repoRoots: string[] | null;
-  /** PEM file of the Ed25519 key decisions and commits are signed with, made when it is not there. ANTIPHON_DIRECTOR_KEY; none (only with ANTIPHON_UNSAFE_TRUST): a key as old as the process. */
+  /**
+   * PEM file of the Ed25519 key that signs decisions and commits; made if it does not exist. ANTIPHON_DIRECTOR_KEY.
+   * Without one (only with ANTIPHON_UNSAFE_TRUST) the key lives as long as the process.
+   */
   keyFile: string | null;
   policy: RunPolicy;
   sweep: SweepTiming;
   timers: TimerSettings;
-  /** How long a finished run stays in the journal. ANTIPHON_ARCHIVE_AFTER_S, default a day; `never`: for good. */
+  /** How long a finished run stays in the journal. ANTIPHON_ARCHIVE_AFTER_S, default a day; `never` keeps it. */
   archive: ArchiveTiming | null;
 }
 
@@ -47,7 +50,7 @@ function repoRoots(env: NodeJS.ProcessEnv): string[] | null {
   const roots = (env["ANTIPHON_REPO_ROOTS"] ?? "").split(":").filter((root) => root !== "");
   const stray = roots.find((root) => !root.startsWith("/"));
   if (stray !== undefined) {
-    const detail = `ANTIPHON_REPO_ROOTS names ${JSON.stringify(stray)}, which is no absolute path`;
+    const detail = `ANTIPHON_REPO_ROOTS names ${JSON.stringify(stray)}, which is not an absolute path`;
     throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_REPO_ROOTS" } });
   }
   if (roots.length > 0) return roots;
@@ -69,6 +72,6 @@ function archive(text: string | undefined): ArchiveTiming | null {
   if (text === "never") return null;
   const afterS = text === undefined || text === "" ? limits.archiveAfterS : Number(text);
   if (Number.isInteger(afterS) && afterS >= 1) return { afterMs: afterS * 1000, everyMs: 30_000 };
-  const detail = `ANTIPHON_ARCHIVE_AFTER_S=${JSON.stringify(text)} is not a whole number of seconds from 1, nor never`;
+  const detail = `ANTIPHON_ARCHIVE_AFTER_S=${JSON.stringify(text)} is neither a whole number of seconds from 1 nor "never"`;
   throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_ARCHIVE_AFTER_S" } });
 }

@@ -1,4 +1,4 @@
-/** What the Director needs from outside itself; each port has one file behind it, beside the topic that uses it. */
+/** The ports of the Director. One file beside the topic that uses it implements each. */
 import type {
   BlobRef,
   CheckOutcome,
@@ -14,41 +14,41 @@ import type {
 import type { PoisonedTask } from "@antiphon/run";
 import type { ChangedTree, Unproven } from "@antiphon/git";
 
-/** What the caller allows a change to touch, and what will judge it. */
+/** The paths that a change may touch, and the checks that will judge it. */
 export interface ChangeRules {
   scope: readonly string[];
   grants: readonly string[];
   checks: readonly string[];
   /** The repository named the checks, not the caller. */
   discovered: boolean;
-  /** The commit the run started from: what it says about the checks stays true for all of the run's tasks (V13). */
+  /** The commit the run started from. It alone decides which checks the run's tasks have to pass. */
   base: string;
-  /** What the deployment's policy allows, whatever was granted. */
+  /** Bounds of the deployment's policy. No grant lifts them. */
   policy?: PolicyBounds;
 }
 
-/** A patch applied to a head: a tree that no ref points to yet. */
+/** The tree of a patch applied to a head; no ref points to it yet. */
 export type Candidate = ChangedTree;
 
 export type CandidateOutcome =
   | { kind: "candidate"; candidate: Candidate; unproven: readonly Unproven[] }
   | { kind: "refused"; code: string; message: string };
 
-/** The user's repository. Everything it does is repeatable: the same arguments make the same objects. */
+/** The user's repository. Each call can be repeated: the same arguments make the same objects. */
 export interface RepositoryPort {
-  /** @throws AntiphonError ANT_REPO_* when no run can start from it. */
+  /** @throws AntiphonError ANT_REPO_* when no run can start from the repository. */
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
-  /** The tree of a commit, put into the object store once. */
+  /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
-  /** L1, then the patch on top of `head` in a scratch index. */
+  /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
   candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome>;
-  /** L2: a commit object in the user's object store; moves no ref. */
+  /** Writes a commit object into the user's object store; moves no ref. */
   commit(repo: RepoRef, commit: NewCommit): Promise<string>;
-  /** J8: one compare-and-set of one ref. `previous` null: the ref must not exist. */
+  /** One compare-and-set of one ref. `previous` null: the ref must not exist. */
   land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody>;
-  /** The run's commits replayed on another head, for a target branch that moved. */
+  /** Replays the run's commits on another head, for a target branch that moved. */
   replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome>;
   /** The commit a branch points to; null when there is no such branch. */
   tip(repo: RepoRef, ref: string): Promise<string | null>;
@@ -65,7 +65,7 @@ export interface NewCommit {
 export type ReplayOutcome =
   { kind: "replayed"; commit: string; tree: string } | { kind: "conflict"; message: string };
 
-/** Stands for the task id where a finished run is checked as a whole. */
+/** Takes the place of the task id when a finished run is verified as a whole. */
 export const INTEGRATION = "integration";
 
 export interface RoomRequest {
@@ -80,14 +80,14 @@ export interface RoomRequest {
   budgetMs: number;
 }
 
-/** V1: a fresh sandbox, a pristine tree, no network, the contract's commands. */
+/** Runs the contract's commands in a fresh sandbox with a pristine tree and no network. */
 export interface CleanRoomPort {
-  /** @throws AntiphonError when the sandbox itself failed: no verdict follows from that. */
+  /** @throws AntiphonError when the sandbox itself failed, which allows no verdict. */
   check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]>;
 }
 
 export interface VerdictEvidencePort {
-  /** Stores the verdict's manifest beside the attempt's; the logs are blobs already. */
+  /** Stores the verdict's manifest beside the attempt's. Its logs are stored already. */
   store(verdict: VerdictManifest): Promise<EvidenceRef>;
   /** The bytes of `diff.patch`. */
   patch(ref: BlobRef): Promise<Buffer>;
@@ -95,7 +95,7 @@ export interface VerdictEvidencePort {
 
 /** Dead letters of tasks that were given up. */
 export interface PoisonLettersPort {
-  /** One letter a task, however often it is asked for. */
+  /** Writes one letter per task, even if it is called again. */
   bury(runId: string, task: PoisonedTask): Promise<void>;
 }
 

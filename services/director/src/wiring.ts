@@ -43,15 +43,15 @@ import { archiveForever } from "./upkeep/archiver.ts";
 import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "@antiphon/run";
 import { Director, type DirectorParts } from "./scheduling/director.ts";
-import { Performer } from "./effects/performer.ts";
+import { EffectRunner } from "./effects/effect-runner.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
-import { Rounds } from "./scheduling/rounds.ts";
+import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
 import { RunCache } from "./runs/run-cache.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
-import { Timekeeper } from "./timers/timekeeper.ts";
-import { Turnstile } from "./admission/turnstile.ts";
+import { TimerScheduler } from "./timers/timer-scheduler.ts";
+import { AdmissionQueue } from "./admission/admission-queue.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -73,7 +73,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   return directOver(context, config, ports, key);
 }
 
-/** Where decisions are checked at all, this Director's own have to count, and those of its next process too. */
+/** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
 async function trustOwnKey(
   { bus, log, config }: ServiceContext,
   { keyFile }: DirectorConfig,
@@ -81,8 +81,7 @@ async function trustOwnKey(
 ): Promise<void> {
   if (config.unsafeTrust || config.trustedKeysFile === null) return;
   if (keyFile === null) {
-    const detail =
-      "ANTIPHON_DIRECTOR_KEY is not set: a key that ends with the process cannot be trusted by others";
+    const detail = "ANTIPHON_DIRECTOR_KEY is not set: others cannot trust a key that ends with the process";
     throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_KEY" } });
   }
   await pinOwnKey(bus, config.trustedKeysFile, key, log);
@@ -97,14 +96,14 @@ export function directOver(
 ): Role {
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const performer = new Performer({ ...ports, letters });
+  const runner = new EffectRunner({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
-  // Read past the memory that decisions are made from: what is shown has no part in them.
+  // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
   const projector = new Projector(documents, read, log);
-  const times = new Timekeeper(
+  const timers = new TimerScheduler(
     {
       journal,
       runs,
@@ -116,19 +115,19 @@ export function directOver(
     },
     config.timers,
   );
-  const turnstile: Turnstile = new Turnstile({
+  const admission: AdmissionQueue = new AdmissionQueue({
     backlog: () => associatesBacklog(bus),
     now: () => performance.now(),
-    goOn: (runId) => director.goOn(runId, signal),
+    admit: (runId) => director.dispatchAdmitted(runId, signal),
     onWaiting: () => turning.needed(),
   });
-  const armEveryMs = config.timers.armAfterMs / 4;
-  const arming = new Rounds({ step: () => times.arm(), everyMs: armEveryMs, failure: "timers not set", log });
-  const turn = { step: () => turnstile.turn(), everyMs: TURN_MS, failure: "nobody let through" };
-  const turning = new Rounds({ ...turn, log });
+  const arm = { step: () => timers.arm(), everyMs: config.timers.armAfterMs / 4, failure: "timers not set" };
+  const arming = new WakeableLoop({ ...arm, log });
+  const turn = { step: () => admission.turn(), everyMs: TURN_MS, failure: "no attempt admitted" };
+  const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ journal, runs, performer, projector, times, turnstile, tell: say, log });
+  const director = new Director({ journal, runs, runner, projector, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -149,7 +148,7 @@ export function directOver(
     slots: config.slots,
     log,
     signal,
-    handle: ({ address, at }) => times.due(address, at),
+    handle: ({ address, at }) => timers.due(address, at),
   });
 
   const stop = new AbortController();
@@ -159,7 +158,7 @@ export function directOver(
       journal,
       runs,
       director,
-      times,
+      timers,
       log,
       progress: () => progressOf(bus, "director"),
       sleep: (ms, until) => systemClock.sleep(ms, until),
@@ -178,16 +177,16 @@ export function directOver(
       try {
         await allDone([sweeps, archiving, ...going, work.drain()]);
       } finally {
-        await projector.drain(); // what the others did is shown, whichever of them failed
+        await projector.drain(); // Last, so that all their work is projected even if one of them failed.
       }
     },
   };
 }
 
-/** How often it is looked whether there is room for held attempts, while some are. */
+/** Pause between two admissions while attempts are held back. */
 const TURN_MS = 50;
 
-/** What the gateway asks; any Director answers. */
+/** Serves the gateway's requests; any Director answers. */
 function answerQuestions(
   bus: Bus,
   parts: { repository: RepositoryPort; rebuilder: Rebuilder; runs: RunCache; log: Logger },

@@ -1,4 +1,4 @@
-/** What a Router takes from the environment beside the runtime's own settings. */
+/** The Router's settings beside those of the runtime. */
 import { AntiphonError } from "@antiphon/contracts";
 
 export interface RouterConfig {

@@ -1,4 +1,4 @@
-/** The Router as a process. wiring.ts puts it together. */
+/** The Router as a process. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { readRouterConfig } from "./config.ts";

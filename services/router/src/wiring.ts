@@ -1,9 +1,9 @@
 /**
- * The Router: reads `intent` records, answers each with one `routed` record.
+ * The Router: reads `intent` records and answers each with one `routed` record.
  *
- * States: none. The decision is the pure function `route`; the register of the `routed` record makes a second
- * delivery, a second Router and a crash in between all end in the same record (J3). The contract in KV is the
- * Director's projection, not written here.
+ * It has no state. The decision is the pure function `route`, and one register holds one `routed` record; so a second
+ * delivery, a second Router or a crash in between ends in the same record. The contract in KV is the Director's
+ * projection and is not written here.
  */
 import { consume, openJournal, requeueing } from "@antiphon/runtime";
 import type { Bus, Consumption, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
@@ -28,7 +28,7 @@ export function startRouter({ bus, log, signal }: RouterContext, slots: number):
 
 async function handle({ record, signal }: Delivery, journal: Journal, log: Logger): Promise<Outcome> {
   if (record.type !== "intent") {
-    return { kind: "terminal", code: "ANT_CONTRACT_INVALID", detail: `${record.type} is no intent` };
+    return { kind: "terminal", code: "ANT_CONTRACT_INVALID", detail: `${record.type} is not an intent` };
   }
   const { runId, seq, digest } = record;
   const body = route(record.body);
@@ -37,8 +37,8 @@ async function handle({ record, signal }: Delivery, journal: Journal, log: Logge
     { signal, after: seq },
   );
   if (done.kind === "conflict") {
-    // A Router of another version was here first. Its word stands; the run goes on with it.
-    log.warn({ run: runId, code: "ANT_JOURNAL_CONFLICT" }, "already routed in another way");
+    // A Router of another version was first. Its record stands, and the run continues with it.
+    log.warn({ run: runId, code: "ANT_JOURNAL_CONFLICT" }, "the run was already routed differently");
   }
   return { kind: "done" };
 }

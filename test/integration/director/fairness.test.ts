@@ -1,4 +1,4 @@
-/** Who waits behind whom, with the real Router, Director and server. The test is the Associates: two slots, no more. */
+/** The order of admission, with the real Router, Director and server. The test plays the Associates, with two slots. */
 import { limits } from "@antiphon/contracts";
 import type { IntentBody, RunOptions } from "@antiphon/contracts";
 import { consume, createLogger, readRuntimeConfig, startService } from "@antiphon/runtime";
@@ -61,7 +61,7 @@ async function settled(): Promise<void> {
   });
 }
 
-test("O1 O2 O4 five hundred batch tasks of one tenant delay another tenant's interactive one by a bound, and still go on beside a steady load", async () => {
+test("director/D9: five hundred batch tasks of one tenant delay another tenant's interactive task by a bound, and progress beside a steady load", async () => {
   const order: string[] = [];
   const held: (() => void)[] = [];
   const stop = new AbortController();
@@ -77,7 +77,7 @@ test("O1 O2 O4 five hundred batch tasks of one tenant delay another tenant's int
     },
   });
   const finishOne = async (): Promise<void> => {
-    await eventually("somebody works", () => held.length > 0);
+    await eventually("an attempt is worked on", () => held.length > 0);
     held.shift()!();
   };
   try {
@@ -92,7 +92,7 @@ test("O1 O2 O4 five hundred batch tasks of one tenant delay another tenant's int
     await ask("run_plain", {});
     await settled();
     let finished = 0;
-    // O5: one more is handed out in each turn, however many lie ready.
+    // Each turn dispatches one more, even if there is no room.
     const turns = Math.ceil((performance.now() - begun) / limits.dispatchTurnMs);
     const bound = limits.dispatchAhead + SLOTS + 2 + turns;
     for (; !(order.includes("run_urgent") && order.includes("run_plain")); finished += 1) await finishOne();
@@ -106,7 +106,7 @@ test("O1 O2 O4 five hundred batch tasks of one tenant delay another tenant's int
     const worked = order.slice(before);
     const floods = worked.filter((runId) => runId.startsWith("run_flood")).length;
     const steady = worked.filter((runId) => runId.startsWith("run_steady")).length;
-    expect(floods).toBeGreaterThanOrEqual(4); // O1: one in eight, however much of the other waits.
+    expect(floods).toBeGreaterThanOrEqual(4); // One in eight, even if many interactive ones wait.
     expect(steady).toBeGreaterThan(floods);
   } finally {
     stop.abort();

@@ -1,4 +1,4 @@
-/** Whoever can publish to NATS decides nothing: a decision counts only under a Director's signature. */
+/** The right to publish to NATS decides nothing: a decision counts only under a Director's signature. */
 import { BUCKETS, HEADERS, digestOf, encode } from "@antiphon/contracts";
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { openKv, openSigningKey } from "@antiphon/runtime";
@@ -10,7 +10,7 @@ import { cleanUpRepos, type TestRepo } from "../../support/repo.ts";
 import { openForgedWorld, TASK, type ForgedWorld } from "./forged-world.ts";
 
 let world: ForgedWorld;
-/** A verdict the Director signed, of a run that ended before. */
+/** A verdict that the Director signed, of a run that ended earlier. */
 let trueVerdict: StoredRecord;
 beforeAll(async () => {
   world = await openForgedWorld();
@@ -27,7 +27,7 @@ const signedBy = (key: typeof stranger, record: NewRecord) => ({
   [HEADERS.signature]: signRecord(key, digestOfRecord(record)),
 });
 
-/** What somebody without a Director's key can put beside a record. */
+/** Headers that an attacker without a Director's key can add to a record. */
 const FORGERIES: Record<string, (record: NewRecord) => Promise<Record<string, string>>> = {
   "without a signature": () => Promise.resolve({}),
   "under a signature that is none": () => Promise.resolve({ [HEADERS.signature]: "x" }),
@@ -60,7 +60,7 @@ function forgedVerdict(runId: string, repo: TestRepo & { evil: string }): NewRec
   return { ...record, body: { ...record.body, head: repo.head, commit: repo.evil } };
 }
 
-/** The run ended as if nobody had said anything else: the true change is the one commit on its branch. */
+/** The run ended as if nothing had been forged: the true change is the one commit on its branch. */
 async function expectTrueEnd(runId: string, repo: TestRepo & { evil: string }, forged: readonly number[]) {
   const records = await world.ended(runId);
   expect(records.filter(({ seq }) => forged.includes(seq))).toEqual([]);
@@ -80,7 +80,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
   const slug = String(Object.keys(FORGERIES).indexOf(how));
   const headersOf = FORGERIES[how] ?? (() => Promise.resolve({}));
 
-  test("FD1 before the result: a forged PASS lands nothing, and the true verdict is stored after it", async () => {
+  test("before the result: a forged PASS lands nothing, and the true verdict is stored after it", async () => {
     const runId = `run_before${slug}`;
     const repo = world.makeTarget();
     const letGo = world.holdRoom();
@@ -92,7 +92,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
     await expectTrueEnd(runId, repo, [seq]);
   });
 
-  test("FD1 while the clean room works: forged verdict, landing and ending together decide nothing", async () => {
+  test("while the clean room works: a forged verdict, landing and closing together decide nothing", async () => {
     const runId = `run_during${slug}`;
     const repo = world.makeTarget();
     const letGo = world.holdRoom();
@@ -110,7 +110,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
     await expectTrueEnd(runId, repo, seqs);
   });
 
-  test("FD2 after the end: what is written over a true decision hides nothing of it", async () => {
+  test("after the end: messages written over a true decision do not hide it", async () => {
     const runId = `run_after${slug}`;
     const repo = world.makeTarget();
     await world.openRun(runId, repo);
@@ -128,7 +128,7 @@ describe.each(Object.keys(FORGERIES))("a decision %s", (how) => {
   });
 });
 
-test("FD3 a forged decision is an alarm: an error line with its place and the reason, and a count", async () => {
+test("a forged decision raises an alarm: an error line with its place and reason, and a count", async () => {
   const repo = world.makeTarget();
   const letGo = world.holdRoom();
   await world.openRun("run_alarm", repo);
@@ -138,7 +138,7 @@ test("FD3 a forged decision is an alarm: an error line with its place and the re
   await world.propose("run_alarm");
   await world.ended("run_alarm");
   const told = () => world.alarms.filter((line) => line["seq"] === seq);
-  await eventually("somebody says so", () => told().length > 0);
+  await eventually("an error is logged", () => told().length > 0);
   expect(told()[0]).toMatchObject({ code: "ANT_SIGNATURE_INVALID", run: "run_alarm", seq });
   const metrics = await (await fetch(`${world.url}/metrics`)).text();
   expect(metrics).toMatch(/antiphon_forged_decisions_total\{[^}]*\} [1-9]/);

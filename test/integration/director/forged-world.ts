@@ -1,6 +1,6 @@
 /**
- * A Router, a real Director over real git and a gateway on a real nats-server; the test is the Associate, holds the
- * clean room shut as long as it likes, and is somebody who may publish to NATS and has no key of a Director.
+ * A Router, a real Director over real git and a gateway on a real nats-server. The test plays the Associate, can hold
+ * the clean room back, and is an attacker who may publish to NATS but has no key of a Director.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,20 +41,20 @@ export const TASK = "T-001";
 export interface ForgedWorld {
   readonly nats: NatsServer;
   readonly bus: Bus;
-  /** Of a process that trusts the Director's key and has none. */
+  /** The journal of a process that trusts the Director's key and has none of its own. */
   readonly journal: Journal;
   readonly key: SigningKey;
   readonly url: string;
-  /** Lines the services logged at level error. */
+  /** The lines that the services logged at level error. */
   readonly alarms: readonly Record<string, unknown>[];
-  /** A repository with a commit on a side branch that no check ever saw. */
+  /** A repository with an unchecked commit on a side branch. */
   makeTarget(): TestRepo & { evil: string };
   openRun(runId: string, repo: TestRepo): Promise<void>;
   /** The attempt's honest result: `a.txt` says "b". */
   propose(runId: string): Promise<void>;
-  /** Until it is let go on, the clean room answers nobody. */
+  /** Blocks the clean room until the returned function is called. */
   holdRoom(): () => void;
-  /** Publishes a record past the expectation that guards its register. */
+  /** Publishes a record without the expectation that guards its register. */
   publish(record: NewRecord, headers?: Record<string, string>): Promise<number>;
   ended(runId: string): Promise<StoredRecord[]>;
   close(): Promise<void>;
@@ -169,7 +169,7 @@ async function openRun(journal: Journal, runId: string, repo: TestRepo): Promise
       principal: "test",
     },
   });
-  await eventually("the attempt is handed out", async () => {
+  await eventually("the attempt is dispatched", async () => {
     return (await journal.find("dispatch", runId, TASK, 1)) !== null;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `antiphon doctor --journal --rebuild` against a real server, a real repository and two real Directors. The test is
- * Router and Associate; nothing is checked in a sandbox, because the runs allow that nothing is.
+ * `antiphon doctor --journal --rebuild` against a real server, a real repository and two real Directors. The test plays
+ * Router and Associate; the runs have `allow_unverified`, so nothing is checked in a sandbox.
  */
 import { BUCKETS, journalStream, type NewRecord, type StoredRecord } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
@@ -94,7 +94,7 @@ async function begin(): Promise<string> {
   return runId;
 }
 
-/** The attempt: a file of the task's own. */
+/** Reports an attempt that adds one file. */
 async function propose(runId: string, task: string): Promise<void> {
   const dispatch = await found(runId, "dispatch", task, 1);
   const claim = await say(claimRecord(runId, task, 1, "as_one"), dispatch);
@@ -121,7 +121,7 @@ async function documents(runId: string): Promise<Documents> {
   return all;
 }
 
-/** All that people look at of a run, once the Directors show it as it stands. */
+/** The documents of a run, once the Directors have projected its newest state. */
 async function shown(runId: string): Promise<Documents> {
   await eventually("the view is up to date", async () => {
     const entry = await openKv(world.bus, BUCKETS.runs).get(runId);
@@ -157,7 +157,7 @@ async function doctor(...args: string[]) {
 const branch = (runId: string): string => repo.git("rev-parse", `antiphon/${runId}`).trim();
 const lose = ({ seq }: StoredRecord) => world.bus.jsm.streams.deleteMessage(journalStream(0), seq, false);
 
-test("R4 N3 documents that are gone, stale, different or no JSON are as they were; a second call writes nothing", async () => {
+test("a rebuild restores documents that are gone, stale, different or no JSON; a second one writes nothing", async () => {
   const runs = await Promise.all([finished(), finished(), finished(), finished()]);
   const [gone, stale, other, garbage] = runs.map(({ runId }) => runId) as [string, string, string, string];
   const names = Object.keys(runs[0].before);
@@ -194,7 +194,7 @@ test("R4 N3 documents that are gone, stale, different or no JSON are as they wer
   ]);
 });
 
-test("R4 both Directors asked at once, and asked for an archived run, come to the same documents", async () => {
+test("two Directors that rebuild an archived run at once write the same documents, each once", async () => {
   const { runId, before } = await finished();
   const archiver = openRunArchive(world.bus, openJournal(world.bus));
   const packed = await archiver.pack([runId], new Date(Date.now() + 60_000));
@@ -205,13 +205,13 @@ test("R4 both Directors asked at once, and asked for an archived run, come to th
   );
   expect(asked.map(({ status }) => status)).toEqual(Array(6).fill(200));
   const written = asked.flatMap(({ body }) => body.written as string[]);
-  expect(written.sort()).toEqual(Object.keys(before).sort()); // Each was written by one of them.
+  expect(written.sort()).toEqual(Object.keys(before).sort()); // Only one of them wrote each document.
   expect(await documents(runId)).toEqual(before);
   const none = await world.call("POST", "/runs/run_nobody/rebuild");
   expect([none.status, none.body.error]).toMatchObject([404, { code: "ANT_RUN_NOT_FOUND" }]);
 });
 
-test("R2 M1 landings that a closed run lost stand where they stood, byte by byte, and its chain holds again", async () => {
+test("lost landings of a closed run are put back at their old sequences, byte by byte, and its chain holds again", async () => {
   const { runId, before } = await finished();
   const records = await world.journal.read(runId);
   const landings = records.filter(({ type }) => type === "landing");
@@ -240,7 +240,7 @@ test("R2 M1 landings that a closed run lost stand where they stood, byte by byte
   });
 });
 
-test("R2 R3 a landing that nothing in an open run names is found again in git, and the branch stays as it is", async () => {
+test("a lost landing that no record of an open run names is found in git, and the branch does not move", async () => {
   const runId = await begin();
   await found(runId, "dispatch", "T-001", 1);
   await world.call("POST", `/runs/${runId}/pause`); // So that no second dispatch names the landing.
@@ -259,7 +259,7 @@ test("R2 R3 a landing that nothing in an open run names is found again in git, a
   expect(await found(runId, "closed")).toMatchObject({ body: { status: "succeeded" } });
 });
 
-test("R1 a run that lost what nobody can derive is named and left, and the others are rebuilt", async () => {
+test("a run that lost a record which cannot be derived is named and left, and the others are rebuilt", async () => {
   const [damaged, whole] = await Promise.all([finished(), finished()]);
   const claim = await found(damaged.runId, "claim", "T-001", 1);
   await lose(claim);

@@ -1,4 +1,4 @@
-/** Where trust begins: with a file of the deployment, and never with what stands in the bucket of keys. */
+/** Trust begins with a file of the deployment, and never with the bucket of keys. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,14 +43,14 @@ afterEach(async () => {
 const pinned = (): string[] =>
   (JSON.parse(readFileSync(file, "utf8")) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
 
-test("OK2 over a new journal a Director makes the file with its own key, and finds it there the next time", async () => {
+test("over a new journal a Director makes the file with its own key and uses it the next time", async () => {
   const key = openSigningKey(null);
   await pinOwnKey(bus, file, key, log);
   await pinOwnKey(bus, file, key, log);
   expect(pinned()).toEqual([key.jwk.kid]);
 });
 
-test("OK2 over a journal that others signed a missing file is not made: the keys have to be adopted by hand", async () => {
+test("over a journal that others signed a Director makes no file: an operator has to adopt the keys", async () => {
   const [key, other] = [openSigningKey(null), openSigningKey(null)];
   await openKv(bus, BUCKETS.keys).put(other.jwk.kid, other.jwk);
   const refused = pinOwnKey(bus, file, key, log);
@@ -60,7 +60,7 @@ test("OK2 over a journal that others signed a missing file is not made: the keys
   await pinOwnKey(bus, file, key, log);
 });
 
-test("OK1 a Director whose key the file does not name does not start, and adds itself to nothing", async () => {
+test("a Director whose key is not in the file does not start, and does not add itself", async () => {
   const other = openSigningKey(null);
   writeFileSync(file, JSON.stringify({ keys: [other.jwk] }));
   const refused = pinOwnKey(bus, file, openSigningKey(null), log);
@@ -68,7 +68,7 @@ test("OK1 a Director whose key the file does not name does not start, and adds i
   expect(pinned()).toEqual([other.jwk.kid]);
 });
 
-test("S9 a service without trusted keys does not start, and a Director not without a key that lasts", async () => {
+test("a service without trusted keys does not start, nor does a Director without a key file", async () => {
   const idle = { name: "idle", start: () => Promise.resolve() };
   const config = readRuntimeConfig({ ANTIPHON_NATS_URL: nats.url });
   await expect(startService(idle, config, log)).rejects.toMatchObject({ code: "ANT_TRUST_MISSING" });
@@ -84,7 +84,7 @@ test("S9 a service without trusted keys does not start, and a Director not witho
   });
 });
 
-test("antiphon keys make: a key and the file that trusts it; called for another key it keeps the first one trusted", async () => {
+test("antiphon keys make writes a key and the file that trusts it; a call for another key keeps the first one trusted", async () => {
   const pem = join(dir, "director-key.pem");
   const first = makeKey(pem, file);
   expect(first).toMatchObject({ made: true, trusted: 1 });

@@ -1,4 +1,4 @@
-/** What is too large for one record of the journal, with the real server, Router, Director and gateway behind it. */
+/** Bodies that are too large for one record of the journal, with the real server, Router, Director and gateway. */
 import {
   BUCKETS,
   bodyBytes,
@@ -47,7 +47,7 @@ function serveRouter(url: string): Promise<RunningService> {
   });
 }
 
-test("R7 a run of 256 tasks whose plan is too large for one record is accepted, and ends with one clear code", async () => {
+test("router/R3: a run of 256 tasks whose plan is too large for one record is accepted and ends with ANT_PLAN_INVALID", async () => {
   const world = await openWorld();
   const router = await serveRouter(world.nats.url);
   try {
@@ -82,7 +82,7 @@ test("R7 a run of 256 tasks whose plan is too large for one record is accepted, 
   }
 });
 
-/** A server with Router and Director. The test is the Associate, and says what the checks do. */
+/** A server with Router and Director. The test plays the Associate and the clean room. */
 let nats: NatsServer;
 let services: RunningService[] = [];
 let trials: { purpose: string; epoch: number }[] = [];
@@ -123,7 +123,7 @@ afterAll(async () => {
 
 const DIGEST = `sha256-${"A".repeat(43)}`;
 
-test("F2 F3 64 chatty checks fail six times and then pass: every verdict and dispatch is stored, and each clean room worked once", async () => {
+test("64 chatty checks fail six times and then pass: every verdict and dispatch is stored, and no clean room works twice", async () => {
   const bus = await nats.connect();
   const journal = openJournal(bus);
   const runId = "run_chatty";
@@ -146,7 +146,7 @@ test("F2 F3 64 chatty checks fail six times and then pass: every verdict and dis
   });
   for (let epoch = 1; epoch <= RED_ATTEMPTS + 1; epoch += 1) {
     let dispatch: StoredRecord | null = null;
-    await eventually(`attempt ${epoch} is handed out`, async () => {
+    await eventually(`attempt ${epoch} is dispatched`, async () => {
       dispatch = await journal.find("dispatch", runId, "T-001", epoch);
       return dispatch !== null;
     });
@@ -163,7 +163,7 @@ test("F2 F3 64 chatty checks fail six times and then pass: every verdict and dis
   ]);
   const dispatches = records.filter((record) => record.type === "dispatch");
   expect(dispatches.at(-1)?.body.feedback.map(({ checks }) => checks.length)).toContain(64);
-  // A red attempt is tried, tried again, and held against the base; the green one needs no second try.
+  // A red attempt has two trials and one on the base; the green one needs no second trial.
   expect(trials).toHaveLength(3 * RED_ATTEMPTS + 2);
 });
 
@@ -200,7 +200,7 @@ function reported(
   };
 }
 
-test("the largest body there may be is stored under the longest names, signed and traced; a little more is refused for good", async () => {
+test("the largest allowed body is stored under the longest names, signed and traced; a larger one is refused for good", async () => {
   const journal = openJournal(await nats.connect(), { key: openSigningKey(null) });
   const longest = {
     type: "verdict" as const,
@@ -221,7 +221,7 @@ test("the largest body there may be is stored under the longest names, signed an
     evidence: null,
   };
   const bodyOf = (bytes: number): VerdictBody => {
-    // A long text takes four bytes more than an empty one, beside its own.
+    // The length prefix of a long text takes four bytes more than that of an empty one.
     const body = { ...verdict, message: "m".repeat(bytes - bodyBytes(verdict) - 4) };
     expect(bodyBytes(body)).toBe(bytes);
     return body;

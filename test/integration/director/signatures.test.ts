@@ -1,4 +1,4 @@
-/** What a Director signs, held against the programs that verify it: git itself, and another reader of the journal. */
+/** Signatures of a Director, checked by the programs that verify them: git itself, and another reader of the journal. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("a signed commit", () => {
     expect(verifyCommit(repo, forged).status).not.toBe(0);
   });
 
-  test("J8 has the same id when it is made again, and is signed anew where it is replayed", async () => {
+  test("has the same id when it is made again, and a new signature when it is replayed", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     expect(await signedCommit(repo, repo.head)).toBe(await signedCommit(repo, repo.head));
     const onto = repo.head;
@@ -103,7 +103,7 @@ describe("a signed record", () => {
     body,
   });
 
-  test("Y1 is the same record whoever signs it: another Director's key makes no conflict", async () => {
+  test("is the same record regardless of its signer: another Director's key makes no conflict", async () => {
     const first = await openJournal(bus, { key }).append(landing(1));
     const second = await openJournal(bus, { key: openSigningKey(null) }).append(landing(1));
     expect(first).toMatchObject({ kind: "appended" });
@@ -112,7 +112,7 @@ describe("a signed record", () => {
     expect(second.record.signature).toContain(key.jwk.kid);
   });
 
-  test("only what a Director decides is signed, and only where there is a key", async () => {
+  test("is signed only if it is a decision of a Director that has a key", async () => {
     await openJournal(bus, { key }).append({
       ...landing(2),
       type: "claim",

@@ -1,4 +1,4 @@
-/** Times that runs wait for, kept by the real server. The test is the Associate. */
+/** Timers of runs, kept by the real server. The test plays the Associate. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -84,8 +84,7 @@ const attempt = (runId: string, epoch: number) => ({ runId, taskId: "T-001", epo
 
 const SCRIPT = fileURLToPath(new URL("../../support/director-process.ts", import.meta.url));
 
-/** A Director as a process of its own. */
-/** A Director of its own process, when it is there: that takes a busy machine its time. */
+/** Starts a Director as a process of its own and waits until it serves, which takes long on a busy machine. */
 async function direct(of: World, directors: ChildProcess[]): Promise<void> {
   const env = { ...process.env, ANTIPHON_NATS_URL: of.nats.url, ANTIPHON_UNSAFE_TRUST: "1" };
   directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
@@ -93,7 +92,7 @@ async function direct(of: World, directors: ChildProcess[]): Promise<void> {
     const { body } = await of.call("GET", "/services");
     return ((body.services ?? []) as { name: string }[]).some(({ name }) => name === "director");
   };
-  await eventually("a Director is there", isThere, 60_000);
+  await eventually("a Director serves", isThere, 60_000);
 }
 
 const endAll = async (children: readonly ChildProcess[]): Promise<void> => {
@@ -101,7 +100,7 @@ const endAll = async (children: readonly ChildProcess[]): Promise<void> => {
 };
 
 describe("a run waits by the server's clock", () => {
-  test("D15 an Associate that hangs but still heartbeats loses its claim when budget and grace are over, and its late word", async () => {
+  test("an Associate that hangs but still heartbeats loses its claim after budget and grace, and its late result is refused", async () => {
     const runId = await begin(world, { time_budget_s: 1 });
     let hang = (): void => undefined;
     const hung = new Promise<void>((resolve) => (hang = resolve));
@@ -128,7 +127,7 @@ describe("a run waits by the server's clock", () => {
       expect(lapse.cause).toEqual({ seq: claim.seq, digest: claim.digest });
       expect(lapse.at.getTime() - claim.at.getTime()).toBeGreaterThanOrEqual(1_300);
       await dispatchAt(runId, 2);
-      expect(deliveries).toEqual([1]); // It never looked dead to the server.
+      expect(deliveries).toEqual([1]); // To the server it was alive all the time.
       const body: ResultBody = { kind: "abandoned", associate: "as_hung", code: "ANT_INTERNAL", message: "" };
       const late = await world.journal.append({ type: "result", ...attempt(runId, 1), body });
       expect(late.kind).toBe("conflict");
@@ -138,7 +137,7 @@ describe("a run waits by the server's clock", () => {
     }
   });
 
-  test("D3 repeated losses: the first comes back at once, the next ones after a rest that is in the journal", async () => {
+  test("run/R9: after a first loss the attempt is dispatched at once, after the next ones with a backoff that is in the journal", async () => {
     const runId = await begin(world, {});
     const pauses: number[] = [];
     const dues: number[] = [];
@@ -156,7 +155,7 @@ describe("a run waits by the server's clock", () => {
     expect(dues).toEqual([0, 1, 2]);
   });
 
-  test("a question nobody answers in time ends its task by that name", async () => {
+  test("a question without an answer in time ends its task with ANT_TASK_UNANSWERED", async () => {
     const runId = await begin(world, { question_timeout_s: 1 });
     await dispatchAt(runId, 1);
     const { body } = golden("journal.result.v1") as { body: Extract<ResultBody, { kind: "reported" }> };
@@ -167,7 +166,7 @@ describe("a run waits by the server's clock", () => {
     expect(closed.body).toMatchObject({ status: "failed", code: "ANT_TASK_UNANSWERED" });
   });
 
-  test("a run whose wall-clock budget is spent ends as failed with that code, and its timer is gone", async () => {
+  test("a run that spent its wall-clock budget fails with ANT_RUN_TIME_BUDGET and leaves no timer", async () => {
     const runId = await begin(world, { run_time_budget_s: 1 });
     const closed = await closedOf(world, runId);
     expect(closed.body).toMatchObject({ status: "failed", code: "ANT_RUN_TIME_BUDGET" });
@@ -181,7 +180,7 @@ describe("a run waits by the server's clock", () => {
   });
 });
 
-test("D22 a Director that is killed right after an attempt was lost leaves no run resting for ever", async () => {
+test("a Director that is killed right after a loss leaves a timer, so the backoff ends", async () => {
   const fresh = await openWorld();
   const directors: ChildProcess[] = [];
   const fail = async (runId: string, epoch: number): Promise<StoredRecord> => {
@@ -196,7 +195,7 @@ test("D22 a Director that is killed right after an attempt was lost leaves no ru
     await fresh.stopDirector();
     await direct(fresh, directors);
     await fail(runId, 1);
-    const lost = await fail(runId, 2); // From here it rests.
+    const lost = await fail(runId, 2); // From here on it waits out its backoff.
     const stream = journalStream(partitionOf(runId));
     await eventually("the loss is acknowledged", async () => {
       const { ack_floor } = await fresh.bus.jsm.consumers.info(stream, "director");
@@ -213,7 +212,7 @@ test("D22 a Director that is killed right after an attempt was lost leaves no ru
   }
 });
 
-test("C3 C4 every timer that was stored comes due, at whatever moment the server is killed", async () => {
+test("every stored timer comes due, regardless of when the server is killed", async () => {
   const nats = await startNats();
   const stop = new AbortController();
   try {
@@ -227,7 +226,7 @@ test("C3 C4 every timer that was stored comes due, at whatever moment the server
     consumeTimers(bus, { slots: 16, log, signal: stop.signal, handle });
     const timers = openTimers(bus);
     const stored: string[] = [];
-    // Killed before a timer fires, while others do, after they did; and down for as long as some take.
+    // Killed before, while and after timers fire, and down for longer than some of them run.
     for (const downMs of [0, 700, 0]) {
       const from = Date.now();
       for (let i = 0; i < 60; i += 1) {
@@ -250,7 +249,7 @@ test("C3 C4 every timer that was stored comes due, at whatever moment the server
   }
 });
 
-test("D16 timers survive kill -9 of the server and of every Director: what came due meanwhile is done when they are back", async () => {
+test("timers survive kill -9 of the server and of every Director; those that came due meanwhile take effect on restart", async () => {
   const fresh = await openWorld();
   const directors: ChildProcess[] = [];
   try {

@@ -71,7 +71,7 @@ async function unacknowledged(): Promise<number> {
 }
 
 describe("the Router", () => {
-  test("R3 answers an intent with a workflow, its reason, and a contract; the cause is the intent", async () => {
+  test("answers an intent with a workflow, its reason and a contract; the cause is the intent", async () => {
     const runId = await ask("Fix the failing date parser");
     const body = await routed(runId);
     expect(body).toMatchObject({
@@ -90,7 +90,7 @@ describe("the Router", () => {
     await eventually("the intent is acknowledged", async () => (await unacknowledged()) === 0);
   });
 
-  test("R6 a task graph with a circle is routed as BLOCKED, so that the run can end", async () => {
+  test("router/R3: a circular task graph is routed as BLOCKED, so that the run can end", async () => {
     const tasks = [
       { id: 1, description: "one", dependencies: [2] },
       { id: 2, description: "two", dependencies: [1] },
@@ -100,7 +100,7 @@ describe("the Router", () => {
     expect(body.reason).toContain("1 -> 2 -> 1");
   });
 
-  test("J3 two Routers and a redelivery leave one record", async () => {
+  test("two Routers and a redelivery leave one record", async () => {
     await startOne();
     const ids = await Promise.all(Array.from({ length: 50 }, () => ask("Add a badge")));
     await Promise.all(ids.map(routed));
@@ -110,7 +110,7 @@ describe("the Router", () => {
     await eventually("all are acknowledged", async () => (await unacknowledged()) === 0);
   });
 
-  test("J2 an intent that came while no Router ran is routed when one is back", async () => {
+  test("an intent that arrives while no Router runs is routed when one is back", async () => {
     await Promise.all(routers.splice(0).map((router) => router.stop()));
     const runId = await ask("Plan the migration");
     expect(await journal.find("routed", runId, null, 0)).toBeNull();

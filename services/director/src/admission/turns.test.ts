@@ -17,7 +17,7 @@ function order(list: readonly Waiting[]): Waiting[] {
 }
 
 describe("turns", () => {
-  test("O3 everything that waits has exactly one turn, and being queued twice is being queued once", () => {
+  test("director/D9: each held attempt has exactly one turn, even if it is queued twice", () => {
     fc.assert(
       fc.property(items, (list) => {
         expect(
@@ -29,7 +29,7 @@ describe("turns", () => {
     );
   });
 
-  test("O1 of any eight turns one is a batch's while a batch waits, and the others are interactive while those wait", () => {
+  test("while both wait, one of any eight turns is a batch's and the others are interactive", () => {
     fc.assert(
       fc.property(items, (list) => {
         const taken = order(list);
@@ -43,7 +43,7 @@ describe("turns", () => {
     );
   });
 
-  test("O2 between two turns of one tenant every other tenant of the class that waits has one, and each keeps its order", () => {
+  test("director/D9: between two turns of a tenant each waiting tenant of its class has one; a tenant's own order stays", () => {
     fc.assert(
       fc.property(items, (list) => {
         for (const batch of [false, true]) {

@@ -1,10 +1,9 @@
 /**
- * Whose turn it is among the attempts that are held back because the Associates have enough to do. Pure.
+ * The order in which held attempts are admitted while the Associates have enough to do. Pure.
  *
- * Invariants:
- *   O1 Interactive before batch, but of any `BATCH_TURN` turns in a row one is a batch's while a batch waits.
- *   O2 Within a class tenants take turns, whatever each has waiting; within a tenant the first come is the first.
- *   O3 Nothing that waits is forgotten or given two turns.
+ * Promises:
+ *   director/D9 Because tenants take turns, a batch has one turn in eight while one waits, and one attempt is admitted
+ *     every limits.dispatchTurnMs even without room, each held attempt is admitted once and none waits for ever.
  */
 export interface Waiting {
   readonly key: string;
@@ -13,7 +12,7 @@ export interface Waiting {
 }
 
 export interface Turns {
-  /** In the order they came. */
+  /** In the order of arrival. */
   readonly waiting: readonly Waiting[];
   /** The tenant that had the last turn of each class. */
   readonly last: { readonly interactive: string; readonly batch: string };
@@ -21,30 +20,31 @@ export interface Turns {
   readonly sinceBatch: number;
 }
 
+/** Interactive attempts go first, except for one turn in so many while a batch attempt waits. */
 const BATCH_TURN = 8;
 
 export const noTurns: Turns = { waiting: [], last: { interactive: "", batch: "" }, sinceBatch: 0 };
 
 export function queue(turns: Turns, item: Waiting): Turns {
-  if (turns.waiting.some(({ key }) => key === item.key)) return turns; // O3
+  if (turns.waiting.some(({ key }) => key === item.key)) return turns; // director/D9
   return { ...turns, waiting: [...turns.waiting, item] };
 }
 
-/** Null when nobody waits. */
+/** Null when no attempt waits. */
 export function nextTurn(turns: Turns): { item: Waiting; turns: Turns } | null {
   const batches = turns.waiting.filter(({ batch }) => batch);
   const batch =
-    batches.length > 0 && (batches.length === turns.waiting.length || turns.sinceBatch >= BATCH_TURN - 1); // O1
+    batches.length > 0 && (batches.length === turns.waiting.length || turns.sinceBatch >= BATCH_TURN - 1); // director/D9
   const among = batch ? batches : turns.waiting.filter((item) => !item.batch);
   const side = batch ? "batch" : "interactive";
   const tenants = [...new Set(among.map(({ tenant }) => tenant))].sort();
-  const tenant = tenants.find((name) => name > turns.last[side]) ?? tenants[0]; // O2
+  const tenant = tenants.find((name) => name > turns.last[side]) ?? tenants[0]; // director/D9
   const item = among.find((one) => one.tenant === tenant);
   if (item === undefined) return null;
   return {
     item,
     turns: {
-      waiting: turns.waiting.filter((one) => one !== item), // O3
+      waiting: turns.waiting.filter((one) => one !== item),
       last: { ...turns.last, [side]: item.tenant },
       sinceBatch: batch ? 0 : turns.sinceBatch + 1,
     },

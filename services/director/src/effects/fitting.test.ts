@@ -43,7 +43,7 @@ const rejected = (epoch: number, checks: CheckOutcome[], message = `rejected ${e
   message,
   checks,
 });
-/** Of whole characters: half of a surrogate pair does not come back from UTF-8. */
+/** False if the text holds half of a surrogate pair, which does not survive UTF-8. */
 const isWhole = (text: string): boolean => Buffer.from(text, "utf8").toString("utf8") === text;
 
 function expectValid(type: "verdict" | "dispatch" | "closed", taskId: string | null, body: object): void {
@@ -53,12 +53,12 @@ function expectValid(type: "verdict" | "dispatch" | "closed", taskId: string | n
 }
 
 describe("a verdict", () => {
-  test("F1 a body that fits its record is said as it is", () => {
+  test("that fits its record is stored unchanged", () => {
     const body = verdictOf(times(20, (i) => chatty(i, i % 2)));
     expect(fitVerdict(body)).toBe(body);
   });
 
-  test("F2 of 64 chatty checks the logs of those that passed go first; what was found stays", () => {
+  test("of 64 chatty checks loses the logs of passed ones first and keeps its findings", () => {
     const body = verdictOf(times(64, (i) => chatty(i, i === 7 ? 1 : 0, `${"x".repeat(2040)}the end`)));
     expect(bodyBytes(body)).toBeGreaterThan(recordBodyBytes);
     const fitted = fitVerdict(body);
@@ -69,7 +69,7 @@ describe("a verdict", () => {
     expectValid("verdict", "T-001", fitted);
   });
 
-  test("F2 whatever the checks print, and in whatever script, a verdict over a task's checks fits", () => {
+  test("fits regardless of the output and the script of its checks", () => {
     const anyCheck = fc.record({
       n: fc.nat(999),
       exitCode: fc.constantFrom(0, 0, 1, null),
@@ -93,7 +93,7 @@ describe("a verdict", () => {
     );
   });
 
-  test("F2 where the commands alone are long, the message is cut and one failure speaks for the base", () => {
+  test("with long commands has its message cut and one failure for the whole base", () => {
     const long = (i: number, exitCode: number) => ({
       ...chatty(i, exitCode),
       command: `${i} ${"c".repeat(900)}`,
@@ -111,13 +111,13 @@ describe("a verdict", () => {
 });
 
 describe("a dispatch", () => {
-  test("F3 checks that passed are not told; feedback that fits is told as it is", () => {
+  test("carries no passed checks, and feedback that fits unchanged", () => {
     const [red, green] = [chatty(1, 1), chatty(2, 0)];
     const fitted = fitDispatch(dispatchOf([rejected(1, [red, green])]));
     expect(fitted.feedback).toEqual([rejected(1, [red])]);
   });
 
-  test("F3 with more feedback than fits, logs are shortened before anything is left out", () => {
+  test("with more feedback than fits has its logs shortened before any feedback is dropped", () => {
     const body = dispatchOf(
       times(5, (e) =>
         rejected(
@@ -135,7 +135,7 @@ describe("a dispatch", () => {
     expectValid("dispatch", "T-001", fitted);
   });
 
-  test("F3 then the oldest goes, however much there is; the task stays", () => {
+  test("then loses its oldest feedback, and never its task", () => {
     const red = fc.record({ tail: fc.nat(2048), message: fc.nat(48_000), checks: fc.nat(64) });
     fc.assert(
       fc.property(fc.array(red, { maxLength: 5 }), (rounds) => {
@@ -157,7 +157,7 @@ describe("a dispatch", () => {
   });
 });
 
-test("F4 the ending of a run of many tasks fits, with a line for each of them", () => {
+test("the closing of a run of many tasks fits, with one line per task", () => {
   const body: ClosedBody = {
     status: "failed",
     code: "ANT_VERIFY_SELF_FAILED",
@@ -186,5 +186,5 @@ test("F4 the ending of a run of many tasks fits, with a line for each of them", 
   );
   expectValid("closed", null, fitted);
   const small = { ...body, message: "m", contract: { ...body.contract, evidence: [] } };
-  expect(fitClosing(small)).toBe(small); // F1
+  expect(fitClosing(small)).toBe(small);
 });

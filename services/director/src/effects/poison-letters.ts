@@ -1,4 +1,4 @@
-/** J7: the dispatch nobody survived, kept as the Associates' dead letter, with the words of the Director. */
+/** Writes the dead letter of a task that was given up after its attempts were lost too often: its last dispatch. */
 import { AntiphonError, encode, journalStream, parseJournalSubject } from "@antiphon/contracts";
 import type { DeadLetters, Journal } from "@antiphon/runtime";
 import type { PoisonedTask } from "@antiphon/run";

@@ -1,6 +1,6 @@
 /**
- * Landing a finished run on the branch the caller asked for: as it is when that branch still stands on the
- * run's base, replayed on its new tip and verified again when it moved (L3).
+ * Lands a finished run on the branch the caller asked for. If that branch still stands on the run's base, the run's
+ * commits land as they are; if it moved, they are replayed on its new tip and verified again.
  */
 import type { LandingBody, VerdictBody } from "@antiphon/contracts";
 import { firstFailure, judge } from "../verification/judge.ts";
@@ -90,10 +90,10 @@ export async function landIntegration(
   return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
 }
 
-/** Every check any task was held to, once. */
+/** The checks of all tasks, each once. */
 async function integrationChecks(run: RunState, repository: RepositoryPort): Promise<string[]> {
   const named = run.tasks.flatMap((task) => task.planned.task.verify_profile.commands);
   if (named.length > 0) return [...new Set(named)];
   const { base } = intentOf(run);
-  return repository.discoverChecks(base.repo, base.commit); // V13
+  return repository.discoverChecks(base.repo, base.commit);
 }

@@ -1,12 +1,11 @@
 /**
- * The user's repositories over git: what a run starts from, what a patch makes of it, and the landing.
+ * The user's repositories over git: the base of a run, the tree of a patch, and the landing.
  *
- * Invariants:
- *   D30 Local changes refuse a landing only while the branch is where it was when the change was verified. After that
- *       the branch itself says what became of the landing: it is there already, or the branch moved.
- *   D39 No repository is opened that the deployment does not serve (repo-roots.ts), whoever names it and whenever: for an
- *       inspection, for each step of a run, and for the work tree whose files follow a landing.
- *   D35 A landing whose files could not be brought up is told in the log with the reason; what the user has stays.
+ * Each call opens only a repository that the deployment serves (repo-roots.ts), regardless of who names it: for an
+ * inspection, for each step of a run, and for the work tree whose files follow a landing.
+ *
+ * Local changes refuse a landing only while the branch is where it was at the verification. After that the branch
+ * itself tells whether the change has landed already or the branch moved.
  */
 import {
   AntiphonError,
@@ -45,7 +44,7 @@ type Inspected = Extract<RepoInspectReply, { ok: true }>;
 /** Commits whose exported tree or guards are remembered; both never change for a commit. */
 const REMEMBERED = 256;
 
-/** Makes it once, and again only if that failed. */
+/** Makes the value once, and again only if making it failed. */
 function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   const before = known.get(key);
   if (before !== undefined) return before;
@@ -85,7 +84,6 @@ export class Repositories implements RepositoryPort {
     return { ok: true, base, branch, dirty, files, image, home, ...land };
   }
 
-  /** D39 */
   #open({ path }: RepoRef): Promise<Repo> {
     return openServed(path, this.#roots);
   }
@@ -117,13 +115,13 @@ export class Repositories implements RepositoryPort {
       const message = check.path === null ? check.message : `${check.path}: ${check.message}`;
       return { kind: "refused", code: check.code, message };
     }
-    const broken = breachOf(check.files, rules.policy);
+    const broken = breachOf(check.files, rules.policy); // director/D10
     if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
       return { kind: "candidate", candidate, unproven: check.unproven };
     } catch (error) {
-      // Only what the patch is to blame for becomes a verdict; a repository that cannot be read is no verdict.
+      // Only a fault of the patch becomes a verdict. An unreadable repository does not.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
       return { kind: "refused", code: error.code, message: error.detail };
     }
@@ -150,7 +148,6 @@ export class Repositories implements RepositoryPort {
       await this.#requireServedFiles(opened, ref);
       const files = await updateWorktree(opened, { ...move, dryRun: true });
       if (files.kind === "refused" && (await tipOf(opened, ref)) === previous)
-        // D30
         return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
     }
     const outcome = await landRef(opened, ref, commit, previous);
@@ -162,7 +159,10 @@ export class Repositories implements RepositoryPort {
     return { kind: "landed", ref, commit, previous };
   }
 
-  /** A lock on the index throws: the landing is told when the files follow it, or nobody would make them. */
+  /**
+   * Updates the work tree's files after a landing. A lock on the index throws, so that the landing is tried again until
+   * the files follow it. Files that must stay as they are do not undo the landing; the log gives the reason.
+   */
   async #bringUp(repo: Repo, move: { ref: string; from: string; to: string }): Promise<void> {
     const files = await updateWorktree(repo, move);
     if (files.kind !== "refused") return;
@@ -170,7 +170,7 @@ export class Repositories implements RepositoryPort {
     this.#log.warn(
       { ref: move.ref, commit: move.to, top, reason },
       "landed, but the files stay as they were",
-    ); // D35
+    );
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
@@ -187,7 +187,7 @@ export class Repositories implements RepositoryPort {
     return tipOf(await this.#open(repo), ref);
   }
 
-  /** D39: a branch may be checked out in a linked work tree, which may be anywhere. */
+  /** A branch may be checked out in a linked work tree, which may lie anywhere. */
   async #requireServedFiles(repo: Repo, ref: string): Promise<void> {
     if (this.#roots === null) return;
     const top = await checkedOutAt(repo, ref);

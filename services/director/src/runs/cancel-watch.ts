@@ -1,6 +1,6 @@
 /**
- * Looks for a run's `cancel` record while an effect that takes long is under way, so that a clean room ends as
- * soon as any other sandbox of a canceled run. Looking is what counts; no hint has to arrive.
+ * Reads a run's `cancel` record again and again while a long effect is under way, so that a clean room of a canceled
+ * run ends as soon as its other sandboxes. It reads the journal and depends on no hint.
  *
  * Lifecycle: watching -> canceled (the signal aborted) or released.
  */
@@ -23,7 +23,7 @@ export function watchForCancel(
       (records) => {
         if (records.length > 0) abort.abort();
       },
-      () => undefined, // No word from the journal now; the next tick asks again.
+      () => undefined, // The journal does not answer now; the next tick asks again.
     );
   }, everyMs);
   const release = (): void => clearInterval(timer);

@@ -11,7 +11,7 @@ import { POLICY } from "../testing/directing.ts";
 const T1 = "T-001";
 const T2 = "T-002";
 
-/** A journal that says what was read from it. */
+/** A journal that remembers its reads. */
 class ReadJournal extends MemoryJournal {
   readonly reads: (readonly JournalType[] | "all")[] = [];
 
@@ -30,41 +30,41 @@ async function begin(log: RecordLog) {
 const attempt = (log: RecordLog, task: string): RecordLog =>
   log.dispatched(task).claimed(task).reported(task, 1, "ok");
 
-test("M1 records that lead to each other are folded without a read, to what a replay comes to", async () => {
+test("records that lead to each other are folded without a read, to the same state as a replay", async () => {
   const { journal, stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
-  const heard = stored.map((record) => runs.heard(record));
+  const folded = stored.map((record) => runs.fold(record));
   expect(journal.reads).toEqual([]);
   const whole = replay(openRun(stored[0]!.runId, POLICY), stored);
-  expect(heard.at(-1)?.snapshot.context).toEqual(whole.context);
-  expect(runs.heard(stored[2]!)?.records).toHaveLength(stored.length); // Heard again: nothing changes.
+  expect(folded.at(-1)?.snapshot.context).toEqual(whole.context);
+  expect(runs.fold(stored[2]!)?.records).toHaveLength(stored.length); // A second time changes nothing.
 });
 
-test("M1 a record whose cause was not heard, or that has none, is not folded without a read", async () => {
+test("a record without a cause, or whose cause is not folded, needs a read", async () => {
   const log = attempt(new RecordLog().opened([planned(T1)]), T1).canceled();
   const { stored, runs } = await begin(log);
   const [intent, routed, dispatch, claim, result, cancel] = stored;
-  expect(runs.heard(routed!)).toBeNull();
-  runs.heard(intent!);
-  runs.heard(routed!);
-  expect([claim, result, cancel].map((record) => runs.heard(record!))).toEqual([null, null, null]);
-  expect(runs.heard(dispatch!)?.records).toHaveLength(3);
+  expect(runs.fold(routed!)).toBeNull();
+  runs.fold(intent!);
+  runs.fold(routed!);
+  expect([claim, result, cancel].map((record) => runs.fold(record!))).toEqual([null, null, null]);
+  expect(runs.fold(dispatch!)?.records).toHaveLength(3);
 });
 
-test("M2 what is heard late is folded where it stands in the stream", async () => {
+test("a record that comes late is folded at its place in the stream", async () => {
   const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1);
   const { stored, runs, records } = await begin(log);
   const more = await records.store(log.dispatched(T2).judged(T1, 1, {}));
-  for (const record of [...stored, more[1]!]) runs.heard(record);
-  expect(runs.heard(more[0]!)).toBeNull(); // The verdict came after it and is folded: this needs the order.
+  for (const record of [...stored, more[1]!]) runs.fold(record);
+  expect(runs.fold(more[0]!)).toBeNull(); // The verdict after it is folded already, so the fold has to start anew.
   const run = await runs.load(log.runId, more[0]);
   expect(run.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(run.snapshot.context).toEqual(replay(openRun(log.runId, POLICY), [...stored, ...more]).context);
 });
 
-test("M3 a chain of tasks is confirmed by the words from outside alone; one of them makes it read", async () => {
+test("a chain of tasks is confirmed by reading the words from outside alone; a new one makes it read the run", async () => {
   const log = attempt(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1);
   const { journal, stored, runs, records } = await begin(log);
-  let run = stored.map((record) => runs.heard(record)).at(-1)!;
+  let run = stored.map((record) => runs.fold(record)).at(-1)!;
   run = await runs.confirm(run);
   expect(journal.reads).toEqual([WORDS_FROM_OUTSIDE]);
   await records.store(log.canceled());
@@ -73,29 +73,29 @@ test("M3 a chain of tasks is confirmed by the words from outside alone; one of t
   expect(confirmed.snapshot.value).toBe("settled");
 });
 
-test("M3 a run whose tasks overlap is confirmed by all its records, so another Director's word is seen", async () => {
+test("a run whose tasks overlap is confirmed by reading all its records, those of another Director too", async () => {
   const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1);
   const { journal, stored, runs, records } = await begin(log);
-  const run = stored.map((record) => runs.heard(record)).at(-1)!;
+  const run = stored.map((record) => runs.fold(record)).at(-1)!;
   await records.store(log.dispatched(T2));
   const confirmed = await runs.confirm(run);
   expect(journal.reads).toEqual(["all"]);
   expect(confirmed.snapshot.context.tasks[1]?.phase.kind).toBe("dispatched");
 });
 
-test("M3 every type a run can be told from outside is asked for", () => {
+test("every record type from outside is read to confirm a run", () => {
   const ledTo = ["intent", "routed", "dispatch", "claim", "result", "verdict", "landing", "closed"];
   expect(WORDS_FROM_OUTSIDE).toEqual(expect.arrayContaining(["cancel", "input", "control"]));
   expect(WORDS_FROM_OUTSIDE.filter((type) => ledTo.includes(type))).toEqual([]);
 });
 
-test("M4 what the server tells takes the place of what was heard, its times first; what came later stays", async () => {
+test("records from the server replace the remembered ones and their times; later ones stay", async () => {
   const { stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
   const aDayAhead = (record: StoredRecord): StoredRecord => ({
     ...record,
     at: new Date(record.at.getTime() + 86_400_000),
   });
-  for (const record of stored) runs.heard(aDayAhead(record));
+  for (const record of stored) runs.fold(aDayAhead(record));
   const told = stored.slice(0, -1);
   const run = runs.retold(stored[0]!.runId, told);
   expect(run.records.map(({ seq }) => seq)).toEqual(stored.map(({ seq }) => seq));
@@ -105,9 +105,9 @@ test("M4 what the server tells takes the place of what was heard, its times firs
   );
 });
 
-test("M5 a record that the journal lost and has again is remembered once, where it stands now", async () => {
+test("a record that the journal lost and has again is remembered once, at its new place", async () => {
   const { journal, stored, runs } = await begin(attempt(new RecordLog().opened([planned(T1)]), T1));
-  for (const record of stored) runs.heard(record);
+  for (const record of stored) runs.fold(record);
   const [last] = stored.slice(-1);
   const again = { ...last!, seq: last!.seq + 3 };
   journal.read = () => Promise.resolve([...stored.slice(0, -1), again]);

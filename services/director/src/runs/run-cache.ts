@@ -1,23 +1,17 @@
 /**
- * A memory of the runs under way: records and the state folded from them. Only a cache; a miss, another
- * process or a restart rebuilds an entry from the journal.
+ * A memory of open runs: records and the state folded from them. It is only a cache; a miss, another process or a
+ * restart rebuilds an entry from the journal.
  *
- * An entry grows by what it hears: records that are delivered, and records this process appended itself. That
- * needs no read. What it cannot know of by hearing (another Director's word, a word from outside that was
- * delivered elsewhere) it asks for before anything is decided that could not be taken back.
+ * An entry grows by records that are delivered, and by records this process appended itself. A record is folded without
+ * a read only if it comes after all folded ones and the record that led to it is among them; else the run is read. The
+ * fold is always in stream order.
  *
- * Invariants:
- *   M1 A record is folded without a read only when the record that led to it is in the fold, and it comes after
- *      all of them. Anything else makes the entry read the run.
- *   M2 The fold is in stream order, whatever order records are heard in.
- *   M3 A confirmed run misses no record that was stored before the confirmation and could change what is
- *      decided. Where one task follows another, causes name everything but words from outside, so only those
- *      are asked for; a run whose tasks overlap is read as a whole.
- *   M4 Nothing that is decided depends on `at` of a record this process appended: that is its own clock's.
- *   M5 A register holds one record: one that is read under another sequence than the one remembered means that the
- *      journal lost that and has it again. What is remembered then gives way; else the seal would count it twice.
- *   M6 A fold is gapless when each record says that the server stored it directly behind the one before it: then nothing
- *      that was stored before its last record is missing, however it came to be heard.
+ * `confirm` reads what could be missing before a decision that cannot be taken back. In a chain of tasks each record
+ * names its cause, except the words from outside, so only these are read; a run whose tasks overlap is read as a whole.
+ * A fold is gapless if the server stored each record directly behind the one before it; then no earlier record is
+ * missing.
+ *
+ * No decision depends on `at` of a record this process appended: that time is its own clock's.
  */
 import type { Journal } from "@antiphon/runtime";
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts";
@@ -42,15 +36,15 @@ export class RunCache {
     this.#defaults = defaults;
   }
 
-  /** The run as it is now. `record`: one that is known to be stored, wherever the answer comes from. */
+  /** Reads the run. `record` is known to be stored and is added if the answer lacks it. */
   async load(runId: string, record?: StoredRecord): Promise<CachedRun> {
     const read = await this.#journal.read(runId);
     const all = record === undefined ? read : [...read, record];
     return this.#remembersLost(runId, read) ? this.retold(runId, all) : this.#merge(runId, all);
   }
 
-  /** The run with `record` folded into it, if that can be done without a read (M1). */
-  heard(record: StoredRecord): CachedRun | null {
+  /** The run with `record` folded into it; null if that needs a read. */
+  fold(record: StoredRecord): CachedRun | null {
     const run = this.#runs.get(record.runId);
     if (run === undefined) return record.type === "intent" ? this.#merge(record.runId, [record]) : null;
     if (holds(run, record)) return run;
@@ -62,7 +56,7 @@ export class RunCache {
     return follows ? this.#merge(record.runId, [record]) : null;
   }
 
-  /** The run with nothing missing that could change a decision (M3). */
+  /** director/D3: the run with every stored record that could change a decision. */
   async confirm(run: CachedRun): Promise<CachedRun> {
     const { context } = run.snapshot;
     const types = isChain(context) ? WORDS_FROM_OUTSIDE : undefined;
@@ -72,7 +66,7 @@ export class RunCache {
     return types === undefined ? this.#merge(context.runId, found) : this.load(context.runId);
   }
 
-  /** The run as the server has just told it: the times of all its records are the server's then (M4). */
+  /** Replaces the entry by what the server returned, so that the times of all its records are the server's. */
   retold(runId: string, records: readonly StoredRecord[]): CachedRun {
     const last = records.at(-1)?.seq ?? 0;
     const later = this.#runs.get(runId)?.records.filter(({ seq }) => seq > last) ?? [];
@@ -84,7 +78,10 @@ export class RunCache {
     this.#runs.delete(runId);
   }
 
-  /** M5 */
+  /**
+   * Whether a record stands at another sequence than the remembered one: the journal lost it and has it again. The
+   * entry gives way then, because the seal would count the record twice.
+   */
   #remembersLost(runId: string, read: readonly StoredRecord[]): boolean {
     const known = this.#runs.get(runId);
     if (known === undefined) return false;
@@ -92,7 +89,7 @@ export class RunCache {
     return read.some(({ subject, seq }) => (places.get(subject) ?? seq) !== seq);
   }
 
-  /** Adds records to what is known of the run by now, which may be more than the caller knew. */
+  /** Adds records to the entry, which may hold more than the caller knows. */
   #merge(runId: string, records: readonly StoredRecord[]): CachedRun {
     const known = this.#runs.get(runId);
     const fresh = records.filter((record) => known === undefined || !holds(known, record));
@@ -105,7 +102,7 @@ export class RunCache {
         snapshot: replay(known.snapshot, added),
       });
     }
-    const all = inOrder([...(known?.records ?? []), ...fresh]); // M2: something was heard late.
+    const all = inOrder([...(known?.records ?? []), ...fresh]); // A record came late: fold anew in stream order.
     return this.#keep(runId, { records: all, snapshot: replay(openRun(runId, this.#policyOf(all)), all) });
   }
 
@@ -138,7 +135,7 @@ function inOrder(records: readonly StoredRecord[]): StoredRecord[] {
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** M6 */
+/** director/D3: whether no record before the last one can be missing. */
 export function isGapless({ records }: CachedRun): boolean {
   return records.every((record, i) => {
     const before = records[i - 1];
@@ -146,7 +143,7 @@ export function isGapless({ records }: CachedRun): boolean {
   });
 }
 
-/** Each task waits for the one before it, so there is one line of causes through the whole run. */
+/** A linear run: each task depends on the one before it, so one line of causes goes through the whole run. */
 export function isChain({ tasks }: RunState): boolean {
   return tasks.every((task, i) => {
     const before = tasks[i - 1]?.planned.task.task_id;

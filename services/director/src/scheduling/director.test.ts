@@ -11,20 +11,20 @@ import { closingOf, effectKey, outstanding, type Effect } from "@antiphon/run";
 import type { RunState } from "@antiphon/run";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { Performs } from "./director.ts";
-import { Performer } from "../effects/performer.ts";
+import type { RunsEffects } from "./director.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver, toDispatch } from "../testing/directing.ts";
-import { Turnstile } from "../admission/turnstile.ts";
+import { AdmissionQueue } from "../admission/admission-queue.ts";
 
 describe("Director", () => {
-  test("D8 a delivery is done only when the record of its effect is stored", async () => {
+  test("director/D1: a delivery is done only when the record of its effect is stored", async () => {
     const { deliver, dispatches } = await toDispatch(async () => undefined);
     expect(await deliver()).toEqual({ kind: "done" });
     expect(await dispatches()).toBe(1);
   });
 
-  test("D8 an effect that fails asks for the delivery again, later each time, and stores nothing", async () => {
+  test("director/D1: a failed effect stores nothing and has its delivery redelivered, later each time", async () => {
     const { deliver, dispatches } = await toDispatch(() =>
       Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "gone")),
     );
@@ -35,16 +35,16 @@ describe("Director", () => {
     expect(await dispatches()).toBe(0);
   });
 
-  test("D37 what keeps a run from going on is told live, with its remedy", async () => {
+  test("the reason why a run is blocked is published live, with its remedy", async () => {
     const locked = new AntiphonError("ANT_LANDING_REF_LOCKED", "index.lock exists");
     const isLocked = `run ANT_LANDING_REF_LOCKED: index.lock exists; trying again. ${locked.remedy}`;
     const { deliver, told } = await toDispatch(() => Promise.reject(locked));
     await deliver();
     await deliver(2);
-    expect(told).toEqual([isLocked, "run taken up again", isLocked]);
+    expect(told).toEqual([isLocked, "run delivered again; resuming", isLocked]);
   });
 
-  test("D8 delivered again after a crash between the record and the acknowledgement, nothing happens twice", async () => {
+  test("director/D1: a redelivery after a crash between record and acknowledgement repeats nothing", async () => {
     let asked = 0;
     const { deliver, dispatches } = await toDispatch(async () => void (asked += 1));
     await deliver();
@@ -52,7 +52,7 @@ describe("Director", () => {
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
   });
 
-  test("D9 an effect under way is not started by a second delivery, and the first one still finishes it", async () => {
+  test("director/D2: a second delivery does not start an effect under way, and the first one finishes it", async () => {
     let asked = 0;
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -67,7 +67,7 @@ describe("Director", () => {
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
   });
 
-  test("D9 the same record delivered again is not done before the effect is: both ask to come again when it fails", async () => {
+  test("director/D2: a redelivered record waits for its effect; if that fails, both deliveries come again", async () => {
     let fail = (): void => undefined;
     const gate = new Promise<void>((_, reject) => {
       fail = () => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
@@ -80,7 +80,7 @@ describe("Director", () => {
   });
 });
 
-test("D6 D13 of two overlapping tasks the first proposal is verified, also by a Director that only heard the second", async () => {
+test("director/D3: of two overlapping tasks the first proposal is verified, also by a Director that received only the second", async () => {
   const journal = new MemoryJournal();
   const records = new CausedRecords(journal);
   const run = new RecordLog()
@@ -89,14 +89,14 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
     .dispatched("T-002");
   await records.store(run.claimed("T-001").claimed("T-002"));
   const asked: string[] = [];
-  const performer: Performs = {
+  const runner: RunsEffects = {
     async perform(_run, effect): Promise<NewRecord> {
       asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
-      throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // What it would find is not what is asked here.
+      throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // The verdict does not matter here.
     },
     refusal: () => null,
   };
-  const { runs, deliver } = directorOver(journal, performer);
+  const { runs, deliver } = directorOver(journal, runner);
   await runs.load(run.runId);
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
@@ -105,27 +105,27 @@ test("D6 D13 of two overlapping tasks the first proposal is verified, also by a 
   expect(asked).toEqual(["verify T-001"]);
 });
 
-describe("a dispatch that cannot be made", () => {
-  /** Two tasks beside each other; `during` is what happens while the Director finds out that it cannot hand one out. */
+describe("a dispatch that fails for good", () => {
+  /** Two independent tasks; `during` runs while the Director finds that it cannot dispatch one. */
   async function begin(during: (effect: Effect, records: CausedRecords, run: RecordLog) => Promise<void>) {
     const journal = new MemoryJournal();
     const records = new CausedRecords(journal);
     const run = new RecordLog().opened([planned("T-001"), planned("T-002")]);
     const stored = await records.store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(_run, effect, cause): Promise<NewRecord> {
         asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
         await during(effect, records, run);
         if (effect.kind === "dispatch") throw new AntiphonError("ANT_REPO_NOT_FOUND", "it is gone");
-        if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // As far as this goes here.
+        if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // The test ends here.
         const { type, runId, taskId, epoch, body } = new RecordLog(run.runId).judged("T-001", 1, {})
           .records[0]!;
         return { type, runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
-    const { deliver } = directorOver(journal, performer);
+    const { deliver } = directorOver(journal, runner);
     const verdicts = async () =>
       (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
         taskId,
@@ -134,7 +134,7 @@ describe("a dispatch that cannot be made", () => {
     return { records, run, routed: stored[1]!, deliver, asked, verdicts };
   }
 
-  test("D33 what another Director has handed out meanwhile is not refused, and comes to its true verdict", async () => {
+  test("director/D8: an attempt that another Director dispatched meanwhile is not refused and gets its true verdict", async () => {
     const { records, run, routed, deliver, asked, verdicts } = await begin(async (effect, records, run) => {
       if (effect.kind !== "dispatch" || effect.taskId !== "T-001") return;
       await records.store(run.dispatched("T-001").dispatched("T-002"));
@@ -147,7 +147,7 @@ describe("a dispatch that cannot be made", () => {
     expect(await verdicts()).toEqual([["T-001", "PASS"]]);
   });
 
-  test("D33 of two that are refused at once one ends the run, and the other is not said any more", async () => {
+  test("of two dispatches refused at once one ends the run, and the other refusal is not stored", async () => {
     const { routed, deliver, asked, verdicts } = await begin(async () => undefined);
     await deliver(routed);
     expect(await verdicts()).toEqual([["T-001", "UNVERIFIABLE"]]);
@@ -155,13 +155,13 @@ describe("a dispatch that cannot be made", () => {
   });
 });
 
-describe("a dispatch that is held back", () => {
-  /** A batch run whose Director has asked once, and was told to wait. */
+describe("a dispatch that waits for admission", () => {
+  /** A batch run whose Director asked once for admission and has to wait. */
   async function begin(run: RecordLog, perform: (effect: Effect) => Promise<void>) {
     const journal = new MemoryJournal();
     await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform({ runId }, effect, cause): Promise<NewRecord> {
         asked.push(effect.kind);
         await perform(effect);
@@ -171,48 +171,48 @@ describe("a dispatch that is held back", () => {
         const { type, taskId, epoch, body } = made.records[0]!;
         return { type, runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
     const runs = new RunCache(journal, POLICY);
-    const turnstile: Turnstile = new Turnstile({
+    const admission: AdmissionQueue = new AdmissionQueue({
       backlog: () => Promise.resolve({ ready: 0, atWork: 0 }),
       now: () => 0,
-      goOn: (runId) => director.goOn(runId, new AbortController().signal),
+      admit: (runId) => director.dispatchAdmitted(runId, new AbortController().signal),
       onWaiting: () => undefined,
     });
-    const { director } = directorOver(journal, performer, { runs, turnstile });
+    const { director } = directorOver(journal, runner, { runs, admission });
     const { context } = (await runs.load(run.runId)).snapshot;
     for (const effect of outstanding((await runs.load(run.runId)).snapshot))
-      if (effect.kind === "dispatch") turnstile.passes(context, effectKey(run.runId, effect));
-    return { turnstile, asked, last: () => journal.records.at(-1)?.type };
+      if (effect.kind === "dispatch") admission.admits(context, effectKey(run.runId, effect));
+    return { admission, asked, last: () => journal.records.at(-1)?.type };
   }
 
-  test("O6 its turn does not wait for a clean room of the same run, which is another delivery's", async () => {
+  test("is admitted without waiting for a clean room of its run, which belongs to another delivery", async () => {
     const run = new RecordLog()
       .opened([planned("T-001"), planned("T-002")], { priority: "batch" })
       .dispatched("T-001")
       .claimed("T-001")
       .reported("T-001", 1, "ok");
     const never = new Promise<void>(() => undefined);
-    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+    const { admission, asked, last } = await begin(run, ({ kind }) =>
       kind === "verify" ? never : Promise.resolve(),
     );
-    expect(await turnstile.turn()).toBe("nothing");
+    expect(await admission.turn()).toBe("nothing");
     expect({ asked, last: last() }).toEqual({ asked: ["dispatch"], last: "dispatch" });
   });
 
-  test("O6 where it is refused its run is closed, since no delivery would", async () => {
+  test("closes its run if it is refused, because no delivery would", async () => {
     const run = new RecordLog().opened([planned("T-001")], { priority: "batch" });
-    const { turnstile, asked, last } = await begin(run, ({ kind }) =>
+    const { admission, asked, last } = await begin(run, ({ kind }) =>
       kind === "dispatch" ? Promise.reject(new AntiphonError("ANT_REPO_NOT_FOUND")) : Promise.resolve(),
     );
-    expect(await turnstile.turn()).toBe("nothing");
+    expect(await admission.turn()).toBe("nothing");
     expect({ asked, last: last() }).toEqual({ asked: ["dispatch", "close"], last: "closed" });
   });
 });
 
-describe("a Director that goes on by itself", () => {
-  /** A run whose attempt was reported; the performer answers every effect at once. */
+describe("a Director that continues on its own records", () => {
+  /** A run whose attempt was reported; the effect runner answers at once. */
   async function reported(
     during: (effect: Effect, log: CausedRecords, run: RecordLog) => Promise<void>,
     look: (run: RunState, effect: Effect) => void = () => undefined,
@@ -225,7 +225,7 @@ describe("a Director that goes on by itself", () => {
       .claimed("T-001");
     const stored = await records.store(run.reported("T-001", 1, "ok"));
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(state, effect, cause): Promise<NewRecord> {
         const { runId } = state;
         asked.push(effect.kind);
@@ -240,7 +240,7 @@ describe("a Director that goes on by itself", () => {
       },
       refusal: () => null,
     };
-    const { deliver } = directorOver(journal, performer);
+    const { deliver } = directorOver(journal, runner);
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
   }
 
@@ -261,7 +261,7 @@ describe("a Director that goes on by itself", () => {
     seal: digestOf(new Uint8Array()),
   };
 
-  test("D12 verifies, lands and closes in one delivery, and its records lead to each other", async () => {
+  test("director/D1: verifies, lands and closes in one delivery", async () => {
     const { stored, deliver, asked, types } = await reported(async () => undefined);
     expect(await deliver(stored.at(-1)!)).toEqual({ kind: "done" });
     expect(asked).toEqual(["verify", "land", "close"]);
@@ -270,7 +270,7 @@ describe("a Director that goes on by itself", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("D13 a cancel that is stored while the clean room works is seen before the landing", async () => {
+  test("director/D3: a cancel stored while the clean room works prevents the landing", async () => {
     const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
       if (effect.kind === "verify") await records.store(run.canceled());
     });
@@ -279,7 +279,7 @@ describe("a Director that goes on by itself", () => {
     expect(types().slice(-3)).toEqual(["cancel", "verdict", "closed"]);
   });
 
-  test("D13 a cancel that is stored while a closing is made up is seen before the run is closed", async () => {
+  test("director/D3: a cancel stored while a closing is prepared is read before the run is closed", async () => {
     let closings = 0;
     const { stored, deliver, asked, types } = await reported(async (effect, records, run) => {
       if (effect.kind === "close" && (closings += 1) === 1) await records.store(run.canceled());
@@ -289,7 +289,7 @@ describe("a Director that goes on by itself", () => {
     expect(types().slice(-3)).toEqual(["landing", "cancel", "closed"]);
   });
 
-  test("D13 M6 a cancel that slips in before the landing, and that nobody tells of, is seen before the run is closed", async () => {
+  test("director/D3: a cancel stored just before the landing record, of which no delivery tells, is read before the run is closed", async () => {
     const seen: boolean[] = [];
     const { stored, deliver, types } = await reported(
       async (effect, records, run) => {
@@ -302,7 +302,7 @@ describe("a Director that goes on by itself", () => {
     expect(seen).toEqual([true]);
   });
 
-  test("D13 a run that moves each time is confirmed after the first time, so it ends", async () => {
+  test("a run that moves during each closing is confirmed after the first time, so it ends", async () => {
     let pauses = 0;
     const { stored, deliver, types } = await reported(async (effect, records, run) => {
       if (effect.kind !== "close") return;
@@ -313,14 +313,14 @@ describe("a Director that goes on by itself", () => {
     expect(types().slice(-4)).toEqual(["landing", "control", "control", "closed"]);
   });
 
-  test("D13 an intent or a claim alone makes the Director do nothing, and costs no read", async () => {
+  test("an intent or a claim alone triggers no effect", async () => {
     const { stored, deliver, asked } = await reported(async () => undefined);
     for (const record of [stored[0]!, stored[3]!]) expect(await deliver(record)).toEqual({ kind: "done" });
     expect(asked).toEqual([]);
   });
 });
 
-test("D40: what is shown of a run follows the claim of an attempt, while the attempt goes on", async () => {
+test("the projection of a run follows the claim of an attempt while the attempt is running", async () => {
   const { journal, deliver, hear, projector, views } = await toDispatch(async () => undefined);
   await deliver();
   const dispatch = (await journal.read("run_test0000000000000000")).at(-1)!;

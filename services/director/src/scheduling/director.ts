@@ -1,27 +1,25 @@
 /**
- * The Director: reads a record, replays its run, does what the run still owes the world.
+ * The Director: for each record delivered to it, it replays the run and carries out what the run still owes.
  *
- *   record -> RunCache -> outstanding(state) -> perform each effect -> append its record -> outstanding ... -> ack
+ *   record -> RunCache -> outstanding(state) -> run each effect -> append its record -> outstanding ... -> ack
  *
- * Invariants:
- *   D8 A delivery is done only when every effect it started has its record stored (J4); a crash before that
- *      delivers it again, to this process or another one.
- *   D9 An effect that is under way in this process is left to the delivery that started it. The same record
- *      delivered once more waits for the first to end: an acknowledgement is not fenced, so it would swallow the
- *      first one's retry.
- *   D12 A delivery goes on with what its own records make outstanding, until nothing is. So nobody has to be
- *      woken by a Director's record; and what D9 leaves to another delivery is done before that one ends.
- *   D13 Only the verification of a chain may start from what was merely heard; nothing is handed out, landed or closed
- *      past a cancel or a pause that was stored before. A chain's dispatch and closing do nothing but become a record: where
- *      no record can be missing (M6) that record asks of the server itself that the run has not moved. Before anything
- *      else, and when it has moved, the run is confirmed (M3). Where tasks overlap a verification is confirmed too: the proposal that comes first may have been heard by another Director (D6).
- *   D33 A dispatch is refused only while its run has not moved: the refusal stands in the register of the attempt's verdict,
- *      and an attempt that another Director has handed out needs that for its true one. Else its run stayed open for good.
- *   D32 A dispatch or a verdict that the server will never store (too large) is replaced by the refusal that ends its
- *      task; else each delivery and each sweep would do the work again, without an end. A landing is not: git has moved.
- *   D37 What keeps a run from going on is told live as well, with its remedy: whoever watches the run cannot see the log.
- *   D40 What is shown of a run follows the claim of an attempt, though nothing has to be done about it: an attempt may take
- *      many minutes, and nobody should see it as waiting all that time.
+ * A claim triggers no effect, but the run's projection follows it: an attempt may take many minutes and must not look
+ * as if it were waiting. While an effect keeps failing, the reason and its remedy are published live as well, because
+ * people who watch a run cannot see the log.
+ *
+ * Promises:
+ *   director/D1 A delivery is acknowledged only when each effect it started has its record stored, and so has each
+ *     effect that these records made outstanding, except a dispatch that waits for admission; so a crash causes a
+ *     redelivery and loses no step.
+ *   director/D2 A delivery leaves an effect that is under way in this process to the delivery that started it, and a
+ *     redelivered record waits until its first delivery ends; so no effect runs twice at once, and no acknowledgement
+ *     swallows the retry of a failed one.
+ *   director/D3 Before every effect except the verification of a linear run, the Director reads what could change its
+ *     decision, or the server refuses the record if the run has moved; so nothing is dispatched, landed or closed past a
+ *     cancel or a pause that was stored before.
+ *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is
+ *     not repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
+ *     another Director dispatched needs the same register for its true verdict.
  */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError } from "@antiphon/contracts";
@@ -29,36 +27,35 @@ import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import { levelOf } from "@antiphon/runtime";
 import { watchForCancel } from "../runs/cancel-watch.ts";
 import { effectKey, outstanding, type Effect } from "@antiphon/run";
-import type { Performer } from "../effects/performer.ts";
+import type { EffectRunner } from "../effects/effect-runner.ts";
 import type { Projector } from "../views/projector.ts";
 import type { RunState } from "@antiphon/run";
 import { isChain, isGapless, type CachedRun, type RunCache } from "../runs/run-cache.ts";
-import type { Timekeeper } from "../timers/timekeeper.ts";
-import type { Turnstile } from "../admission/turnstile.ts";
+import type { TimerScheduler } from "../timers/timer-scheduler.ts";
+import type { AdmissionQueue } from "../admission/admission-queue.ts";
 
-/** First pause before a failed effect is tried again; doubled at each delivery up to the cap. */
+/** Delay before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
-/** Characters of an error that are told live. */
-const MAX_TOLD = 500;
-/** What leads to something only together with a later record; it is folded so that nobody has to read it. */
-const MERELY_HEARD: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
+/** Characters of an error that are published live. */
+const MAX_LIVE_CHARS = 500;
+/** Triggers no work by itself. It is folded all the same, so that later records need no read of the run. */
+const TRIGGERS_NO_WORK: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 
-/** What a turn of the turnstile waits for: what it held back, and the closing where that was refused. */
-const OF_A_TURN: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
+/** The effects of an admitted run: the held dispatch, and the closing if that dispatch is refused. */
+const HELD_WORK: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
 
-/** What a `Performer` is to the Director. */
-export type Performs = Pick<Performer, "perform" | "refusal">;
+/** The part of an `EffectRunner` that the Director uses. */
+export type RunsEffects = Pick<EffectRunner, "perform" | "refusal">;
 
 export interface DirectorParts {
   journal: Journal;
   runs: RunCache;
-  performer: Performs;
+  runner: RunsEffects;
   projector: Projector;
-  /** Keeps the times the runs wait for. */
-  times: Pick<Timekeeper, "note" | "drop" | "hold">;
-  turnstile: Pick<Turnstile, "passes">;
-  /** Says live what a task waits for; nobody may be listening. */
+  timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
+  admission: Pick<AdmissionQueue, "admits">;
+  /** Publishes live what a task waits for. It is not stored; there may be no listener. */
   tell: (at: Pick<StoredRecord, "runId" | "taskId" | "epoch">, text: string) => void;
   log: Logger;
 }
@@ -76,7 +73,7 @@ export class Director {
   async handle(delivery: Delivery): Promise<Outcome> {
     const { seq } = delivery.record;
     const first = this.#inHand.get(seq);
-    const work = first === undefined ? this.#handle(delivery) : first.then(() => this.#handle(delivery)); // D9
+    const work = first === undefined ? this.#handle(delivery) : first.then(() => this.#handle(delivery)); // director/D2
     this.#inHand.set(seq, work);
     try {
       return await work;
@@ -88,71 +85,75 @@ export class Director {
   async #handle({ record, deliveries, signal }: Delivery): Promise<Outcome> {
     try {
       const { runs } = this.#parts;
-      const heard = runs.heard(record);
+      const folded = runs.fold(record);
       if (record.type === "claim")
-        await this.#parts.projector.project(heard ?? (await runs.load(record.runId, record))); // D40
-      if (MERELY_HEARD.has(record.type)) return { kind: "done" };
-      const run = heard ?? (await runs.load(record.runId, record));
+        await this.#parts.projector.project(folded ?? (await runs.load(record.runId, record)));
+      if (TRIGGERS_NO_WORK.has(record.type)) return { kind: "done" };
+      const run = folded ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
-      if (deliveries > 1) this.#parts.tell(record, "taken up again");
+      if (deliveries > 1) this.#parts.tell(record, "delivered again; resuming");
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
-      return { kind: "done" }; // D8
+      return { kind: "done" }; // director/D1
     } catch (error) {
       const code = error instanceof AntiphonError ? error.code : "ANT_INTERNAL";
-      // A record that cannot be read does not get better by waiting: a dead letter says where it is.
+      // Waiting does not mend a record that cannot be read; the dead letter names its place.
       if (code === "ANT_JOURNAL_CORRUPT") return { kind: "terminal", code, detail: String(error) };
       const delayMs = Math.min(RETRY_CAP_MS, RETRY_MS * 2 ** Math.min(deliveries - 1, 10));
       this.#parts.log.warn(
         { err: error, code, run: record.runId, seq: record.seq, delayMs },
         "will be tried again",
       );
-      if (!signal.aborted) this.#tellWhy(record, error);
+      if (!signal.aborted) this.#publishReason(record, error);
       return { kind: "retry", delayMs, code };
     }
   }
 
-  /** D37 */
-  #tellWhy(record: StoredRecord, error: unknown): void {
+  /** Publishes live why a run is blocked. */
+  #publishReason(record: StoredRecord, error: unknown): void {
     const { code, detail, remedy } = AntiphonError.from(error);
     if (code === "ANT_RUN_CANCELED") return;
-    const what = code === "ANT_INTERNAL" ? code : `${code}: ${detail.slice(0, MAX_TOLD)}`; // A bug's words are the log's.
+    // The text of a bug belongs in the log only.
+    const what = code === "ANT_INTERNAL" ? code : `${code}: ${detail.slice(0, MAX_LIVE_CHARS)}`;
     this.#parts.tell(record, `${what}; trying again. ${remedy}`);
   }
 
-  /** The run's held attempts pass now. What else it owes is done by the deliveries that made it owe that (O6). */
-  async goOn(runId: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Dispatches the held attempts of a run that the admission queue admitted. The run's other effects belong to the
+   * deliveries that made them outstanding, so a clean room of this run does not hold up the queue.
+   */
+  async dispatchAdmitted(runId: string, signal: AbortSignal): Promise<void> {
     const run = await this.#parts.runs.load(runId);
     const last = run.records.at(-1);
     if (last !== undefined)
-      await this.advance(run, { seq: last.seq, digest: last.digest }, signal, OF_A_TURN);
+      await this.advance(run, { seq: last.seq, digest: last.digest }, signal, HELD_WORK);
   }
 
-  /** Does what `run` owes (`only`: of these kinds), and what that makes it owe, then shows where it stands. */
-  async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof OF_A_TURN): Promise<void> {
-    this.#parts.times.note(run.snapshot.context.runId);
+  /** Carries out what `run` owes (`only`: of these kinds) and what that leads to, then projects the run. */
+  async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof HELD_WORK): Promise<void> {
+    this.#parts.timers.note(run.snapshot.context.runId);
     let now = run;
     let why = cause;
     let hasMoved = false;
-    const done = new Set<string>(); // An effect whose record changed nothing is not repeated.
+    const done = new Set<string>(); // Effects whose record changed nothing are not repeated.
     try {
       for (;;) {
         let effects = this.#owed(now, done, only);
         const chain = isChain(now.snapshot.context);
-        const isOnlyRecord =
-          !hasMoved && chain && effects.length === 1 && effects.every(isItsRecord) && isGapless(now);
-        if (!isOnlyRecord && effects.some(({ kind }) => kind !== "verify" || !chain)) {
-          now = await this.#parts.runs.confirm(now); // D13
+        const isUnconfirmed =
+          !hasMoved && chain && effects.length === 1 && effects.every(isRecordOnly) && isGapless(now);
+        if (!isUnconfirmed && effects.some(({ kind }) => kind !== "verify" || !chain)) {
+          now = await this.#parts.runs.confirm(now); // director/D3
           effects = this.#owed(now, done, only);
         }
-        if (effects.length === 0) return await this.#parts.times.hold(now); // D12, D22
+        if (effects.length === 0) return await this.#parts.timers.hold(now); // director/D1
         for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
         const settled = await Promise.allSettled(
-          effects.map((effect) => this.#once(now, effect, why, signal, isOnlyRecord)),
+          effects.map((effect) => this.#once(now, effect, why, signal, isUnconfirmed)),
         );
         for (const [i, result] of settled.entries()) {
           if (result.status === "rejected") throw result.reason;
           if (result.value === "moved") {
-            hasMoved = true; // Once is enough: what keeps moving is confirmed from here on.
+            hasMoved = true; // From here on the run is confirmed before each effect, so that this loop ends.
             done.delete(effectKey(now.snapshot.context.runId, effects[i]!));
             now = await this.#parts.runs.load(now.snapshot.context.runId);
             continue;
@@ -168,12 +169,12 @@ export class Director {
     }
   }
 
-  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof OF_A_TURN): Effect[] {
+  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof HELD_WORK): Effect[] {
     return outstanding(snapshot).filter((effect) => {
       if (only?.has(effect.kind) === false) return false;
       const key = effectKey(snapshot.context.runId, effect);
-      if (done.has(key) || this.#underWay.has(key)) return false; // D9
-      return effect.kind !== "dispatch" || this.#parts.turnstile.passes(snapshot.context, key);
+      if (done.has(key) || this.#underWay.has(key)) return false; // director/D2
+      return effect.kind !== "dispatch" || this.#parts.admission.admits(snapshot.context, key);
     });
   }
 
@@ -182,7 +183,7 @@ export class Director {
     effect: Effect,
     cause: Cause,
     signal: AbortSignal,
-    isOnlyRecord: boolean,
+    isUnconfirmed: boolean,
   ): Promise<{ record: StoredRecord; run: CachedRun } | "moved"> {
     const { context } = run.snapshot;
     const key = effectKey(context.runId, effect);
@@ -190,26 +191,29 @@ export class Director {
     try {
       const { journal } = this.#parts;
       const after = isChain(context) && isGapless(run) ? { after: context.lastSeq } : {};
-      const append = (said: NewRecord) => {
-        const isRefusedDispatch = effect.kind === "dispatch" && said.type !== "dispatch";
-        return isOnlyRecord || isRefusedDispatch
-          ? journal.appendAfter(said, context.lastSeq, { signal }) // D13, D33
-          : journal.append(said, { signal, ...after });
+      /** Stored only if the run holds no record after those that were folded; else "moved". */
+      const appendIfUnmoved = (made: NewRecord) => journal.appendAfter(made, context.lastSeq, { signal });
+      /** Stored whatever was added to the run meanwhile. */
+      const appendAnyway = (made: NewRecord) => journal.append(made, { signal, ...after });
+      const append = (made: NewRecord) => {
+        const isRefusedDispatch = effect.kind === "dispatch" && made.type !== "dispatch"; // director/D8
+        return isUnconfirmed || isRefusedDispatch ? appendIfUnmoved(made) : appendAnyway(made); // director/D3
       };
       let record = await this.#record(context, effect, cause, signal);
       const result = await append(record).catch((error: unknown) => {
-        record = this.#unsayable(context, effect, cause, error);
+        record = this.#replacementOf(context, effect, cause, error);
         return append(record);
       });
       if (result.kind === "moved") return "moved";
       const stored = result.kind === "conflict" ? result.existing : result.record;
       const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
-      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`); // Else the journal tells.
-      if (record.type === "closed") this.#parts.times.drop(context.runId);
-      else this.#parts.times.note(context.runId);
-      // Said before, by us or by somebody else: then there may be more that we do not know of.
-      const heard = result.kind === "appended" ? this.#parts.runs.heard(stored) : null;
-      return { record: stored, run: heard ?? (await this.#parts.runs.load(context.runId, stored)) };
+      // The journal logs the appended ones.
+      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`);
+      if (record.type === "closed") this.#parts.timers.drop(context.runId);
+      else this.#parts.timers.note(context.runId);
+      // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
+      const folded = result.kind === "appended" ? this.#parts.runs.fold(stored) : null;
+      return { record: stored, run: folded ?? (await this.#parts.runs.load(context.runId, stored)) };
     } finally {
       this.#underWay.delete(key);
     }
@@ -220,14 +224,14 @@ export class Director {
     const watch = takesLong ? watchForCancel(this.#parts.journal, run.runId) : null;
     const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
     try {
-      return await this.#parts.performer.perform(run, effect, cause, stop);
+      return await this.#parts.runner.perform(run, effect, cause, stop);
     } catch (error) {
       if (watch?.signal.aborted === true) {
-        this.#parts.runs.forget(run.runId); // The delivery comes again and finds the cancel.
+        this.#parts.runs.forget(run.runId); // The redelivery reads the cancel.
         throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
       }
-      if (signal.aborted) throw error; // V6: we stop; what that broke off is no reason to refuse anything.
-      const refusal = this.#parts.performer.refusal(run, effect, cause, error);
+      if (signal.aborted) throw error; // director/D4: this process stops; an interrupted effect is no refusal.
+      const refusal = this.#parts.runner.refusal(run, effect, cause, error);
       if (refusal === null) throw error;
       const { code } = AntiphonError.from(error);
       const at = { err: error, code, run: run.runId, effect: effect.kind };
@@ -238,13 +242,19 @@ export class Director {
     }
   }
 
-  /** D32: what is said instead of a record the server refused for good; throws where nothing can be. */
-  #unsayable(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord {
-    const hasMoved = effect.kind === "land" || effect.kind === "land-integration";
+  /**
+   * director/D8: the refusal that replaces a record which the server will never store. Throws where nothing can replace
+   * it: a landing has already moved git.
+   */
+  #replacementOf(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord {
+    const hasLanded = effect.kind === "land" || effect.kind === "land-integration";
     const isRefused = error instanceof AntiphonError && error.code === "ANT_NATS_REJECTED";
-    const refusal = isRefused && !hasMoved ? this.#parts.performer.refusal(run, effect, cause, error) : null;
+    const refusal = isRefused && !hasLanded ? this.#parts.runner.refusal(run, effect, cause, error) : null;
     if (refusal === null) throw error;
-    this.#parts.log.error({ err: error, run: run.runId, effect: effect.kind }, "cannot be stored; refused");
+    this.#parts.log.error(
+      { err: error, run: run.runId, effect: effect.kind },
+      "record cannot be stored; replaced by a refusal",
+    );
     return refusal;
   }
 
@@ -259,7 +269,7 @@ export class Director {
   }
 }
 
-/** Whether an effect does nothing that its record does not say; a dead letter is buried before its run closes. */
-function isItsRecord(effect: Effect): boolean {
+/** Whether the record is the whole effect. A closing that buries dead letters does more. */
+function isRecordOnly(effect: Effect): boolean {
   return effect.kind === "dispatch" || (effect.kind === "close" && effect.poisoned.length === 0);
 }

@@ -3,31 +3,31 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { describe, expect, test } from "vitest";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { Performs } from "./director.ts";
-import { Performer } from "../effects/performer.ts";
+import type { RunsEffects } from "./director.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver } from "../testing/directing.ts";
 
 describe("a record the server will never store", () => {
   const TOO_LARGE = new AntiphonError("ANT_NATS_REJECTED", "message size exceeds maximum allowed (10054)");
 
-  /** A run with this record to come next; the journal takes none of `type`, as the server one that is too large. */
+  /** A run that needs a record of `type` next; the journal refuses it as the server refuses one that is too large. */
   async function refusing(type: StoredRecord["type"], run: RecordLog) {
     const journal = new MemoryJournal();
     const stored = await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const performer: Performs = {
+    const runner: RunsEffects = {
       async perform(state, effect, cause): Promise<NewRecord> {
         asked.push(effect.kind);
         const made = new RecordLog(state.runId);
         if (effect.kind === "dispatch") made.dispatched("T-001");
         else if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
         else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
-        else throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // Not asked here.
+        else throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // Not part of this test.
         const { type: kind, taskId, epoch, body } = made.records[0]!;
         return { type: kind, runId: state.runId, taskId, epoch, cause, body } as NewRecord;
       },
-      refusal: (...facts) => Performer.prototype.refusal(...facts),
+      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
     };
     const takes = (record: NewRecord) =>
       record.type === type && !JSON.stringify(record.body).includes("UNVERIFIABLE");
@@ -35,7 +35,7 @@ describe("a record the server will never store", () => {
     journal.append = (record, options) =>
       takes(record) ? Promise.reject(TOO_LARGE) : append(record, options);
     const runs = new RunCache(journal, { ...POLICY, maxAttempts: 1 });
-    const over = directorOver(journal, performer, { runs });
+    const over = directorOver(journal, runner, { runs });
     const deliver = () => over.deliver(stored.at(-1)!);
     const said = async () =>
       (await journal.read(run.runId)).slice(stored.length).map((one) => [one.type, one.body]);
@@ -44,7 +44,7 @@ describe("a record the server will never store", () => {
   const opened = () => new RecordLog().opened([planned("T-001")]);
   const refused = { verdict: "UNVERIFIABLE", code: "ANT_NATS_REJECTED", commit: null };
 
-  test("D32 a verdict is replaced by a refusal: the clean room works once, and the attempt is over", async () => {
+  test("director/D8: a verdict is replaced by a refusal: the clean room works once, and the attempt is over", async () => {
     const run = opened().dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
     const { deliver, asked, said } = await refusing("verdict", run);
     await deliver();
@@ -53,7 +53,7 @@ describe("a record the server will never store", () => {
     expect(await said()).toMatchObject([["verdict", refused]]);
   });
 
-  test("D32 a dispatch is replaced by a refusal that ends its task", async () => {
+  test("director/D8: a dispatch is replaced by a refusal that ends its task", async () => {
     const { deliver, asked, said } = await refusing("dispatch", opened());
     await deliver();
     await deliver();
@@ -61,7 +61,7 @@ describe("a record the server will never store", () => {
     expect(await said()).toMatchObject([["verdict", refused]]);
   });
 
-  test("D32 a landing is never called refused, for git has moved: it is tried again", async () => {
+  test("director/D8: a landing is not replaced but tried again, because git has moved", async () => {
     const run = opened().dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
     const { deliver, said } = await refusing("landing", run.judged("T-001", 1, { commit: commitOf(1) }));
     expect(await deliver()).toMatchObject({ kind: "retry", code: "ANT_NATS_REJECTED" });

@@ -1,10 +1,10 @@
-/** The records of an imagined run, put into a journal so that each names the one that led to it. */
+/** Stores the records of an imagined run in a journal, so that each names the one that led to it. */
 import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { WORDS_FROM_OUTSIDE } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
 import type { RecordLog } from "@antiphon/run/testing/record-log";
 
-/** What leads to a record: the last record of one of these types, of its own task if it has one. */
+/** The cause of a record: the last record of one of these types, of its own task if it has one. */
 const CAUSES: Partial<Record<JournalType, readonly JournalType[]>> = {
   routed: ["intent"],
   dispatch: ["landing", "verdict", "routed"],
@@ -23,7 +23,7 @@ export class CausedRecords {
     this.journal = journal;
   }
 
-  /** Stores what `log` has; gives the records as the journal has them. */
+  /** Stores the new records of `log`; returns them as the journal has them. */
   async store(log: RecordLog): Promise<StoredRecord[]> {
     const added: StoredRecord[] = [];
     for (const { type, runId, taskId, epoch, body } of log.records.slice(this.stored.length)) {

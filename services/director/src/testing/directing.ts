@@ -1,6 +1,6 @@
 /**
- * A Director over a journal in memory, for tests: nothing falls due, nobody is held back, nobody listens to what it tells,
- * unless a test says otherwise.
+ * A Director over a journal in memory, for tests. Unless a test overrides it, no timer comes due, every attempt is
+ * admitted, and nothing is published live.
  */
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
@@ -8,13 +8,13 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import type { Effect, RunPolicy } from "@antiphon/run";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
-import { Director, type DirectorParts, type Performs } from "../scheduling/director.ts";
+import { Director, type DirectorParts, type RunsEffects } from "../scheduling/director.ts";
 import { Projector } from "../views/projector.ts";
 import { RunCache } from "../runs/run-cache.ts";
 
 export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 export const silent = createLogger("test", { level: "silent" });
-export const noTimes = {
+export const noTimers = {
   note: () => undefined,
   drop: () => undefined,
   hold: () => Promise.resolve(),
@@ -23,17 +23,17 @@ export const noTimes = {
 
 export function directorOver(
   journal: MemoryJournal,
-  performer: Performs,
-  over: Partial<Pick<DirectorParts, "runs" | "turnstile" | "tell">> = {},
+  runner: RunsEffects,
+  over: Partial<Pick<DirectorParts, "runs" | "admission" | "tell">> = {},
 ) {
   const {
     runs = new RunCache(journal, POLICY),
-    turnstile = { passes: () => true },
+    admission = { admits: () => true },
     tell = () => undefined,
   } = over;
   const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
-  const parts = { journal, runs, performer, projector, times: noTimes, turnstile, tell, log: silent };
+  const parts = { journal, runs, runner, projector, timers: noTimers, admission, tell, log: silent };
   const director = new Director(parts);
   const deliver = (
     record: StoredRecord,
@@ -45,8 +45,8 @@ export function directorOver(
   return { director, runs, deliver, projector, views: buckets.runs };
 }
 
-/** Performs a dispatch by a body of its own; anything else is not asked for. */
-function performs(body: (effect: Effect) => Promise<void>): Performs {
+/** Runs `body` for each effect and answers with a dispatch; tests ask for nothing else. */
+function runnerOf(body: (effect: Effect) => Promise<void>): RunsEffects {
   return {
     async perform(run, effect, cause): Promise<NewRecord> {
       await body(effect);
@@ -58,7 +58,7 @@ function performs(body: (effect: Effect) => Promise<void>): Performs {
   };
 }
 
-/** A run that was routed, whose one task the Director has to hand out; `body` is what that takes. */
+/** A routed run whose one task the Director has to dispatch; `body` runs during the dispatch. */
 export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   const told: string[] = [];
   const journal = new MemoryJournal();
@@ -68,7 +68,7 @@ export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   }
   const records = await journal.read(fixture.runId);
   const tell: DirectorParts["tell"] = ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`);
-  const { director, runs, deliver, projector, views } = directorOver(journal, performs(body), { tell });
+  const { director, runs, deliver, projector, views } = directorOver(journal, runnerOf(body), { tell });
   const dispatches = async () =>
     (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
   return {

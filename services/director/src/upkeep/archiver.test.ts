@@ -5,13 +5,13 @@ import { archiveForever } from "./archiver.ts";
 
 const log = createLogger("test", { level: "silent" });
 
-/** What the server's clock is ahead of the Director's. */
+/** How far the server's clock is ahead of the Director's. */
 const AHEAD_MS = 7_000_000;
 const NOTHING: Tidied = { packs: [], kept: [], documents: 0, more: false };
 
 /** An archive of runs by name; one that is `broken` cannot be packed. A pack takes ten seconds. */
 function archiveOf(runs: string[], broken = new Set<string>()) {
-  const clock = { ms: 1_000_000, rests: [] as number[] };
+  const clock = { ms: 1_000_000, pauses: [] as number[] };
   const asked: { until: Date; limit: number }[] = [];
   const tidied: { until: Date; left: Tidied[] } = { until: new Date(0), left: [] };
   const archive: RunArchive = {
@@ -42,13 +42,13 @@ function archiveOf(runs: string[], broken = new Set<string>()) {
   return { archive, clock, asked, tidied };
 }
 
-/** Rounds until the archiver rests as long as it does when nothing is due. */
+/** Runs the archiver until it pauses as it does when nothing is due. */
 async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000): Promise<void> {
   const stop = new AbortController();
   const clock: Clock = {
     now: () => parts.clock.ms,
     async sleep(ms) {
-      parts.clock.rests.push(ms);
+      parts.clock.pauses.push(ms);
       parts.clock.ms += ms;
       if (ms === everyMs) stop.abort();
     },
@@ -56,14 +56,14 @@ async function untilIdle(parts: ReturnType<typeof archiveOf>, everyMs = 30_000):
   await archiveForever({ archive: parts.archive, log, clock }, { afterMs: 600_000, everyMs }, stop.signal);
 }
 
-test("D26 D28 a round takes one pack's runs, those that are over for long enough by the server's clock, and rests as long as it took", async () => {
+test("a round archives one pack of runs that are old enough by the server's clock, then pauses as long as it took", async () => {
   const parts = archiveOf(Array.from({ length: limits.archivePackRuns + 1 }, (_, i) => `run_${i}`));
   await untilIdle(parts);
   expect(parts.asked[0]).toEqual({ until: new Date(400_000 + AHEAD_MS), limit: limits.archivePackRuns });
-  expect(parts.clock.rests).toEqual([10_000, 10_000, 30_000]);
+  expect(parts.clock.pauses).toEqual([10_000, 10_000, 30_000]);
 });
 
-test("D27 a run that cannot be archived is tried once and holds up no other", async () => {
+test("a run that cannot be archived is tried once and delays no other", async () => {
   const broken = ["run_a", "run_b"];
   const runs = [...broken, "run_c", "run_d"];
   const parts = archiveOf(runs, new Set(broken));
@@ -73,7 +73,7 @@ test("D27 a run that cannot be archived is tried once and holds up no other", as
   expect(runs).toEqual(broken);
 });
 
-test("D26 a round that fails is tried again at the next one", async () => {
+test("a round that fails is tried again as the next one", async () => {
   const runs = ["run_a"];
   const parts = archiveOf(runs);
   const due = parts.archive.due.bind(parts.archive);
@@ -87,14 +87,14 @@ test("D26 a round that fails is tried again at the next one", async () => {
   expect(runs).toEqual([]);
 });
 
-test("archives nothing when it is told never to", async () => {
+test("archives nothing without a timing", async () => {
   const parts = archiveOf(["run_a"]);
   const clock: Clock = { now: () => 0, sleep: async () => undefined };
   await archiveForever({ archive: parts.archive, log, clock }, null, new AbortController().signal);
   expect(parts.asked).toEqual([]);
 });
 
-test("D29 what was left behind is looked for at start, until nothing more is there, and then only after a while", async () => {
+test("leftovers are removed at start until none is left, and then only every tidyEveryMs", async () => {
   const parts = archiveOf([]);
   parts.tidied.left.push({ ...NOTHING, packs: ["sha256-a"], more: true }, { ...NOTHING, documents: 3 });
   let looks = 0;
@@ -123,7 +123,7 @@ test("D29 what was left behind is looked for at start, until nothing more is the
   expect(looks).toBe(2 + 3); // At start, after one hour, after two.
 });
 
-test("D29 a pack that nobody points to and that alone holds a run is named in the log, and stays", async () => {
+test("a pack without a record that alone holds a run is logged and stays", async () => {
   const parts = archiveOf([]);
   parts.tidied.left.push({ ...NOTHING, kept: [{ pack: "sha256-a", detail: "it alone holds all of run_a" }] });
   const said: string[] = [];

@@ -1,24 +1,21 @@
 /**
- * J10: moves finished runs out of the journal, so that the server's memory follows the runs under way and not all there
- * ever were. Each round takes one pack's worth of runs; how the steps hold is said in runtime/src/archive/run-archive.ts.
+ * Moves finished runs out of the journal, so that the server's memory grows with the open runs and not with all runs
+ * there ever were. Each round moves at most one pack of runs (limits.archivePackRuns); its steps are described in
+ * runtime/src/archive/run-archive.ts. Ages are told by the server's clock.
  *
- * Lifecycle: a round at start, then one every `everyMs`; while more is due, the next one follows after a rest as long as
- * the round was. One round at a time, until the signal aborts.
+ * Lifecycle: a round at start, then one every `everyMs`. While more is due, the next round follows after a pause as
+ * long as the last one, so that archiving takes at most half of the time. One round at a time, until the signal aborts.
  *
- * Invariants:
- *   D26 A round ends: at most limits.archivePackRuns runs. Rounds take at most half of the time, whatever is due.
- *   D27 A run that cannot be archived (a corrupt record, a broken chain) is named in the log once, stays in the journal
- *       as it is, and holds up no other; the next process tries it again.
- *   D28 Ages are told on the server's clock, as in the journal (D23): a Director whose own clock is wrong archives like any
- *       other.
- *   D29 What crashes left behind is looked for at start and every `tidyEveryMs`, and has to be as old as that: a pack that
- *       nobody points to, documents of an archived run. A pack that alone holds a run is named in the log and stays.
+ * A run that cannot be archived (a corrupt record, a broken chain) is logged once and stays in the journal; it delays
+ * no other run, and the next process tries it again. At start and every `tidyEveryMs` the archiver removes what crashes
+ * left behind and is as old as that: packs that no record points to, and documents of archived runs. A pack that alone
+ * holds a run is logged and stays.
  */
 import { limits } from "@antiphon/contracts";
 import type { Clock, Logger, RunArchive } from "@antiphon/runtime";
 
 export interface ArchiveTiming {
-  /** How long a run has to be over. */
+  /** How long a run must have been over. */
   afterMs: number;
   everyMs: number;
   /** Default limits.archiveTidyS. */
@@ -31,10 +28,10 @@ export interface ArchiverParts {
   clock: Clock;
 }
 
-/** Runs remembered as refused; beyond, the oldest is tried again. */
+/** Runs remembered as refused; the oldest is forgotten first and tried again. */
 const MAX_REFUSED = 10_000;
 
-/** `timing` null: nothing is archived. */
+/** Archives nothing if `timing` is null. */
 export async function archiveForever(
   parts: ArchiverParts,
   timing: ArchiveTiming | null,
@@ -51,29 +48,29 @@ export async function archiveForever(
     try {
       isMore = await archiveRound(parts, timing.afterMs, refused);
       if (!isMore && tidyAt <= startedAt) {
-        isMore = await tidyRound(parts, tidyEveryMs); // D29
+        isMore = await tidyRound(parts, tidyEveryMs);
         if (!isMore) tidyAt = startedAt + tidyEveryMs;
       }
     } catch (error) {
-      log.warn({ err: error }, "archiving not finished; the next round goes on");
+      log.warn({ err: error }, "archiving not finished; the next round continues");
     }
-    await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal); // D26
+    await clock.sleep(isMore ? clock.now() - startedAt : timing.everyMs, signal);
   }
 }
 
-/** True: there may be more to do. */
+/** True if more may be due. */
 export async function archiveRound(
   { archive, log, clock }: ArchiverParts,
   afterMs: number,
   refused: Set<string>,
 ): Promise<boolean> {
   const startedAt = clock.now();
-  const until = new Date((await archive.now()).getTime() - afterMs); // D28
+  const until = new Date((await archive.now()).getTime() - afterMs);
   const due = await archive.due(until, limits.archivePackRuns, refused);
   if (due.length === 0) return false;
   const packed = await archive.pack(due, until);
   for (const { runId, code, detail } of packed.refused) {
-    log.warn({ run: runId, code, detail }, "run not archived; it stays in the journal"); // D27
+    log.warn({ run: runId, code, detail }, "run not archived; it stays in the journal");
     remember(refused, runId);
   }
   const runs = await archive.record(packed);
@@ -83,14 +80,13 @@ export async function archiveRound(
   return runs.length + packed.refused.length > 0;
 }
 
-/** True: there may be more to do. */
+/** True if more may be left. */
 async function tidyRound({ archive, log }: ArchiverParts, ageMs: number): Promise<boolean> {
   const { packs, kept, documents, more } = await archive.tidy(
     new Date((await archive.now()).getTime() - ageMs),
   );
   for (const { pack, detail } of kept) log.warn({ pack, detail }, "no record points to this pack; it stays");
-  if (packs.length + documents > 0)
-    log.info({ packs, documents }, "what was left behind by archiving is removed");
+  if (packs.length + documents > 0) log.info({ packs, documents }, "leftovers of archiving removed");
   return more;
 }
 

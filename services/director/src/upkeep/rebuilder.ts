@@ -1,13 +1,12 @@
 /**
- * Makes what people look at again from what is true: the documents of a run from its journal, and a landing that the
- * journal lost from its own traces, or from git. Asked for run by run (`antiphon doctor --journal --rebuild`).
+ * Rebuilds the documents of a run from its journal, and a landing that the journal lost from its traces in the journal
+ * or from git. Called run by run (`antiphon doctor --journal --rebuild`). Each call reads the run anew; a second call
+ * finds everything in place and writes nothing.
  *
- * Invariants:
- *   R1 A run that is damaged is left as it is: its view may be the last that tells of what is lost.
- *   R2 Nothing is made up: a landing is put back under its old sequence only when its bytes have the digest by which a
- *      later record names it. What an open run owes git is done by the Director's own landing, which git decides (J8).
- *   R3 What this process remembers of a run counts for nothing: it is read anew.
- *   R4 A second call finds everything as it should be and writes nothing.
+ * A damaged run is left as it is, because its view may be the last trace of what is lost. Nothing is invented: a
+ * landing is put back under its old sequence only if its bytes have the digest by which a later record names it. A
+ * landing that an open run owes is made by the Director's own landing, and git decides whether the change has landed
+ * already.
  */
 import {
   AntiphonError,
@@ -25,7 +24,7 @@ import type { Director } from "../scheduling/director.ts";
 import type { Projector } from "../views/projector.ts";
 import type { CachedRun, RunCache } from "../runs/run-cache.ts";
 
-/** How long a landing is waited for; it goes on behind that. */
+/** How long a rebuild waits for a landing. The landing itself continues after that. */
 const LANDING_MS = 10_000;
 
 export interface RebuilderParts {
@@ -36,9 +35,9 @@ export interface RebuilderParts {
   director: Pick<Director, "advance">;
   projector: Pick<Projector, "rewrite">;
   putBack(lost: LostRecord): Promise<boolean>;
-  /** Whose decisions are believed. */
+  /** Tells which decisions are not believed. */
   doubt: Doubt;
-  /** Of the journal. */
+  /** The number of the journal's partitions. */
   partitions: () => number;
   log: Logger;
   clock: Clock;
@@ -46,7 +45,7 @@ export interface RebuilderParts {
   signal: AbortSignal;
 }
 
-/** A run as it is found. */
+/** The state of a run as it is read. */
 interface Look {
   readonly faults: readonly JournalFault[];
   readonly closed: boolean;
@@ -67,11 +66,11 @@ export class Rebuilder {
     let now = before;
     if (now.faults.length > 0 && (await this.#putBack(now))) now = await this.#look(runId);
     const mayGoOn = !now.closed && now.faults.every(isLostLanding);
-    if (now.faults.length > 0 && !mayGoOn) throw left(runId, now.faults); // R1
+    if (now.faults.length > 0 && !mayGoOn) throw left(runId, now.faults);
     const goesOn = now.closed ? null : await this.#land(runId);
     if (goesOn !== null) now = await this.#look(runId);
     const restored = landingsOf(now).filter((subject) => !landingsOf(before).includes(subject));
-    if (now.faults.length > 0 && goesOn !== true) throw left(runId, now.faults); // R1
+    if (now.faults.length > 0 && goesOn !== true) throw left(runId, now.faults);
     const written =
       now.faults.length > 0 ? [] : await this.#parts.projector.rewrite(runId, () => this.#read(runId));
     if (written.length + restored.length > 0)
@@ -81,14 +80,14 @@ export class Rebuilder {
 
   async #look(runId: string): Promise<Look> {
     const { audit, partitions, doubt } = this.#parts;
-    const view = await this.#view(runId); // Before the records: what it tells of is there by then.
+    const view = await this.#view(runId); // Read before the records, so that they include everything the view tells of.
     const { messages, ...rest } = await audit.run(runId);
     const records = messages.map((message) => rawRecord(message, message.storedSeq));
     const { faults, closed } = proveRun(
       { runId, records, view, ...rest },
       { doubt, partitions: partitions() },
     );
-    // What is forged is no part of the run: it keeps nothing from being made again.
+    // A forged message is no part of the run and does not stop the rebuild.
     const others = faults.filter(({ kind }) => kind !== "forged");
     const believed = records.map(held).filter((message) => !isDoubted(message, doubt));
     return { faults: others, closed, messages: believed };
@@ -103,7 +102,7 @@ export class Rebuilder {
     }
   }
 
-  /** R2: true when something was put back. */
+  /** Puts back lost landings; true if there was one. */
   async #putBack({ messages }: Look): Promise<boolean> {
     const records = messages.flatMap(({ record }) => (record === null ? [] : [record]));
     let any = false;
@@ -116,7 +115,7 @@ export class Rebuilder {
     return any;
   }
 
-  /** Has the landings done that an open run owes. Null: none; true: it takes longer than is waited for. */
+  /** Carries out the landings that an open run owes. Null: it owes none; true: they take longer than LANDING_MS. */
   async #land(runId: string): Promise<boolean | null> {
     const { director, clock, signal } = this.#parts;
     const run = await this.#read(runId);
@@ -133,7 +132,7 @@ export class Rebuilder {
     }
   }
 
-  /** R3 */
+  /** Reads the run past the cache. */
   #read(runId: string): Promise<CachedRun> {
     this.#parts.runs.forget(runId);
     return this.#parts.runs.load(runId);

@@ -2,7 +2,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { closedRecord, intentRecord } from "@antiphon/contracts/testing/records";
 import { describe, expect, test, vi } from "vitest";
 import { sweepForever } from "./sweeper.ts";
-import { noTimes, silent, toDispatch } from "../testing/directing.ts";
+import { noTimers, silent, toDispatch } from "../testing/directing.ts";
 
 describe("sweep", () => {
   const ALL = Number.MAX_SAFE_INTEGER;
@@ -13,28 +13,28 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times: noTimes, log: silent, progress: inAMinute(upTo), sleep },
+      { ...parts, timers: noTimers, log: silent, progress: inAMinute(upTo), sleep },
       { everyMs: 1, patienceMs: 1_000_000, ...timing },
       stop.signal,
     );
     return parts.dispatches();
   };
 
-  test("J10 finds a run that no delivery will move any more, and moves it", async () => {
+  test("director/D6: continues a run that no delivery will move any more", async () => {
     expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
   });
 
-  test("D10 leaves a run alone whose last record is young", async () => {
+  test("director/D6: leaves a run alone whose last record is young", async () => {
     expect(await sweepOnce({ quietMs: 90_000 })).toBe(0);
   });
 
-  test("D10 leaves the work of a run alone that may be under way, for as long as its patience", async () => {
+  test("director/D6: leaves a run alone for `patienceMs` while a delivery of it may be open", async () => {
     expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 1)).toBe(0);
     expect(await sweepOnce({ quietMs: 30_000, patienceMs: 50_000 }, 1)).toBe(1);
     expect(await sweepOnce({ quietMs: 30_000, patienceMs: 90_000 }, 2)).toBe(1);
   });
 
-  test("D23 a Director whose own clock is a day behind, or ahead, sweeps by the server's", async () => {
+  test("a Director whose clock is a day behind or ahead sweeps by the server's clock", async () => {
     for (const days of [-1, 1]) {
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
       try {
@@ -44,7 +44,7 @@ describe("sweep", () => {
         const stop = new AbortController();
         const progress = async () => () => ({ at: new Date(serverNow), upTo: ALL });
         await sweepForever(
-          { ...parts, times: noTimes, log: silent, progress, sleep: async () => stop.abort() },
+          { ...parts, timers: noTimers, log: silent, progress, sleep: async () => stop.abort() },
           { everyMs: 1, quietMs: 30_000, patienceMs: 90_000 },
           stop.signal,
         );
@@ -55,7 +55,7 @@ describe("sweep", () => {
     }
   });
 
-  test("D20 D21 reads open runs only, and one that cannot be read does not keep the others from being swept", async () => {
+  test("director/D6: reads open runs only, and an unreadable one does not stop the sweep", async () => {
     const parts = await toDispatch(async () => undefined);
     const { journal } = parts;
     for (const runId of ["run_broken", "run_finished"]) await journal.append(intentRecord(runId));
@@ -70,7 +70,7 @@ describe("sweep", () => {
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, times: noTimes, log: silent, progress: inAMinute(ALL), sleep },
+      { ...parts, timers: noTimers, log: silent, progress: inAMinute(ALL), sleep },
       { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
       stop.signal,
     );

@@ -1,29 +1,27 @@
 /**
- * J10: looks at every open run now and then, and does what it owes. The consumer's redeliveries already cover
- * a crash; this covers what they cannot: a record whose delivery was given up, a restored journal.
+ * Visits the open runs now and then and carries out what they owe. The consumer's redeliveries already cover a crash; a
+ * sweep covers the rest: a record whose delivery was given up, and a restored journal.
  *
- * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time.
+ * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time. A run that cannot be
+ * read is logged and skipped; the others are swept.
  *
- * Invariants:
- *   D10 A sweep leaves a run alone while its last record is young, and does its work only when the server says that
- *       no delivery of it is open: somebody is at work on it, or will be. Where others keep the server from knowing,
- *       it waits for longer.
- *   D20 What a sweep reads is in proportion to the open runs, not to all of them: which are open is told by names.
- *   D23 Ages are told on one clock, the server's: a sweeper whose own clock is wrong sweeps like any other.
- *   D21 A run that cannot be read (a corrupt record) is named in the log and left; the others are swept.
+ * Promises:
+ *   director/D6 Because a sweep works only on open runs whose last record is old by the server's clock and whose
+ *     delivery is no longer open, it continues abandoned runs, leaves those in progress alone, and reads no finished
+ *     run.
  */
 import { AntiphonError, CONSUMER_TYPES } from "@antiphon/contracts";
 import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";
 import { outstanding } from "@antiphon/run";
 import type { Director } from "../scheduling/director.ts";
 import type { RunCache } from "../runs/run-cache.ts";
-import type { Timekeeper } from "../timers/timekeeper.ts";
+import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 
 export interface SweeperParts {
   journal: Journal;
   runs: RunCache;
   director: Director;
-  times: Pick<Timekeeper, "note" | "overdue">;
+  timers: Pick<TimerScheduler, "note" | "overdue">;
   log: Logger;
   progress(): Promise<ProgressOf>;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -31,9 +29,9 @@ export interface SweeperParts {
 
 export interface SweepTiming {
   everyMs: number;
-  /** How long nothing was recorded of a run that is looked at. */
+  /** A run is visited only if its last record is at least so old. */
   quietMs: number;
-  /** The same for a run that may be under way: the server cannot tell its delivery from an older one that is. */
+  /** The same for a run whose delivery may be open: the server cannot tell it from an older one that is. */
   patienceMs: number;
 }
 
@@ -57,7 +55,7 @@ export async function sweepForever(
 
 async function sweep(parts: SweeperParts, timing: SweepTiming, signal: AbortSignal): Promise<void> {
   const progress = await parts.progress();
-  const open = await parts.journal.openRunIds(); // D20
+  const open = await parts.journal.openRunIds(); // director/D6
   for (let from = 0; from < open.length && !signal.aborted; from += AT_ONCE) {
     await Promise.all(
       open
@@ -67,7 +65,7 @@ async function sweep(parts: SweeperParts, timing: SweepTiming, signal: AbortSign
   }
 }
 
-/** D21: what is wrong with one run stays with it. */
+/** A failure of one run does not stop the sweep. */
 async function sweepRunAlone(
   parts: SweeperParts,
   timing: SweepTiming,
@@ -93,14 +91,14 @@ async function sweepRun(
   const records = await parts.journal.read(runId);
   const last = records.at(-1);
   if (last === undefined) return;
-  const ageMs = at.getTime() - last.at.getTime(); // D23
-  if (ageMs < timing.quietMs) return; // D10
+  const ageMs = at.getTime() - last.at.getTime();
+  if (ageMs < timing.quietMs) return; // director/D6
   const run = parts.runs.retold(runId, records);
   if (run.snapshot.status !== "active") return;
-  parts.times.note(runId); // D16
-  await parts.times.overdue(run, new Date(at.getTime() - timing.quietMs));
-  const heard = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
-  if (heard > upTo && ageMs < timing.patienceMs) return; // D10
+  parts.timers.note(runId);
+  await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
+  const lastForDirector = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
+  if (lastForDirector > upTo && ageMs < timing.patienceMs) return; // director/D6
   if (outstanding(run.snapshot).length === 0) return;
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);

@@ -5,14 +5,14 @@ import { afterEach, expect, test, vi } from "vitest";
 import { CleanRoom } from "./clean-room.ts";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { BASE, RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import { Performer } from "../effects/performer.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
 import { directorOver } from "../testing/directing.ts";
 
 const PATCH = Buffer.from("a patch");
 
 afterEach(() => void vi.useRealTimers());
 
-/** The runner's word for a job that was stopped, whoever stopped it. */
+/** The runner's outcome of a stopped job, regardless of who stopped it. */
 const stopped = (message: string): SandboxOutcome => ({
   outcome: "canceled",
   code: "ANT_SANDBOX_CANCELED",
@@ -35,7 +35,7 @@ const proposed = (): RecordLog => {
   return run;
 };
 
-/** Its one task has landed; the branch it is for has moved. */
+/** The run's one task has landed, and its target branch has moved. */
 const integrating = (): RecordLog =>
   new RecordLog()
     .opened([planned("T-001")], { land_on: "main" })
@@ -45,7 +45,7 @@ const integrating = (): RecordLog =>
     .judged("T-001", 1, { commit: commitOf(1) })
     .landed("T-001", 1, commitOf(1));
 
-/** A Director whose clean room is the real adapter; `run` is the sandbox-runner's side of it. */
+/** A Director with the real clean room; `sandbox` takes the place of the sandbox-runner. */
 async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<SandboxOutcome>) {
   const journal = new MemoryJournal();
   const records = new CausedRecords(journal);
@@ -53,7 +53,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
   const none = (): never => {
     throw new AntiphonError("ANT_JOURNAL_GAP", "not asked for here");
   };
-  const performer = new Performer({
+  const runner = new EffectRunner({
     repository: {
       inspect: none,
       land: none,
@@ -74,7 +74,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     evidence: { store: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
-  const over = directorOver(journal, performer);
+  const over = directorOver(journal, runner);
   const deliver = (signal?: AbortSignal) => over.deliver(stored.at(-1) as StoredRecord, { signal });
   const written = () => journal.records.slice(stored.length).map(({ type }) => type);
   return { records, deliver, written };
@@ -83,15 +83,18 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
 test.each([
   ["of a proposal", proposed],
   ["of a whole run", integrating],
-])("V6 a verification %s whose runner stops by itself is tried again, and is no verdict", async (_, run) => {
-  for (const reason of ["the runner stops", "the requester went silent"]) {
-    const { deliver, written } = await begin(run(), () => Promise.resolve(stopped(reason)));
-    expect(await deliver()).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_FAILED" });
-    expect(written()).toEqual([]);
-  }
-});
+])(
+  "director/D4: a verification %s whose runner stops by itself yields no verdict and is tried again",
+  async (_, run) => {
+    for (const reason of ["the runner stops", "the requester went silent"]) {
+      const { deliver, written } = await begin(run(), () => Promise.resolve(stopped(reason)));
+      expect(await deliver()).toMatchObject({ kind: "retry", code: "ANT_SANDBOX_FAILED" });
+      expect(written()).toEqual([]);
+    }
+  },
+);
 
-test("V6 a clean room that was stopped because its run is canceled is a cancel, and no verdict", async () => {
+test("a clean room stopped by a cancel of its run yields no verdict", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   let entered = (): void => undefined;
   const isIn = new Promise<void>((resolve) => (entered = resolve));
@@ -110,7 +113,7 @@ test("V6 a clean room that was stopped because its run is canceled is a cancel, 
   expect(written()).toEqual(["cancel"]);
 });
 
-test("V6 a clean room that a stopping Director left is no verdict", async () => {
+test("director/D4: a clean room that a stopping Director left yields no verdict", async () => {
   const stop = new AbortController();
   const { deliver, written } = await begin(proposed(), () => {
     stop.abort();

@@ -1,9 +1,6 @@
 /**
- * V1 over the sandbox-runner: one fresh sandbox, the tree, the candidate's files, the checks, no network.
- *
- * Invariants:
- *   V6 A clean room that was stopped says nothing about the change. A runner also stops a job by itself (it shuts down, or
- *      took us for silent): that is tried again. No verdict is made of either.
+ * The clean room over the sandbox-runner: one fresh sandbox with the tree, the candidate's files and the checks, and
+ * without a network.
  */
 import {
   AntiphonError,
@@ -60,7 +57,10 @@ export class CleanRoom implements CleanRoomPort {
   }
 }
 
-/** A sandbox that ran is a fact about the change; one that broke is a fact about us, and no verdict. */
+/**
+ * A sandbox that ran tells about the change. One that broke, or that was stopped by this Director or by its runner,
+ * tells nothing about it: that throws, and the verification is tried again.
+ */
 function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): CheckOutcome[] {
   switch (outcome.outcome) {
     case "completed":
@@ -69,7 +69,7 @@ function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: 
       return checks.map((command, i) => checkOutcome(command, outcome, outcome.steps[i]));
     case "canceled":
       if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
-      throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // V6
+      throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // director/D4
     case "refused":
     case "error":
       throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);

@@ -1,4 +1,4 @@
-/** What a landed commit says. A function of the records, so that a retried landing makes the same commit. */
+/** The message of a landed commit. A function of the records, so that a retried landing makes the same commit. */
 import type { TaskPhase, TaskState } from "@antiphon/run";
 
 const SUBJECT_MAX = 72;
@@ -38,7 +38,7 @@ function shorten(line: string): string {
   return `${space > SUBJECT_MAX / 2 ? cut.slice(0, space) : cut}…`;
 }
 
-/** Keeps line breaks and drops what could rewrite a terminal or fake a trailer's line. */
+/** Keeps line breaks; replaces characters that could rewrite a terminal, and defuses lines that look like a trailer. */
 function printable(text: string): string {
   return text
     .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, " ")

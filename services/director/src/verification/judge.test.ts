@@ -25,36 +25,41 @@ describe("judge", () => {
     ],
     ["one bad check among good ones", { checks: [check(0), check(2)] }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
     [
-      "V4 a check that fails and then passes",
+      "a check that fails and then passes",
       { checks: [check(1)], again: [check(0)] },
       "FLAKY",
       "ANT_VERIFY_FLAKY",
     ],
-    ["V5 no check", { checks: [] }, "UNVERIFIABLE", "ANT_VERIFY_NO_CHECK"],
-    ["V5 no check, by grant", { checks: [], allowUnverified: true }, "PASS", "ANT_VERIFY_NO_CHECK"],
+    ["no check", { checks: [] }, "UNVERIFIABLE", "ANT_VERIFY_NO_CHECK"],
+    ["no check, by grant", { checks: [], allowUnverified: true }, "PASS", "ANT_VERIFY_NO_CHECK"],
     ["no check on a task that only reads", { checks: [], readOnly: true }, "PASS", null],
     [
-      "V2 a check that passes without the change",
+      "a check that passes without the change",
       { base: [check(0)] },
       "UNVERIFIABLE",
       "ANT_VERIFY_PROVES_NOTHING",
     ],
-    ["V2 the same, by grant", { base: [check(0)], allowUnproven: true }, "PASS", "ANT_VERIFY_PROVES_NOTHING"],
-    ["V2 a check that failed without the change", { base: [check(1)] }, "PASS", null],
+    [
+      "a check that passes without the change, by grant",
+      { base: [check(0)], allowUnproven: true },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    ["a check that failed without the change", { base: [check(1)] }, "PASS", null],
     ["a passing check", {}, "PASS", null],
     [
-      "V2 a source that the check runs, where the check passes without the change too",
+      "an edited source of a check that passes without the change too",
       { base: [check(0)], unproven: [SUBJECT], allowUnproven: true },
       "FAIL",
       "ANT_PATCH_PROTECTED",
     ],
     [
-      "V2 the same, where it fails without the change",
+      "an edited source of a check that fails without the change",
       { base: [check(1)], unproven: [SUBJECT] },
       "PASS",
       null,
     ],
-  ])("%s", (_name, change, verdict, code) => {
+  ])("director/D5: the verdict on %s", (_name, change, verdict, code) => {
     expect(judge({ ...trial, ...change })).toMatchObject({ verdict, code });
   });
 
@@ -69,7 +74,7 @@ describe("judge", () => {
     expect(judge({ ...trial, ...change }).proves).toBe(proves);
   });
 
-  test("V2 names the source that proof opened, and what it would have been closed by", () => {
+  test("names the protected source that the proof opened, and why it was protected", () => {
     expect(judge({ ...trial, base: [check(1)], unproven: [SUBJECT] }).message).toContain(
       "src/a.js may change: src/a.js is run by the check",
     );

@@ -1,24 +1,24 @@
 /**
- * From exit codes to a verdict. Pure: the clean room runs the commands, this decides what they mean.
+ * From exit codes to a verdict. Pure: the clean room runs the commands, and `judge` decides what they mean.
  *
- * Invariants:
- *   V2 A DEBUG check must fail on the base and pass with the change. So must any check that runs a source the change edits:
- *      failing without the change is what shows that the edit is a fix, and not a way around the check.
- *   V4 A check that fails and then passes on the same tree is FLAKY, not a coin toss.
- *   V5 No check means UNVERIFIABLE, which lands only with the caller's explicit grant.
+ * Promises:
+ *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
+ *     source must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; a
+ *     check that fails and then passes on the same tree is FLAKY; and without checks a change is UNVERIFIABLE unless
+ *     `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 
 export interface Trial {
-  /** The checks on the tree about to become the head. */
+  /** The checks on the tree that is to become the head. */
   checks: readonly CheckOutcome[];
-  /** The same tree once more, run only when the first trial failed. */
+  /** The checks on the same tree again; null unless the first trial failed. */
   again: readonly CheckOutcome[] | null;
-  /** The checks on the tree without the change; null when fail-to-pass is not asked for. */
+  /** The checks on the tree without the change; null if no proof is needed. */
   base: readonly CheckOutcome[] | null;
-  /** Sources of the change that the check's own command runs; `base` is there when there are any. */
+  /** Sources that the change edits and the check runs. If there are any, `base` is not null. */
   unproven: readonly { path: string; why: string }[];
-  /** Read-only tasks change nothing, so no check is a fact and not a gap. */
+  /** A read-only task changes nothing, so it needs no check. */
   readOnly: boolean;
   allowUnverified: boolean;
   allowUnproven: boolean;
@@ -43,7 +43,7 @@ function failed({ checks, again }: Trial): Judgement | null {
   const bad = firstFailure(checks);
   if (bad !== undefined && again !== null && firstFailure(again) === undefined) {
     const message = `${bad.command} ${how(bad)}, then passed on the same tree`;
-    return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // V4
+    return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // director/D5
   }
   if (bad !== undefined) {
     const message = `${bad.command} ${how(bad)} in the clean room`;
@@ -52,7 +52,7 @@ function failed({ checks, again }: Trial): Judgement | null {
   return null;
 }
 
-/** V2: the base passes too. */
+/** director/D5: the checks pass on the base too. */
 function withoutProof({ checks, unproven, allowUnproven }: Trial): Judgement {
   const [first] = unproven;
   if (first !== undefined) {
@@ -72,7 +72,7 @@ function withoutChecks(trial: Trial): Judgement {
   if (trial.readOnly) return pass("nothing", null, "a read-only task with nothing to check");
   const message = "no check was named and none could be discovered in the repository";
   if (trial.allowUnverified) return pass("nothing", "ANT_VERIFY_NO_CHECK", `${message}; landed by grant`);
-  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message, proves: "nothing" }; // V5
+  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message, proves: "nothing" }; // director/D5
 }
 
 export function firstFailure(checks: readonly CheckOutcome[]): CheckOutcome | undefined {

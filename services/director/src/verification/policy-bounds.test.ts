@@ -11,7 +11,7 @@ const file = (path: string, more: object = {}) => ({
 });
 const bounds = { profiles: ["strict"] };
 
-test("a change keeps the policy's bounds, or is told profile, rule and value", () => {
+test("director/D10: a change that breaks a bound is refused with profile, rule and value", () => {
   const two = [file("a"), file("b")];
   expect(breachOf(two, undefined)).toBeNull();
   expect(breachOf(two, { ...bounds, max_files: 2, max_lines: 4, protected_paths: ["c"] })).toBeNull();
@@ -21,7 +21,7 @@ test("a change keeps the policy's bounds, or is told profile, rule and value", (
   expect(breachOf(two, { ...bounds, max_lines: 3 })).toContain("4 lines, at most 3");
 });
 
-test("a protected path is not touched in another case, below it, or by moving it away", () => {
+test("director/D10: a protected path is refused in another case, below it, and when it is moved away", () => {
   const guarded = { ...bounds, protected_paths: ["deploy", "*.lock"] };
   const gone = file("x", { from: "deploy/a", change: "rename" });
   for (const touched of [file("Deploy/prod.yaml"), file("yarn.LOCK"), gone])

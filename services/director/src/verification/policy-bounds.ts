@@ -1,13 +1,17 @@
 /**
- * Whether a change keeps the bounds of the deployment's policy, which no grant of a run lifts. Pure. The gateway judged
- * what could be known at intake; files, lines and paths are known only now.
+ * Whether a change keeps the bounds of the deployment's policy. Pure. The gateway checks what is known at intake;
+ * files, lines and paths are known only when there is a patch.
+ *
+ * Promises:
+ *   director/D10 Because the bounds come from the intent record and not from the run's grants, a change that breaks
+ *     one is refused with the profile, the rule and the value, whatever was granted.
  */
 import type { PolicyBounds } from "@antiphon/contracts";
 import { pathMatcher, type CheckedFile } from "@antiphon/git";
 
 type Touched = Pick<CheckedFile, "path" | "from" | "added" | "removed" | "change">;
 
-/** Null: it keeps them. Else profile, rule and value in a sentence. */
+/** Null if the change keeps the bounds; else one sentence with profile, rule and value. */
 export function breachOf(files: readonly Touched[], bounds: PolicyBounds | undefined): string | null {
   if (bounds === undefined) return null;
   const { profiles, max_files, max_lines, protected_paths = [] } = bounds;
@@ -23,12 +27,12 @@ export function breachOf(files: readonly Touched[], bounds: PolicyBounds | undef
   return path === undefined ? null : told("protectedPaths", `${path} may not be touched`);
 }
 
-/** What a rename leaves is touched, too; what a copy reads is not. */
+/** A rename also touches the path it leaves; a copy does not touch the path it reads. */
 function touchedPaths({ path, from, change }: Touched): string[] {
   return change === "rename" && from !== null ? [from, path] : [path];
 }
 
-/** On some file systems two cases are one file. */
+/** On some file systems two spellings in other case are one file. */
 function folded(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }

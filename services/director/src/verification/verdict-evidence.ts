@@ -1,6 +1,6 @@
 /**
- * The Director's half of the evidence: a manifest of what the clean room ran, beside the attempt's own, in
- * KV `ANT_EVIDENCE` under `<run>.<task>.<epoch>.verdict`. The logs are blobs the sandbox-runner stored.
+ * The Director's evidence: a manifest of the checks in the clean room, beside the attempt's own, in KV `ANT_EVIDENCE`
+ * under `<run>.<task>.<epoch>.verdict`. The logs are blobs that the sandbox-runner stored.
  */
 import {
   canonicalJson,
@@ -37,7 +37,7 @@ export class VerdictEvidence implements VerdictEvidencePort {
     const digest = digestOf(new TextEncoder().encode(canonicalJson(manifest)));
     const key = `${verdict.run}.${task}.${verdict.epoch}.verdict`;
     if (await this.#manifests.create(key, manifest)) return { key, digest };
-    // Another Director checked the same proposal; both manifests are kept, the verdict's record names one.
+    // Another Director verified the same proposal. Both manifests are kept; the verdict's record names one.
     const own = `${key}.${digest.slice("sha256-".length, "sha256-".length + 12)}`;
     await this.#manifests.create(own, manifest);
     return { key: own, digest };
@@ -45,12 +45,12 @@ export class VerdictEvidence implements VerdictEvidencePort {
 }
 
 function manifestOf(verdict: VerdictManifest, task: string, author: string): EvidenceManifest {
-  const rounds = [
+  const trials = [
     { folder: "checks", outcomes: verdict.checks },
     { folder: "checks/again", outcomes: verdict.again ?? [] },
     { folder: "checks/base", outcomes: verdict.baseChecks },
   ];
-  const entries = rounds.flatMap(({ folder, outcomes }) =>
+  const entries = trials.flatMap(({ folder, outcomes }) =>
     outcomes.map((outcome, i) => entryOf(outcome, `${folder}/${String(i + 1).padStart(2, "0")}`)),
   );
   return {

@@ -16,7 +16,7 @@ const REF: BlobRef = {
 };
 const CANDIDATE = { tree: "c".repeat(40), objects: [], overlay: [], deletions: [] };
 
-/** A run whose Associate reports success, with `said` as its own account of the checks. */
+/** A run whose Associate reports success; `said` overrides its report of the checks. */
 function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
   const log = new RecordLog()
     .opened([planned("T-001")], {}, workflow)
@@ -75,7 +75,7 @@ async function verdictOf(exitCode: number, said: object = {}) {
   return { verdict, asked, applied };
 }
 
-test("V1 what is checked is the patch on the run's head, by the contract's commands", async () => {
+test("director/D4: the clean room checks the patch on the run's head by the contract's commands", async () => {
   const { verdict, asked, applied } = await verdictOf(0);
   expect(applied).toEqual([[BASE, "a patch"]]);
   expect(asked).toMatchObject([
@@ -84,7 +84,7 @@ test("V1 what is checked is the patch on the run's head, by the contract's comma
   expect(verdict).toMatchObject({ verdict: "PASS", head: BASE, tree: CANDIDATE.tree });
 });
 
-test("V1 whatever the Associate said of its checks, its files and its commands, the verdict is the same", async () => {
+test("director/D4: the Associate's report of checks, files and commands does not change the verdict", async () => {
   const lie = {
     summary: "all green",
     commands_run: ["true"],
@@ -99,7 +99,7 @@ test("V1 whatever the Associate said of its checks, its files and its commands, 
 });
 
 test.each(["verify", "base"] as const)(
-  "V7 when the %s room of a trial breaks, the other one is stopped and has ended before that is told",
+  "when the %s room of a trial breaks, the other one is stopped and has ended before the error is thrown",
   async (breaking) => {
     const { context, effect } = reported("DEBUG");
     const ended: string[] = [];
@@ -109,7 +109,7 @@ test.each(["verify", "base"] as const)(
           return Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", purpose));
         return new Promise((_, reject) => {
           signal.addEventListener("abort", () => {
-            // Its runner confirms the cancel a while later.
+            // The runner confirms the cancel later.
             setImmediate(() => {
               ended.push(purpose);
               reject(new AntiphonError("ANT_SANDBOX_CANCELED", purpose));
@@ -124,7 +124,7 @@ test.each(["verify", "base"] as const)(
   },
 );
 
-test("V2 a BUILD change of a source that the check runs is tried on the base too, and fails where that passes", async () => {
+test("director/D5: a BUILD change of a source that the check runs is tried on the base too, and fails if that passes", async () => {
   const { context, effect } = reported("BUILD");
   for (const [before, verdict] of [
     [1, "PASS"],
@@ -146,7 +146,7 @@ test("V2 a BUILD change of a source that the check runs is tried on the base too
   }
 });
 
-test("V13 a check that nobody named is discovered in the commit the run started from, whatever landed since", async () => {
+test("an unnamed check is discovered in the commit the run started from, regardless of what landed since", async () => {
   const { context, effect } = reported("BUILD");
   const bare = structuredClone(effect);
   bare.task.planned.task.verify_profile.commands = [];
@@ -160,7 +160,7 @@ test("V13 a check that nobody named is discovered in the commit the run started 
   expect(discoveredAt).toEqual([BASE]);
 });
 
-test("the policy's bounds of the intent record are what a change is held to, and a breach is told as it is", async () => {
+test("director/D10: a change is held to the policy bounds of its intent record", async () => {
   const { context, effect } = reported("BUILD");
   const policy = { profiles: ["strict"], max_files: 1, protected_paths: ["deploy/**"] };
   if (context.intent === null) throw new Error("unreachable");

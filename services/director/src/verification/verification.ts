@@ -1,12 +1,15 @@
 /**
- * The Director's own proof: policy, patch on the run's head, clean room, verdict, commit object.
+ * The Director's verification: policy, patch on the run's head, clean room, verdict, commit object. The tree that is
+ * checked is the tree of the commit that will land.
  *
- * Invariants:
- *   V1 The inputs are the head, the patch and the contract's commands; the Associate's word is not one.
- *   L3 The tree that is checked is the tree of the commit that will land.
- *   V13 What the checks are is decided once, by the commit the run started from.
- *   V7 Clean rooms of one trial end together: when one breaks, the other is stopped and waited for. Nothing is left behind
- *      that a cancel of the run does not reach, and that a next try would have beside it.
+ * The commit the run started from decides once which checks the run has; no task can choose the check of the next one.
+ * When one clean room of a trial breaks, the other is stopped and waited for: left alone, no cancel of the run would
+ * reach it, and the next try would run beside it.
+ *
+ * Promises:
+ *   director/D4 Because an agent controls every byte of its own sandbox, a verdict uses only the head, the patch and
+ *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
+ *     verdict.
  */
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import { commitMessage } from "./commit-message.ts";
@@ -35,7 +38,7 @@ export async function verify(
 ): Promise<VerdictBody> {
   const { options, base, policy } = intentOf(run);
   const { task, phase } = effect;
-  const head = run.head;
+  const head = run.head; // director/D4: head, patch and checks are all that counts
   const checks = await checksOf(run, effect, ports.repository);
   const readOnly = task.planned.task.kind !== "edit_repo";
   const patch = phase.report.patch;
@@ -57,7 +60,7 @@ export async function verify(
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
     ({ candidate, unproven } = outcome);
   }
-  const withBase = unproven.length > 0 || provesAFix(run, effect); // V2
+  const withBase = unproven.length > 0 || provesAFix(run, effect); // director/D5
   const subject = { candidate, checks: checks.commands, head, withBase };
   const trial = await runTrial(run, effect, ports, subject, signal);
   const judgement = judge({
@@ -119,14 +122,14 @@ async function runTrial(
     ports.room,
     signal,
   );
-  // V4: a failure is tried once more on the same tree, so that a flaky check is told from a broken change.
+  // director/D5: a failure is tried again on the same tree, to tell a flaky check from a broken change.
   const failure = firstFailure(checks);
-  const settled = failure === undefined || failure.timedOut; // What ran out of time had its chance.
+  const settled = failure === undefined || failure.timedOut; // A timeout counts at once.
   const again = settled ? null : await ports.room.check(request, signal);
   return { checks, again, base: before };
 }
 
-/** V7: throws what broke first, when all have ended. */
+/** Runs all rooms. If one breaks, stops the others, waits for them and throws the first error. */
 async function together(
   requests: readonly RoomRequest[],
   room: CleanRoomPort,
@@ -144,7 +147,7 @@ async function together(
   }
 }
 
-/** V2 asks for fail-to-pass where one check stands for the fix: a DEBUG run of one task. */
+/** A DEBUG run of one task: its checks stand for the fix, so they have to fail without it. */
 function provesAFix(run: RunState, effect: Verify): boolean {
   return (
     run.routed?.workflow === "DEBUG" &&
@@ -154,8 +157,8 @@ function provesAFix(run: RunState, effect: Verify): boolean {
 }
 
 /**
- * The contract's commands; where it names none, the fastest obvious one of the run's base (seed 000). Never of the head: a
- * task would choose the check of the next one (V13).
+ * The contract's commands; if it names none, the fastest obvious check of the run's base. The head is never asked,
+ * because a task could then choose the check of the next one.
  */
 async function checksOf(run: RunState, effect: Verify, repository: RepositoryPort): Promise<Checks> {
   const named = effect.task.planned.task.verify_profile.commands;

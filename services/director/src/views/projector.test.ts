@@ -14,10 +14,10 @@ function runOf(records: RecordLog): CachedRun {
   return { records: [...records.records], snapshot: replay(openRun(records.runId, POLICY), records.records) };
 }
 
-/** Nobody else writes: nothing is ever read. */
+/** No other Director writes, so nothing is ever read. */
 const unread = (): Promise<never> => Promise.reject(new Error("read"));
 
-/** A bucket whose writes wait until it is let go; from `close` on the next ones wait again. */
+/** A bucket whose writes wait until `open`, and again after `close`. */
 class SlowKv extends MemoryKv {
   writes = 0;
   open: () => void = () => undefined;
@@ -39,7 +39,7 @@ class SlowKv extends MemoryKv {
   }
 }
 
-test("N1 nobody waits for a projection, and N2 what changed meanwhile is written once, as it stands", async () => {
+test("director/D7: project() does not wait, and a run that changed meanwhile is written once, in its newest state", async () => {
   const runs = new SlowKv();
   const projector = new Projector({ runs, contracts: new MemoryKv() }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
@@ -57,7 +57,7 @@ test("N1 nobody waits for a projection, and N2 what changed meanwhile is written
   expect(shown?.value.steps[0]?.phase).toBe("verifying");
 });
 
-test("N1 at the bound whoever has more to show waits for one round, not until all is shown", async () => {
+test("director/D7: with a full queue project() waits for one batch, not for all", async () => {
   const runs = new SlowKv();
   const projector = new Projector({ runs, contracts: new MemoryKv() }, unread, log);
   const { records } = new RecordLog().opened([planned("T-001")]);
@@ -67,7 +67,7 @@ test("N1 at the bound whoever has more to show waits for one round, not until al
     return { records: own, snapshot: replay(openRun(runId, POLICY), own) };
   };
   await projector.project(run(0));
-  await Promise.resolve(); // Its round has begun, so what follows waits for the next.
+  await Promise.resolve(); // Its batch has begun, so the next runs wait for another.
   for (let n = 1; n <= 5_000; n += 1) await projector.project(run(n));
   const beyond = projector.project(run(5_001));
   const letGo = runs.open;
@@ -80,7 +80,7 @@ test("N1 at the bound whoever has more to show waits for one round, not until al
   expect(runs.writes).toBe(5_002);
 });
 
-test("N2 an older state that comes late does not replace a newer one", async () => {
+test("director/D7: an older state that comes late does not replace a newer one", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
   const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
@@ -93,7 +93,7 @@ test("N2 an older state that comes late does not replace a newer one", async () 
   expect(contract?.value.epoch).toBe(1);
 });
 
-test("N3 a Director that shows late what another one has gone beyond shows what the run came to", async () => {
+test("director/D7: a Director that is overtaken by another writes the newest state of the run", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
   const records = new RecordLog().opened([planned("T-001")]);
   const [one, other] = [0, 1].map(
@@ -115,20 +115,20 @@ test("N3 a Director that shows late what another one has gone beyond shows what 
   expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
 });
 
-test("N4 a run is shown as it ended only when its contracts are", async () => {
+test("a run's view is written after its contracts", async () => {
   const [runs, contracts] = [new MemoryKv(), new SlowKv()];
   const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);
   await projector.project(runOf(records));
   const shown = projector.drain();
-  await new Promise(setImmediate); // Whatever does not wait for the contracts would be written by now.
+  await new Promise(setImmediate); // A view that does not wait for the contracts would be written by now.
   expect([contracts.writes, await runs.get(records.runId)]).toEqual([2, null]);
   contracts.open();
   await shown;
   expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
 });
 
-test("N3 a rewrite gives way to what somebody else writes after it looked, and looks again", async () => {
+test("a rewrite that another Director overtakes reads the run again", async () => {
   const [runs, contracts] = [new MemoryKv(), new MemoryKv()];
   const projector = new Projector({ runs, contracts }, unread, log);
   const records = new RecordLog().opened([planned("T-001")]);

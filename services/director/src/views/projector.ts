@@ -1,19 +1,17 @@
 /**
- * Writes what people look at: the run's view and its contracts as JSON in KV. Best effort by design: these
- * are projections, rebuilt from the journal at will, so a lost or late write loses nothing.
+ * Writes the run's view and its contracts as JSON into KV, for people and the gateway. Best effort by design: these are
+ * projections, rebuilt from the journal at will, so a lost or late write loses nothing.
  *
- * Lifecycle: idle -> writing -> resting -> idle. A run that changes while something is written waits for the next
- * round and is then written once, as it stands. A rest is several times as long as the round before it, so that
- * projections take a small share of a busy server; the more runs wait, the shorter it is, so that they keep up with any
- * load the server can take, and the load feels it little by little.
+ * Lifecycle: idle -> writing -> pausing -> idle. A run that changes during a batch waits for the next one and is then
+ * written once, in its newest state. A pause lasts several times as long as the batch before it, so that projections
+ * take a small share of a busy server; it shrinks as more runs wait, so that projections keep up with any load the
+ * server can take. A run's view is written after its contracts, so a reader of the view finds contracts as new as it or
+ * newer.
  *
- * Invariants:
- *   N1 Nobody waits for a projection, except when `MAX_WAITING` runs wait to be shown, and then for one round.
- *   N2 What is shown last is what the run came to: the rounds of a run are one after the other, each with its
- *      newest state.
- *   N3 No older state is put over a newer one, whichever Director wrote that: every write is a compare-and-set. Whoever
- *      is overtaken rewrites the run: what is stored is read first, then the journal.
- *   N4 A run's view is shown after its contracts: whoever sees what a run came to finds them as they were then, or newer.
+ * Promises:
+ *   director/D7 Because each write is a compare-and-set, and a Director that was overtaken rewrites the run from the
+ *     journal, no older state replaces a newer one; and a delivery waits for projections only while `MAX_WAITING` runs
+ *     are queued, and then for one batch.
  */
 import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, keys } from "@antiphon/contracts";
@@ -21,23 +19,23 @@ import { runView, routerContract, taskContract } from "@antiphon/run";
 import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
 import type { CachedRun } from "../runs/run-cache.ts";
 
-/** At the bound whoever has more to show waits for the next round. */
+/** Runs queued for projection. Beyond that `project()` waits for one batch. */
 const MAX_WAITING = 5_000;
-/** Runs of one round. */
-const ROUND = 256;
-/** A rest is this many times as long as the round before it while little waits: a tenth of the time is for views. */
-const REST = 9;
-/** From this part of the bound on there are no rests. */
+/** Runs of one batch. */
+const BATCH = 256;
+/** While few runs wait, a pause lasts so many times the batch before it: a tenth of the time is for projections. */
+const PAUSE_FACTOR = 9;
+/** With this share of MAX_WAITING queued there are no pauses. */
 const BUSY = 0.5;
-const MAX_REST_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** Runs whose documents are remembered; a forgotten one is rewritten. */
 const MAX_SHOWN = 10_000;
 
-/** A rewrite that others overtake that often leaves the run to them: they show it. */
-const MAX_LOOKS = 8;
+/** A rewrite that was overtaken so often leaves the run to the Directors that overtook it. */
+const MAX_TRIES = 8;
 
-/** One of the things people look at. */
+/** A view or a contract. */
 interface Shape {
   readonly bucket: Kv;
   readonly key: string;
@@ -45,7 +43,7 @@ interface Shape {
 }
 
 interface Shown {
-  /** The last record that is told of. */
+  /** The last record that the documents include. */
   seq: number;
   readonly documents: Map<string, { readonly text: string; readonly revision: number }>;
 }
@@ -59,7 +57,7 @@ export class Projector {
   readonly #shown = new Map<string, Shown>();
   readonly #waiting = new Map<string, CachedRun>();
   #writing: Promise<void> | null = null;
-  #round: Promise<unknown> = Promise.resolve();
+  #batch: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
 
   /** `load` reads a run from the journal. */
@@ -76,44 +74,44 @@ export class Projector {
     this.#clock = clock;
   }
 
-  /** Will show the run as it is now, or as it is by then. */
+  /** Queues the run, to be written in its newest state. Blocks only when the queue is full. */
   async project(run: CachedRun): Promise<void> {
     const { runId, lastSeq } = run.snapshot.context;
     const waiting = this.#waiting.get(runId);
     if (waiting === undefined || waiting.snapshot.context.lastSeq < lastSeq) this.#waiting.set(runId, run);
     this.#writing ??= this.#write();
-    if (this.#waiting.size > MAX_WAITING) await this.#round; // N1
+    if (this.#waiting.size > MAX_WAITING) await this.#batch; // director/D7
   }
 
-  /** Everything that waits is shown, without another rest. */
+  /** Writes everything that is queued, without another pause. */
   async drain(): Promise<void> {
     this.#stop.abort();
     await this.#writing;
   }
 
   async #write(): Promise<void> {
-    await Promise.resolve(); // What is said in one go is shown in one round.
+    await Promise.resolve(); // Runs queued in the same tick share a batch.
     while (this.#waiting.size > 0) {
-      const round = [...this.#waiting.values()].slice(0, ROUND);
-      for (const { snapshot } of round) this.#waiting.delete(snapshot.context.runId);
+      const batch = [...this.#waiting.values()].slice(0, BATCH);
+      for (const { snapshot } of batch) this.#waiting.delete(snapshot.context.runId);
       const startedAt = this.#clock.now();
-      this.#round = Promise.all(round.map((run) => this.#show(run))); // N2
-      await this.#round;
+      this.#batch = Promise.all(batch.map((run) => this.#show(run)));
+      await this.#batch;
       const ease = Math.max(0, 1 - this.#waiting.size / (BUSY * MAX_WAITING));
-      const restMs = Math.min(MAX_REST_MS, REST * ease * (this.#clock.now() - startedAt));
-      if (restMs > 0) await this.#clock.sleep(restMs, this.#stop.signal);
+      const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * ease * (this.#clock.now() - startedAt));
+      if (pauseMs > 0) await this.#clock.sleep(pauseMs, this.#stop.signal);
     }
     this.#writing = null;
   }
 
   /**
-   * Writes what is missing, stale or different of a run, whatever is remembered of it; gives `<bucket>/<key>` of what
-   * it wrote.
+   * Compares the stored documents of a run with its journal and writes those that are missing or differ. Returns
+   * `<bucket>/<key>` of each document it wrote.
    */
   async rewrite(runId: string, load = this.#load): Promise<string[]> {
     const written = new Set<string>();
-    for (let look = 0; look < MAX_LOOKS; look += 1) {
-      const there = await this.#stored(runId); // N3: before the journal is read
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const there = await this.#stored(runId); // director/D7: before the journal is read
       const run = await load(runId);
       const wrong = this.#shapes(run).filter(({ bucket, key, doc }) => {
         const entry = there.get(nameOf(bucket, key));
@@ -121,19 +119,19 @@ export class Projector {
       });
       const write = async ({ bucket, key, doc }: Shape): Promise<boolean> => {
         const name = nameOf(bucket, key);
-        const own = await writeOver(bucket, key, doc, there.get(name)); // N3
+        const own = await writeOver(bucket, key, doc, there.get(name)); // director/D7
         if (own) written.add(name);
         return own;
       };
       const isView = ({ bucket }: Shape): boolean => bucket === this.#runs;
       const contracts = await Promise.all(wrong.filter((shape) => !isView(shape)).map(write));
-      const views = contracts.includes(false) ? [] : await Promise.all(wrong.filter(isView).map(write)); // N4
+      const views = contracts.includes(false) ? [] : await Promise.all(wrong.filter(isView).map(write));
       if (![...contracts, ...views].includes(false)) break;
     }
     return [...written].sort();
   }
 
-  /** What the buckets hold of a run. What cannot be read is removed: nobody can go on from it. */
+  /** The stored documents of a run. An unreadable one is deleted, because no compare-and-set can start from it. */
   async #stored(runId: string): Promise<Map<string, KvEntry>> {
     const found = new Map<string, KvEntry>();
     const look = async (bucket: Kv, key: string): Promise<void> => {
@@ -163,21 +161,21 @@ export class Projector {
   async #show(now: CachedRun): Promise<void> {
     const run = now.snapshot.context;
     const shown = this.#shown.get(run.runId) ?? { seq: 0, documents: new Map() };
-    if (run.lastSeq < shown.seq) return; // N2
+    if (run.lastSeq < shown.seq) return;
     shown.seq = run.lastSeq;
     this.#remember(run.runId, shown);
     try {
       const [view, ...contracts] = this.#shapes(now);
       const stood = await Promise.all(contracts.map((shape) => putChanged(shown, shape)));
-      const isOwn = !stood.includes(false) && (await putChanged(shown, view)); // N4
+      const isOwn = !stood.includes(false) && (await putChanged(shown, view));
       if (!isOwn) {
         shown.documents.clear();
-        await this.rewrite(run.runId); // N3
+        await this.rewrite(run.runId); // director/D7
       }
     } catch (error) {
       this.#log.warn({ err: error, run: run.runId }, "projection not written; the journal has it");
     }
-    if (run.closed !== null) shown.documents.clear(); // Nothing follows.
+    if (run.closed !== null) shown.documents.clear(); // A closed run changes no more.
   }
 
   #remember(runId: string, shown: Shown): void {
@@ -200,15 +198,15 @@ async function readable(bucket: Kv, key: string): Promise<KvEntry | null> {
   }
 }
 
-/** False: somebody else wrote it meanwhile. */
+/** False if another Director wrote it meanwhile. */
 async function writeOver(bucket: Kv, key: string, doc: object, entry: KvEntry | undefined): Promise<boolean> {
   if (entry === undefined) return bucket.create(key, doc);
   return (await bucket.update(key, doc, entry.revision)) !== null;
 }
 
-/** False: it is not as this process left it. */
+/** False if the document is not as this process left it. */
 async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Promise<boolean> {
-  const text = JSON.stringify(doc); // Made by one function, so its members have one order.
+  const text = JSON.stringify(doc); // One function makes it, so its members have a fixed order.
   const before = documents.get(key);
   if (before?.text === text) return true;
   const revision = await bucket.update(key, doc, before?.revision ?? 0);

@@ -8,7 +8,7 @@ describe("classify", () => {
   test.each([
     { name: "labelled", goals: LABELLED_GOALS, floor: 0.98 },
     { name: "unseen", goals: UNSEEN_GOALS, floor: 0.75 },
-  ])("R1 reads the $name goals with an accuracy of at least $floor", ({ name, goals, floor }) => {
+  ])("classifies the $name goals with an accuracy of at least $floor", ({ name, goals, floor }) => {
     const misses = goals.flatMap(([goal, expected]) => {
       const got = classify(goal, null);
       return got.workflow === expected
@@ -20,11 +20,11 @@ describe("classify", () => {
     expect(hits / goals.length).toBeGreaterThanOrEqual(floor);
   });
 
-  test("R1 the table of labelled goals has at least 60 rows", () => {
+  test("the table of labelled goals has at least 60 rows", () => {
     expect(LABELLED_GOALS.length).toBeGreaterThanOrEqual(60);
   });
 
-  test("R2 what the caller chose wins over an error signal", () => {
+  test("the caller's choice wins over an error signal", () => {
     expect(classify("Fix the crash", "PLAN")).toEqual({
       workflow: "PLAN",
       reason: "given by the caller",
@@ -33,28 +33,28 @@ describe("classify", () => {
     });
   });
 
-  test("R2 an error signal wins over plan and review", () => {
+  test("an error signal wins over plan and review", () => {
     expect(classify("Plan and review the fix for the crash", null).workflow).toBe("DEBUG");
   });
 
-  test("R2 plan wins over review", () => {
+  test("plan wins over review", () => {
     expect(classify("Plan a code review", null).workflow).toBe("PLAN");
   });
 
-  test("R3 the reason names the words that decided", () => {
+  test("the reason quotes the words that decided", () => {
     const { reason } = classify("The tests are failing with exit code 2", null);
     expect(reason).toContain("error signal");
     expect(reason).toContain('"failing"');
     expect(reason).toContain('"exit code 2"');
   });
 
-  test("R3 nothing to go by is BUILD with low confidence", () => {
+  test("a goal without signals is BUILD with low confidence", () => {
     const { workflow, confidence } = classify("daily brief", null);
     expect(workflow).toBe("BUILD");
     expect(confidence).toBeLessThan(0.5);
   });
 
-  test("R3 agreeing words raise the confidence and a rival workflow lowers it", () => {
+  test("agreeing words raise the confidence and a rival workflow lowers it", () => {
     const one = classify("There is a bug", null).confidence;
     const more = classify("There is a bug, the tests fail", null).confidence;
     const contested = classify("Review the bug", null).confidence;
@@ -62,13 +62,13 @@ describe("classify", () => {
     expect(contested).toBeLessThan(one);
   });
 
-  test("R1 the same goal is read the same way however often it is asked", () => {
+  test("router/R1: the same goal is always classified the same way", () => {
     const first = LABELLED_GOALS.map(([goal]) => classify(goal, null));
     const second = LABELLED_GOALS.map(([goal]) => classify(goal, null));
     expect(second).toEqual(first);
   });
 
-  test("R4 a hostile goal is read in bounded time", () => {
+  test("router/R2: a hostile goal is read in bounded time", () => {
     const hostile = [
       "add when ".repeat(4000),
       "at ((((".repeat(4000),
@@ -82,7 +82,7 @@ describe("classify", () => {
     }
   });
 
-  test("R4 muting keeps every other character in its place", () => {
+  test("muting keeps every other character in its place", () => {
     const goal = "Add error handling to the upload";
     expect(mute(goal)).toHaveLength(goal.length);
     expect(mute(goal)).toContain("to the upload");

@@ -1,8 +1,7 @@
 /**
- * The deterministic tier of routing: a goal in, a workflow out, with the words that decided it.
+ * From a goal to a workflow, with the words that decided it.
  *
- * Order of precedence: what the caller said, then an error signal, then plan, then review; build is
- * the default. The same goal gives the same answer for ever: no clock, no model, no state.
+ * Order of precedence: the caller's choice, then an error signal, then plan, then review; build is the default.
  */
 import type { Workflow } from "@antiphon/contracts";
 import { readSignals } from "./signals.ts";
@@ -10,20 +9,20 @@ import type { Signal } from "./signals.ts";
 
 export type Classification = {
   readonly workflow: Workflow;
-  /** Names the words that decided. */
+  /** Quotes the words that decided. */
   readonly reason: string;
-  /** 0..1; 1 only when the caller chose. */
+  /** 0..1; 1 only if the caller chose. */
   readonly confidence: number;
   readonly signals: readonly Signal[];
 };
 
-/** Without any signal we still build, and say how unsure we are. */
+/** The confidence of BUILD without any signal. */
 const DEFAULT_CONFIDENCE = 0.4;
-/** What each further word that agrees takes off the doubt, and each rival workflow adds to it. */
+/** The share of the doubt that each further agreeing word removes, and the doubt that each rival workflow adds. */
 const AGREEMENT = 0.25;
 const RIVALRY = 0.08;
 
-const PRECEDENCE = ["DEBUG", "PLAN", "REVIEW", "BUILD"] as const; // R2
+const PRECEDENCE = ["DEBUG", "PLAN", "REVIEW", "BUILD"] as const;
 const SPEAKS_OF: Record<Workflow, string> = {
   DEBUG: "an error signal",
   PLAN: "a planning signal",
@@ -62,7 +61,7 @@ export function classify(goal: string, chosen: Workflow | null): Classification 
     .join(", ");
   return {
     workflow,
-    reason: `${SPEAKS_OF[workflow]}: ${words}`, // R3
+    reason: `${SPEAKS_OF[workflow]}: ${words}`,
     confidence: confidenceOf(own, rivals),
     signals,
   };

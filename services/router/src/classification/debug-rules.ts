@@ -1,8 +1,8 @@
-/** What says that something is broken: machine output, then people's own words for it. */
+/** Signals that something is broken: machine output, then people's own words. */
 import type { Rule } from "./signals.ts";
 
 export const DEBUG_RULES: readonly Rule[] = [
-  // Machine output: nobody types these by accident.
+  // Machine output, which people do not type by accident.
   { pattern: /\bTraceback \(most recent call last\)/i, weight: 0.99 },
   { pattern: /^[ \t]*at .{1,200}[(/\\].{0,200}:\d+:\d+\)?[ \t]*$/m, weight: 0.99 },
   { pattern: /\bFile "[^"\n]{1,200}", line \d+/, weight: 0.99 },

@@ -1,24 +1,24 @@
 /**
- * Words that mention a fault without claiming one. The hard part of reading a goal is not to find "error", it is to
- * tell "I get an error" (a fault to find) from "add an error page" (a feature about errors).
+ * Words that mention a fault without claiming one. It is easy to find "error" in a goal. It is hard to tell "I get an
+ * error" (a fault to find) from "add an error page" (a feature about errors).
  */
 import { LEAD, MAKE, OPENS_WITH_MAKE } from "./request-verbs.ts";
 
 const FAULT =
   "errors?|exceptions?|failures?|fail(?:s|ed|ing)?|crash(?:es|ed)?|bugs?|debug|faults?|issues?|problems?|defects?";
 
-/** What a fault word may be an attribute of, wherever it stands: always a thing, never a symptom. */
+/** Things that a fault word can describe, as in "error handling"; never a symptom. */
 const THING =
   "handling|handlers?|pages?|boundar(?:y|ies)|class(?:es)?|types?|hierarch(?:y|ies)|middleware|budgets?|taxonomy|catalogue?|templates?|" +
   "track(?:er|ers|ing)|report(?:er|ers|ing)|documentation|docs|enum|interface|injection|recovery|propagation|modes?|flags?|builds?|" +
   "loggers?|logging|panel|toolbar|symbols|endpoint|bars?|reduction|correction|bounty";
 
-/** What a fault word may be an attribute of when somebody asks to make it. */
+/** Things that a fault word can describe in a request to make them, as in "add an error message". */
 const MADE_THING =
   "messages?|texts?|codes?|logs?|rates?|counters?|counts?|metrics?|responses?|screens?|dialogs?|toasts?|banners?|states?|formats?|tables?|" +
   "objects?|output|page|notifications?|alerts?|emails?|icons?|colou?rs?|summar(?:y|ies)|lists?|labels?|reports?|events?|limits?|values?|wrapper";
 
-/** Blanked out always: they mention a fault word without claiming a fault. */
+/** Always blanked out. */
 const MENTIONS: readonly RegExp[] = [
   new RegExp(`\\b(?:${FAULT})[- ](?:${THING})\\b`, "gi"),
   new RegExp(`\\bhandl(?:e|es|ed|ing)(?: [\\w-]+){0,3} (?:${FAULT})\\b`, "gi"),

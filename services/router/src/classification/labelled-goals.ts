@@ -1,4 +1,4 @@
-/** What people ask for, and which workflow they mean. The classifier's accuracy is measured on these. */
+/** Goals as people write them, each with the workflow they mean. The classifier's accuracy is measured on them. */
 import type { Workflow } from "@antiphon/contracts";
 
 export const LABELLED_GOALS: readonly (readonly [goal: string, workflow: Workflow])[] = [
@@ -122,7 +122,7 @@ export const LABELLED_GOALS: readonly (readonly [goal: string, workflow: Workflo
   ["Inspect the Dockerfile for bad practice", "REVIEW"],
   ["Is this migration safe?", "REVIEW"],
 
-  // The first batch written unseen: 34 of 46 were read right then; the misses taught the rules.
+  // The first unseen batch: 34 of 46 were classified correctly, and the rules were improved by the misses.
   ["Our nightly job died with exit status 137", "DEBUG"],
   ["When I click Save nothing happens", "DEBUG"],
   ["The avatar is upside down on iOS", "DEBUG"],
@@ -171,7 +171,7 @@ export const LABELLED_GOALS: readonly (readonly [goal: string, workflow: Workflo
   ["Second opinion on the retry logic please", "REVIEW"],
 ];
 
-/** Written after the rules were settled, and never tuned for: the honest measure. */
+/** Written after the rules were settled. The rules are never tuned for them. */
 export const UNSEEN_GOALS: readonly (readonly [goal: string, workflow: Workflow])[] = [
   ["The tooltip shows up behind the modal", "DEBUG"],
   ["Uploads larger than 2 GB fail with a checksum mismatch", "DEBUG"],

@@ -1,4 +1,4 @@
-/** What says that a plan, a review or a thing is asked for. */
+/** Signals that a request asks for a plan, for a review, or for something to be built. */
 import { LEAD, MAKE } from "./request-verbs.ts";
 import type { Rule } from "./signals.ts";
 

@@ -1,4 +1,4 @@
-/** The verb that carries a request: what people put in front of it, and which verbs ask for something to be made. */
+/** The verb that carries a request: the words that stand in front of it, and the verbs that ask to make something. */
 
 export const MAKE =
   "add|build|create|implement|introduce|write|develop|generate|make|support|provide|extend|improve|update|change|refactor|rename|move|" +
@@ -11,5 +11,5 @@ export const LEAD =
   "(?:please|pls|kindly|can you|could you|would you|can we|could we|we should|we need to|we want to|we must|i want you to|i want to|i need to|" +
   "i would like to|i'd like to|let's|lets|help me|help us|now|also|then|just|todo:?|feat:?|feature:?|chore:?|task:?)";
 
-/** The request opens with a making verb: what follows names the thing to make. */
+/** The request opens with a making verb, so the words after it name the thing to make. */
 export const OPENS_WITH_MAKE = new RegExp(`^\\W*(?:${LEAD}[\\s,:]+){0,4}(?:${MAKE})\\b`, "i");

@@ -1,8 +1,9 @@
 /**
- * The signals in a goal: which words speak for which workflow. Reading goes in two steps: phrases that only mention a
- * fault are blanked out (`mute`), then the rules are searched in what is left.
+ * The signals in a goal: which words indicate which workflow. Phrases that only mention a fault are blanked out first
+ * (`mute`); then the rules are searched in the rest.
  *
- * Every pattern is linear: no nested repetition, gaps are bounded, so a hostile goal cannot make the Router slow (R4).
+ * No pattern holds one unbounded repetition inside another, and gaps are bounded, so a hostile goal cannot make the
+ * Router slow.
  */
 import { DEBUG_RULES } from "./debug-rules.ts";
 import { mute } from "./fault-mentions.ts";
@@ -11,18 +12,18 @@ import { OPENS_WITH_MAKE } from "./request-verbs.ts";
 
 export type Signal = {
   readonly workflow: "DEBUG" | "PLAN" | "REVIEW" | "BUILD";
-  /** The words as they stand in the goal. */
+  /** The words in the goal. */
   readonly match: string;
-  /** How sure this signal alone makes us, 0..1. */
+  /** The confidence that this signal alone gives, 0..1. */
   readonly weight: number;
 };
 
 export type Rule = { readonly pattern: RegExp; readonly weight: number };
 
-/** Only this much of a goal is read: enough for a pasted stack trace, bounded for a pasted log. */
+/** router/R2: the rest of a goal is not read. It is enough for a pasted stack trace, and bounds a pasted log. */
 export const READ_CHARS = 16_384;
 
-/** From this weight on a rule matches the request itself, not a thing named in it. */
+/** A rule of at least this weight matches the request itself, not a thing named in it. */
 const ASKED_FOR = 0.87;
 
 function search(workflow: Signal["workflow"], rules: readonly Rule[], text: string): Signal[] {
@@ -36,12 +37,12 @@ function search(workflow: Signal["workflow"], rules: readonly Rule[], text: stri
   return found;
 }
 
-/** All signals in a goal, strongest workflow order first (error, plan, review, build). */
+/** All signals in a goal, in the order of precedence: error, plan, review, build. */
 export function readSignals(goal: string): Signal[] {
   const text = goal.slice(0, READ_CHARS);
   const made = OPENS_WITH_MAKE.test(text);
   const about = search("PLAN", PLAN_RULES, text);
-  // "add a plan picker", "build a review form": a making verb in front needs the strong form.
+  // "add a plan picker", "build a review form": after a making verb only strong signals count.
   const strong = (signal: Signal): boolean => !made || signal.weight >= ASKED_FOR;
   return [
     ...search("DEBUG", DEBUG_RULES, mute(text)),

@@ -1,8 +1,8 @@
 /**
- * From an intent to a graph of tasks: the caller's own tasks, or a single one that is the goal itself.
+ * From an intent to a graph of tasks: the caller's own tasks, or one task that is the goal itself.
  *
- * A graph that cannot be walked (an unknown, doubled or circular dependency) is not planned in part: the
- * answer is a coded refusal that names the offending tasks, and the run ends with it.
+ * A graph with an unknown, doubled or circular dependency is not planned in part. The answer is a coded refusal that
+ * names the tasks at fault, and the run ends with it.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
@@ -15,7 +15,7 @@ import type {
   Workflow,
 } from "@antiphon/contracts";
 
-/** Tools an agent gets when nobody says otherwise (seed 000's example). */
+/** The tools of an agent by the kind of its task. */
 const TOOLS: Record<TaskKind, readonly string[]> = {
   edit_repo: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
   run: ["read_file", "bash"],
@@ -42,7 +42,7 @@ export function taskId(id: number): string {
   return `T-${String(id).padStart(3, "0")}`;
 }
 
-/** Throws ANT_PLAN_INVALID, naming what is wrong with the graph. */
+/** @throws AntiphonError ANT_PLAN_INVALID, which names the fault of the graph. */
 export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const { goal } = intent.intent;
   const given = intent.options.tasks ?? [];
@@ -64,7 +64,7 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
     acceptance_criteria: criteriaOf(intent, checks),
     base_ref: intent.base.ref,
     allowed_tools: [...TOOLS[kind]],
-    // A run that asks for no network has none; the default of seed 000 is for a task that says nothing.
+    // A run that asks for no network has none.
     egress_profile: options.egress ?? { mode: "none", allowlist: [] },
     verify_profile: { mode: "smoke", commands: [...checks] },
     commands: commandsOf(agent),
@@ -78,7 +78,7 @@ function commandsOf(agent: AgentSpec): string[] {
   return agent.kind === "scripted" ? [...(agent.commands ?? [])] : [];
 }
 
-/** What the caller wrote under `constraints.acceptance_criteria`, else that the checks pass. */
+/** The caller's `constraints.acceptance_criteria`; without them, that each check passes. */
 function criteriaOf(intent: IntentBody, checks: readonly string[]): string[] {
   const written: unknown = intent.intent.constraints["acceptance_criteria"];
   if (Array.isArray(written)) {
@@ -105,7 +105,7 @@ function faultOf(specs: readonly TaskSpec[]): string | null {
   return cycle === null ? null : `the tasks depend on each other in a circle: ${cycle.join(" -> ")}`;
 }
 
-/** The ids of a cycle, first one repeated at the end; null for a graph that can be walked. */
+/** The ids of a cycle, with the first one repeated at the end; null if there is none. */
 function cycleIn(byId: ReadonlyMap<number, TaskSpec>): number[] | null {
   const settled = new Set<number>();
   const path: number[] = [];

@@ -32,7 +32,7 @@ function recordOf(body: RoutedBody) {
 const DIAMOND = [spec(1), spec(2, [1]), spec(3, [1]), spec(4, [2, 3])];
 
 describe("planTasks", () => {
-  test("P1 without tasks the goal is the one task, with the defaults of seed 000", () => {
+  test("without tasks the goal is the one task, with every default of the contract", () => {
     const { tasks } = planTasks(intentOf("Fix the failing date parser"), "DEBUG");
     expect(tasks).toEqual([
       {
@@ -61,11 +61,11 @@ describe("planTasks", () => {
     ["DEBUG", "edit_repo"],
     ["REVIEW", "run"],
     ["PLAN", "inspect"],
-  ] as const)("P1 the tasks of a %s run are of kind %s", (workflow, kind) => {
+  ] as const)("the tasks of a %s run are of kind %s", (workflow, kind) => {
     expect(planTasks(intentOf("x"), workflow).tasks[0]?.task.kind).toBe(kind);
   });
 
-  test("P2 a task's own agent, checks and kind win over the run's", () => {
+  test("a task's own agent, checks and kind win over the run's", () => {
     const own: TaskSpec = {
       ...spec(1),
       agent: { kind: "command", argv: ["my-agent"] },
@@ -79,13 +79,13 @@ describe("planTasks", () => {
     expect(task?.task.commands).toEqual([]);
   });
 
-  test("P2 the caller's acceptance criteria are kept", () => {
+  test("the caller's acceptance criteria are kept", () => {
     const intent = intentOf("x");
     intent.intent.constraints = { acceptance_criteria: ["the badge shows", "", 3] };
     expect(planTasks(intent, "BUILD").tasks[0]?.task.acceptance_criteria).toEqual(["the badge shows"]);
   });
 
-  test("P3 a diamond becomes task ids with their dependencies", () => {
+  test("a diamond becomes task ids with their dependencies", () => {
     const { tasks } = planTasks(intentOf("x", { tasks: DIAMOND }), "BUILD");
     expect(tasks.map(({ task, deps }) => [task.task_id, deps])).toEqual([
       ["T-001", []],
@@ -105,21 +105,21 @@ describe("planTasks", () => {
       Array.from({ length: limits.tasksPerRun + 1 }, (_, i) => spec(i + 1)),
       `at most ${limits.tasksPerRun}`,
     ],
-  ] as const)("P4 %s is ANT_PLAN_INVALID and names the culprit", (_name, tasks, words) => {
+  ] as const)("%s is ANT_PLAN_INVALID and names the tasks at fault", (_name, tasks, words) => {
     const attempt = () => planTasks(intentOf("x", { tasks: [...tasks] }), "BUILD");
     expect(attempt).toThrow(
       expect.objectContaining({ code: "ANT_PLAN_INVALID", detail: expect.stringContaining(words) as string }),
     );
   });
 
-  test("P4 a long chain is walked", () => {
+  test("a long chain of tasks is planned", () => {
     const chain = Array.from({ length: limits.tasksPerRun }, (_, i) => spec(i + 1, i === 0 ? [] : [i]));
     expect(planTasks(intentOf("x", { tasks: chain }), "BUILD").tasks).toHaveLength(limits.tasksPerRun);
   });
 });
 
 describe("route", () => {
-  test("R5 the router contract opens in the form of seed 003 with the request word for word", () => {
+  test("the router contract opens with the request, word for word", () => {
     const goal = "Add error handling,\n and  keep the spaces";
     const routed = route(intentOf(goal, { tasks: DIAMOND }));
     expect(routed.contract).toEqual({
@@ -139,7 +139,7 @@ describe("route", () => {
     expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
   });
 
-  test("R6 a graph that cannot be walked is routed as BLOCKED, without a task, and says why", () => {
+  test("router/R3: a circular graph is routed as BLOCKED, without a task and with the reason", () => {
     const routed = route(intentOf("Add dark mode", { tasks: [spec(1, [2]), spec(2, [1])] }));
     expect(routed.tasks).toEqual([]);
     expect(routed.reason).toContain("1 -> 2 -> 1");
@@ -152,7 +152,7 @@ describe("route", () => {
     ["256 tasks of one short sentence, one check", 256, ["npm test"]],
     ["120 tasks of 20 short checks", 120, Array.from({ length: 20 }, (_, i) => `npm run check-${i}`)],
   ])(
-    "R7 a plan that one record cannot hold is routed as BLOCKED, and says how to mend it: %s",
+    "router/R3: a plan larger than one record is routed as BLOCKED, with the way to mend it: %s",
     (_name, n, checks) => {
       const description = "Move the handler of this page into a file of its own, with a test";
       const tasks = Array.from({ length: n }, (_, i) => ({ ...spec(i + 1), description }));
@@ -169,7 +169,7 @@ describe("route", () => {
     },
   );
 
-  test("R7 what is routed always fits its record, and a plan that fits is not refused", () => {
+  test("a routed body always fits its record, and a plan that fits is not refused", () => {
     const sizes = [1, 60, 120, 180, 220, 240, limits.tasksPerRun];
     const planned = sizes.map((n) => {
       const description = "Move the handler of this page into a file of its own, with a test";
@@ -182,13 +182,13 @@ describe("route", () => {
     expect(planned.at(-1)).toBe(0);
   });
 
-  test("R2 the workflow the caller chose is the contract's workflow", () => {
+  test("the workflow the caller chose is the contract's workflow", () => {
     const routed = route(intentOf("Fix the crash", { workflow: "PLAN" }));
     expect(routed).toMatchObject({ workflow: "PLAN", confidence: 1, reason: "given by the caller" });
     expect(routed.contract.workflow).toBe("PLAN");
   });
 
-  test("R1 the same intent is routed the same way", () => {
+  test("router/R1: the same intent is routed the same way", () => {
     expect(route(intentOf("Fix it"))).toEqual(route(intentOf("Fix it")));
   });
 });

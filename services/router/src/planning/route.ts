@@ -1,16 +1,14 @@
 /**
- * The Router's whole decision as one pure function: an `intent` record's body in, a `routed` body out.
+ * The Router's whole decision as one pure function: an `intent` record's body in, a `routed` body out. The router
+ * contract's `intent` is the caller's request, word for word.
  *
- * Invariants:
- *   R1 The same intent gives the same route: no clock, no randomness, no model, no state.
- *   R2 What the caller chose wins; then an error signal, then plan, then review; build is the default.
- *   R3 The words that decided are kept in the reason.
- *   R4 Reading a goal takes bounded time, whatever it says.
- *   R5 `intent` in the router contract is the caller's request, word for word.
- *   R6 A graph that cannot be walked is routed as BLOCKED with no task, so that the run ends and says why
- *      instead of hanging.
- *   R7 So is a plan that one record cannot hold: agent, tools and checks are repeated for each task, so a small intent
- *      can make one. The reason says its size, the bound and what to do.
+ * Promises:
+ *   router/R1 Because the decision uses only the intent, without clock, randomness, model or state, the same intent
+ *     always gets the same route.
+ *   router/R2 Because at most 16,384 characters of a goal are read and no pattern holds one unbounded repetition
+ *     inside another, a hostile goal cannot keep the Router busy.
+ *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
+ *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
  */
 import { AntiphonError, bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
@@ -18,7 +16,7 @@ import { classify } from "../classification/classify.ts";
 import { planTasks } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
-// R1: nothing but the intent goes in.
+// router/R1: the intent is the only input.
 export function route(intent: IntentBody): RoutedBody {
   const { workflow, reason, confidence } = classify(intent.intent.goal, intent.options.workflow ?? null);
   const unplanned = (fault: string): RoutedBody => {
@@ -26,11 +24,11 @@ export function route(intent: IntentBody): RoutedBody {
     return { workflow, reason: why, confidence, contract: blocked(intent, workflow, why), tasks: [] };
   };
   const plan = tryPlan(intent, workflow);
-  if (plan instanceof AntiphonError) return unplanned(plan.detail); // R6
+  if (plan instanceof AntiphonError) return unplanned(plan.detail); // router/R3
   const contract = opened(intent, workflow, plan);
   const body: RoutedBody = { workflow, reason, confidence, contract, tasks: [...plan.tasks] };
   const bytes = bodyBytes(body);
-  return bytes <= recordBodyBytes ? body : unplanned(tooLarge(bytes, body.tasks.length)); // R7
+  return bytes <= recordBodyBytes ? body : unplanned(tooLarge(bytes, body.tasks.length)); // router/R3
 }
 
 function tooLarge(bytes: number, tasks: number): string {
@@ -47,12 +45,12 @@ function tryPlan(intent: IntentBody, workflow: Workflow): Plan | AntiphonError {
   }
 }
 
-/** The initial form of seed 003. */
+/** The contract of a run that begins. */
 function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContractInitial {
   return {
     status: "IN_PROGRESS",
     workflow,
-    intent: intent.intent.goal, // R5
+    intent: intent.intent.goal,
     tasks: plan.specs.map((spec) => ({
       id: spec.id,
       description: spec.description,
@@ -64,7 +62,7 @@ function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContr
   };
 }
 
-/** The first task that waits for nobody; a plan without one has a cycle and never gets here. */
+/** The first task without dependencies. There is one, because a plan without any has a cycle and is refused before. */
 function firstTask(plan: Plan): number {
   return plan.specs.find((spec) => spec.dependencies.length === 0)?.id ?? 1;
 }

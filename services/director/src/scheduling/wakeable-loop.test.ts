@@ -1,23 +1,23 @@
 import { createLogger } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
-import { Rounds } from "./rounds.ts";
+import { WakeableLoop } from "./wakeable-loop.ts";
 
-/** Rounds whose pauses end when the test says so. */
+/** A loop whose pauses end when the test calls `pass`. */
 function begin(step: () => Promise<"more" | "nothing">) {
   const stop = new AbortController();
   const pauses: (() => void)[] = [];
-  const rounds = new Rounds({
+  const loop = new WakeableLoop({
     step,
     everyMs: 50,
     failure: "not done",
     log: createLogger("test", { level: "silent" }),
     clock: { sleep: () => new Promise((resolve) => pauses.push(resolve)) },
   });
-  const ended = rounds.run(stop.signal);
+  const ended = loop.run(stop.signal);
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
-    rounds,
-    /** Whether a pause was under way; it is over now. */
+    loop,
+    /** Ends the pause that is under way; false if there is none. */
     pass: async (): Promise<boolean> => {
       await settled();
       const end = pauses.shift();
@@ -33,37 +33,37 @@ function begin(step: () => Promise<"more" | "nothing">) {
   };
 }
 
-describe("rounds", () => {
-  test("D25 no timer runs and no step is made while nothing is needed", async () => {
+describe("a wakeable loop", () => {
+  test("runs no timer and no step while nothing is needed", async () => {
     let steps = 0;
-    const { rounds, pass, stop } = begin(() => Promise.resolve(((steps += 1), "nothing")));
+    const { loop, pass, stop } = begin(() => Promise.resolve(((steps += 1), "nothing")));
     expect(await pass()).toBe(false);
-    rounds.needed();
-    rounds.needed();
+    loop.needed();
+    loop.needed();
     expect([await pass(), await pass(), steps]).toEqual([true, false, 1]);
     await stop();
   });
 
-  test("D25 a step that left something, or failed, is followed by another", async () => {
+  test("a step that left work, or failed, is followed by another", async () => {
     const ends: (() => Promise<"more" | "nothing">)[] = [
       () => Promise.resolve("more"),
       () => Promise.reject(new Error("not now")),
       () => Promise.resolve("nothing"),
     ];
-    const { rounds, pass, stop } = begin(() => ends.shift()!());
-    rounds.needed();
+    const { loop, pass, stop } = begin(() => ends.shift()!());
+    loop.needed();
     expect([await pass(), await pass(), await pass(), await pass()]).toEqual([true, true, true, false]);
     await stop();
   });
 
-  test("D25 what comes up during a step is not missed", async () => {
+  test("a step that is requested during a step follows it", async () => {
     let steps = 0;
-    const { rounds, pass, stop } = begin(() => {
+    const { loop, pass, stop } = begin(() => {
       steps += 1;
-      if (steps === 1) rounds.needed();
+      if (steps === 1) loop.needed();
       return Promise.resolve("nothing");
     });
-    rounds.needed();
+    loop.needed();
     expect([await pass(), await pass(), await pass(), steps]).toEqual([true, true, false, 2]);
     await stop();
   });

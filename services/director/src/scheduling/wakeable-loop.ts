@@ -1,35 +1,32 @@
 /**
- * Rounds: does a step every so often while something is left to do, and sleeps without a timer while nothing is, so
- * that an idle Director is not woken.
+ * A wakeable loop: repeats a step while work is left, and otherwise sleeps without a timer, so that an idle Director is
+ * not woken.
  *
- * Lifecycle: resting -> (needed) a pause, a step -> as long as something is left: a pause, a step -> resting; until the
- * signal aborts.
- *
- * Invariants:
- *   D25 Whoever makes something to do says so, and a step that left something, or failed, is followed by another.
+ * Lifecycle: idle -> (`needed()`) pause, step -> as long as work is left: pause, step -> idle; until the signal aborts.
+ * `needed()` schedules a step. A step that left work, or that failed, schedules the next one.
  */
 import { systemClock, type Clock, type Logger } from "@antiphon/runtime";
 
-export interface RoundsParts {
-  /** "more": something is left to do. */
+export interface WakeableLoopParts {
+  /** "more": work is left. */
   step: () => Promise<"more" | "nothing">;
   everyMs: number;
-  /** What it means for a step to fail, for the log. */
+  /** The log line of a failed step, for example "timers not set". */
   failure: string;
   log: Logger;
   clock?: Pick<Clock, "sleep">;
 }
 
-export class Rounds {
-  readonly #parts: RoundsParts;
+export class WakeableLoop {
+  readonly #parts: WakeableLoopParts;
   #isNeeded = false;
   #wake: () => void = () => undefined;
 
-  constructor(parts: RoundsParts) {
+  constructor(parts: WakeableLoopParts) {
     this.#parts = parts;
   }
 
-  /** There is something to do. */
+  /** Schedules a step. */
   needed(): void {
     this.#isNeeded = true;
     this.#wake();
@@ -46,11 +43,11 @@ export class Rounds {
       }
       await clock.sleep(everyMs, signal);
       if (signal.aborted) return;
-      this.#isNeeded = false; // D25: before the step, so that what comes up meanwhile is not missed
+      this.#isNeeded = false; // Before the step, so that a call of needed() during it counts.
       try {
         if ((await step()) === "more") this.#isNeeded = true;
       } catch (error) {
-        log.warn({ err: error }, `${failure}; tried again`);
+        log.warn({ err: error }, `${failure}; trying again`);
         this.#isNeeded = true;
       }
     }

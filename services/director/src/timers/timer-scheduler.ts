@@ -1,15 +1,13 @@
 /**
- * Keeps the timers of the runs under way: sets what a run waits for on the server, and records what came due.
+ * The timer scheduler: stores the timers of open runs on the server, and writes the record of each timer that comes
+ * due. Times are kept on the server only, so they survive every Director.
  *
- * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts are
- * over by then and cost no timer. What a crash leaves unset the sweep notes again (J10), and what is overdue although no
- * timer came the sweep brings up itself. An attempt is somebody's delivery meanwhile; a rest and a question are
- * nobody's, so their timers do not wait.
+ * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts have
+ * ended by then and cost no timer. After a crash the sweep notes the open runs again; it also handles overdue times
+ * whose timer did not come.
  *
- * Invariants:
- *   D16 A run that stays open has its timers on the server; nothing here is the only place where a time is kept.
- *   D22 The delivery that began a rest or a question is done only when its timer is on the server: whoever dies before
- *       that is followed by somebody who sets it.
+ * The timers of a backoff and of a question are set at once, before the delivery that began them ends: no delivery of
+ * the run is open meanwhile, so only its timer continues it. An attempt has an open delivery and can wait.
  */
 import {
   AntiphonError,
@@ -23,12 +21,12 @@ import type { Journal, Logger, Timers } from "@antiphon/runtime";
 import { dueStep, timersOf, type DueStep, type TimerBounds } from "@antiphon/run";
 import type { CachedRun, RunCache } from "../runs/run-cache.ts";
 
-export interface TimekeeperParts {
+export interface TimerSchedulerParts {
   journal: Pick<Journal, "append">;
   runs: RunCache;
   timers: Timers;
   log: Logger;
-  /** A hint to who works on the run that it is over. */
+  /** Hints to those at work on the run that it is over. */
   hintCancel(runId: string): void;
   /** Milliseconds; only differences count. */
   now(): number;
@@ -40,37 +38,37 @@ export interface TimerSettings extends TimerBounds {
   readonly armAfterMs: number;
 }
 
-/** What the Director calls itself in records: any Director writes the same. */
+/** The author in the records: every Director writes the same, so their records are equal. */
 const DIRECTOR = "director";
-/** Registers known to be set, the oldest forgotten first; setting one again is harmless. */
+/** Timers known to be set. The oldest is forgotten first; setting one again is harmless. */
 const MAX_KNOWN = 50_000;
-/** What a run waits for while no delivery of it is under way. */
-const WITHOUT_HOLDER: readonly TimerKind[] = ["rest", "question"];
+/** Timers of a run that has no open delivery. */
+const WITHOUT_DELIVERY: readonly TimerKind[] = ["rest", "question"];
 
-export class Timekeeper {
-  readonly #parts: TimekeeperParts;
+export class TimerScheduler {
+  readonly #parts: TimerSchedulerParts;
   readonly #settings: TimerSettings;
   readonly #noted = new Map<string, number>();
   readonly #known = new Set<string>();
 
-  constructor(parts: TimekeeperParts, settings: TimerSettings) {
+  constructor(parts: TimerSchedulerParts, settings: TimerSettings) {
     this.#parts = parts;
     this.#settings = settings;
   }
 
-  /** The run moved: its timers are looked at soon. */
+  /** The run moved: its timers are set soon. */
   note(runId: string): void {
     if (this.#noted.has(runId)) return;
     this.#noted.set(runId, this.#parts.now());
     this.#parts.onNoted();
   }
 
-  /** The run is over: nothing is waited for. */
+  /** The run is over: it needs no timers. */
   drop(runId: string): void {
     this.#noted.delete(runId);
   }
 
-  /** Sets the timers of the runs that have been open long enough. "more": others are noted that have not. */
+  /** Sets the timers of runs noted at least `armAfterMs` ago. "more": younger ones are noted. */
   async arm(): Promise<"more" | "nothing"> {
     const until = this.#parts.now() - this.#settings.armAfterMs;
     const old = [...this.#noted].filter(([, since]) => since <= until).map(([runId]) => runId);
@@ -86,9 +84,9 @@ export class Timekeeper {
     return this.#noted.size > 0 ? "more" : "nothing";
   }
 
-  /** Sets now what nothing but its timer would bring up again. Throws when that is not known to be stored. */
+  /** Sets the timers of a backoff or a question now. Throws unless they are known to be stored. */
   async hold(run: CachedRun): Promise<void> {
-    await this.#set(run, WITHOUT_HOLDER); // D22
+    await this.#set(run, WITHOUT_DELIVERY);
   }
 
   async #set({ snapshot }: CachedRun, kinds: readonly TimerKind[]): Promise<void> {
@@ -96,14 +94,14 @@ export class Timekeeper {
       if (!kinds.includes(address.kind)) continue;
       const key = `${keyOf(address)} ${at.getTime()}`;
       if (this.#known.has(key)) continue;
-      await this.#parts.timers.set(address, at); // D16
+      await this.#parts.timers.set(address, at);
       this.#known.add(key);
       const [oldest] = this.#known;
       if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     }
   }
 
-  /** What is long past and still waited for. The timers bring it up; this is for when they are lost. */
+  /** Handles the times before `now` that the run still waits for, in case their timers are lost. */
   async overdue(run: CachedRun, now: Date): Promise<void> {
     for (const { at, ...address } of timersOf(run.snapshot, this.#settings)) {
       if (at <= now) await this.due(address, now);
@@ -111,8 +109,8 @@ export class Timekeeper {
   }
 
   /**
-   * A time has come. Returns when what follows from it is stored. "again": the time moved on, and the server has not
-   * let go of the timer that just came due, so it cannot be set anew yet.
+   * A timer came due. Returns when the record that follows from it is stored. "again": the run waits for a later time,
+   * but the server still holds the timer that just came due, so it cannot be set again yet.
    */
   async due(address: TimerAddress, now: Date): Promise<"done" | "again"> {
     const run = await this.#parts.runs.load(address.runId);
@@ -120,7 +118,7 @@ export class Timekeeper {
     const record = recordOf(address.runId, step, run.records);
     if (step.kind === "later") return (await this.#parts.timers.set(address, step.at)) ? "done" : "again";
     if (record === null) return "done";
-    const result = await this.#parts.journal.append(record); // D14
+    const result = await this.#parts.journal.append(record); // run/R9
     const { runId, taskId: task, epoch } = record;
     if (result.kind !== "appended")
       this.#parts.log.info({ run: runId, task, epoch, timer: address.kind }, `${record.type} ${result.kind}`);
@@ -162,7 +160,7 @@ function recordOf(runId: string, step: DueStep, records: readonly StoredRecord[]
   }
 }
 
-/** The last record of the attempt (of the run: its first): the same for every Director that folded the same state. */
+/** The attempt's last claim or result, or the run's intent. Directors with equal records name the same cause. */
 function causeOf(
   records: readonly StoredRecord[],
   taskId: string | null,

@@ -1,4 +1,4 @@
-/** From an effect to the record that says it happened. One function an effect; nothing is appended here. */
+/** Carries out an effect and returns the record that says it happened. It appends nothing. */
 import {
   AntiphonError,
   type Cause,
@@ -14,18 +14,18 @@ import { landIntegration, verifyIntegration } from "../landing/integration.ts";
 import type { PoisonLettersPort } from "../ports.ts";
 import { verify, type VerificationPorts } from "../verification/verification.ts";
 
-/** Rejections an attempt is told about; older ones stay in the journal. */
+/** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
 const MAX_FEEDBACK = 5;
 
-/** Characters of an error a refusal repeats: a refusal has to fit its record whatever went wrong. */
+/** Characters of an error that a refusal quotes, so that every refusal fits its record. */
 const MAX_DETAIL = 2048;
 
-export type PerformerPorts = VerificationPorts & { letters: PoisonLettersPort };
+export type EffectRunnerPorts = VerificationPorts & { letters: PoisonLettersPort };
 
-export class Performer {
-  readonly #ports: PerformerPorts;
+export class EffectRunner {
+  readonly #ports: EffectRunnerPorts;
 
-  constructor(ports: PerformerPorts) {
+  constructor(ports: EffectRunnerPorts) {
     this.#ports = ports;
   }
 
@@ -56,12 +56,12 @@ export class Performer {
           body: await landIntegration(run, effect.integration, this.#ports.repository),
         };
       case "close":
-        for (const task of effect.poisoned) await this.#ports.letters.bury(run.runId, task); // J7
+        for (const task of effect.poisoned) await this.#ports.letters.bury(run.runId, task);
         return { type: "closed", ...at, body: fitClosing(closingOf(run)) };
     }
   }
 
-  /** The record that ends an effect which no retry can save; null when a retry may. */
+  /** The record that ends an effect which no retry can complete; null when a retry may. */
   refusal(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord | null {
     if (!(error instanceof AntiphonError) || error.disposition === "retry") return null;
     const { code } = error;

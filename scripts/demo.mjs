@@ -91,7 +91,7 @@ function cli(env, ...args) {
 async function main() {
   const started = performance.now();
   heading("Set-up");
-  must(process.execPath, [join(root, "scripts", "setup.mjs")], { stdio: "inherit" });
+  must(process.execPath, [join(root, "setup", "main.mjs")], { stdio: "inherit" });
 
   const job = performance.now();
   heading("A repository with a failing test");

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm test`: the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words: every file of any
- * project but `nightly` whose path has one of them. `npm run test:all` is everything, as CI runs it.
+ * `npm test` runs the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words it runs every file,
+ * of any project but `nightly`, whose path contains one of them. `npm run test:all` runs everything, as CI does.
  */
 import { spawn } from "node:child_process";
 

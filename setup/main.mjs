@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run setup`: everything Antiphon needs on this machine, made once and found again.
-// Plain Node without a dependency: it runs before node_modules exists. One file per thing beside this one.
+// `npm run setup`: provides everything that Antiphon needs on this machine, and skips what exists.
+// It is plain Node without dependencies, because it runs before node_modules exists. Each step has a file of its own.
 import { argv, exit, stdout } from "node:process";
 
 import { ensureBubblewrap } from "./bubblewrap.mjs";
@@ -86,7 +86,7 @@ async function setUp(report, has) {
   ]);
 }
 
-/** One after the other: what is built from Go source shares a compiler, which goes when all are built. */
+/** One after the other: programs built from Go source share a compiler, which is removed when all are built. */
 async function natsAndGoPrograms(report, has) {
   const steps = [await report.step("nats-server", ensureNatsServer)];
   if (has("--with-nats-cli", "--for-tests"))

@@ -1,6 +1,6 @@
 /**
- * A nats-server new enough for the journal (atomic batches, counters and schedules that older servers
- * accept and silently ignore; fsync holes before 2.15). Taken from the first place that has one:
+ * Provides a nats-server that is new enough for the journal. Older ones accept atomic batches, counters and schedules but
+ * silently ignore them, and have fsync holes before 2.15. It is taken from the first place that has one:
  * NATS_SERVER_BIN, PATH, this checkout's tools, a pinned release, Debian's archive, Go source.
  */
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ import { StepFailure } from "./step-failure.mjs";
 
 const NEEDED = [2, 15];
 const BINARY = path.join(TOOLS_DIR, "nats-server");
-/** A download site that does not answer at once is taken as not there. */
+/** A download site that does not answer at once counts as absent. */
 const CONNECT_TIMEOUT_MS = 4_000;
 const TRANSFER_TIMEOUT_MS = 300_000;
 
@@ -154,7 +154,7 @@ function fromGo(note) {
   });
 }
 
-/** In place at once, so that nobody starts half a binary. @param {string} file */
+/** Renames it into place, so that no process starts half a binary. @param {string} file */
 async function install(file) {
   const aside = `${BINARY}.${process.pid}`;
   await copyFile(file, aside);

@@ -1,6 +1,6 @@
 /**
- * The disk whose power can be cut, for the tests of power loss: a file system in user space (test/chaos/power-loss/disk),
- * built from its Go source. Its name holds a hash of the source, so that no test runs an old one.
+ * Builds, from Go source, the file system in user space whose power can be cut (test/chaos/power-loss/disk), for the tests of
+ * power loss. Its name holds a hash of the source, so that no test runs an old one.
  */
 import { access, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";

@@ -1,11 +1,11 @@
-/** What `npm run load` takes from its command line. */
+/** The command line of `npm run load`. */
 import { CommandLine } from "../support/command-line.ts";
 
 export interface LoadOptions {
   readonly runs: number;
-  /** Runs under way at the same time; not used in the open loop. */
+  /** Concurrent runs; not used in the open loop. */
   readonly concurrency: number;
-  /** Runs started per second whatever becomes of them (open loop); null: closed loop. */
+  /** Runs started per second regardless of their progress (open loop); null: closed loop. */
   readonly rate: number | null;
   /** Tasks of a run, one after the other. */
   readonly steps: number;
@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly sandbox: "none" | "docker";
   /** `journal`: the gateway's intake code in the load client, without HTTP. `gateway`: its process, over HTTP. */
   readonly via: "journal" | "gateway";
-  /** Records each Director, and attempts each Associate, has under way at the same time. */
+  /** Concurrent records of each Director and concurrent attempts of each Associate. */
   readonly slots: number;
   /** Kill a random service process this often, in seconds. */
   readonly killEvery: number | null;

@@ -1,4 +1,4 @@
-/** What `npm run chaos` takes from its command line, as the legs it asks for. */
+/** The command line of `npm run chaos`, as the legs that it requests. */
 import { CommandLine } from "../../support/command-line.ts";
 import { pointsOf } from "./crash-point-list.ts";
 import { FAULT_KINDS, type FaultKind } from "./fault-script.ts";
@@ -8,9 +8,9 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly legs: readonly Leg[];
   readonly kinds: readonly FaultKind[];
-  /** No leg begins that would not be over by then. */
+  /** Legs that could not end by then are not started. */
   readonly hours: number;
-  /** Processes of each role, and the roles that are struck; null: all. */
+  /** Processes of each role, and the roles that faults hit; null: all. */
   readonly sizes: Readonly<Record<string, number>>;
   readonly roles: readonly string[] | null;
   readonly dockerEvery: number;
@@ -31,7 +31,7 @@ const RATIOS: Readonly<Record<FaultKind, number>> = {
   power: 0.2,
   points: 1.3,
 };
-/** What says something about one leg only, and its defaults. */
+/** The options of a single leg, and their defaults. */
 const LEG = { kills: "30", minutes: "5", servers: "1" } as const;
 
 const line = new CommandLine(`
@@ -81,7 +81,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     if (runs === null && values[name] !== undefined)
       line.refuse(`--${name} goes with --runs: it is of one leg`);
   const sizes = naive ? NAIVE : PRODUCT;
-  // Power is asked for by name: the store has one disk, which is either small or can lose its power.
+  // `power` has to be named: the store has one disk, which is either small or can lose its power.
   const asked = line.someOf("only", values.only, FAULT_KINDS);
   const kinds = FAULT_KINDS.filter(
     (kind) =>

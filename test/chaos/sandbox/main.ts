@@ -1,4 +1,4 @@
-/** Attempts in containers whose runners are killed: exit code 1 when anything of them is left. */
+/** Runs attempts in containers and kills their runners; exit code 1 if anything of them remains. */
 import { CommandLine } from "../../support/command-line.ts";
 import { storm } from "./storm.ts";
 

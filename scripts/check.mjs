@@ -14,9 +14,9 @@ import { CACHE_DIR, ROOT } from "../setup/checkout.mjs";
 
 const HELP = `usage: npm run check [-- <options> <step>...]
 
-  <step>      only the steps whose name begins so: ${STEPS.map(({ name }) => name).join(", ")}
+  <step>      only the steps whose names begin like this: ${STEPS.map(({ name }) => name).join(", ")}
   --changed   format and lint the files that differ from the last commit; skip steps they do not concern
-  --cold      without the caches of earlier calls, as CI
+  --cold      ignores the caches of earlier calls, as in CI
 `;
 
 /** Each step is one process, so more steps than processors would only wait for each other. */

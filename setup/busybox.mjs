@@ -25,7 +25,7 @@ export async function ensureBusybox({ note }) {
   const host = await hostDistribution();
   if (host === null)
     throw new StepFailure(
-      `the package ${PACKAGE} is to be had on Debian and Ubuntu only`,
+      `the package ${PACKAGE} is available on Debian and Ubuntu only`,
       `put a static busybox at ${PROGRAM}`,
     );
   const directory = await workDirectory("busybox");

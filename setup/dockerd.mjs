@@ -74,8 +74,8 @@ export async function startDockerd(note) {
     const workaround = started.exited ? nextWorkaround(log, tried) : null;
     if (workaround === null)
       throw new StepFailure(
-        `dockerd did not start: ${errorsOf(log).trim().split("\n").at(-1) ?? "it said nothing"}`,
-        `read ${LOG_FILE}; any Docker engine that answers on /var/run/docker.sock or DOCKER_HOST will do`,
+        `dockerd did not start: ${errorsOf(log).trim().split("\n").at(-1) ?? "its log has no error"}`,
+        `read ${LOG_FILE}; any Docker engine that answers on /var/run/docker.sock or DOCKER_HOST works too`,
       );
     note(workaround.note);
     tried.push(workaround);

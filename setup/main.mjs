@@ -19,19 +19,19 @@ import { ensureTestPrograms } from "./test-programs.mjs";
 
 const HELP = `usage: npm run setup [-- <options>]
 
-Makes what Antiphon needs on this machine; does nothing that is already done.
+Installs everything that Antiphon needs on this machine, and skips what exists.
 
   git              found, or installed (Debian/Ubuntu as root)
   npm packages     npm ci, when node_modules does not match package-lock.json
   nats-server      >= 2.15: NATS_SERVER_BIN, PATH, a pinned release, Debian, Go source
-  docker engine    DOCKER_HOST or /var/run/docker.sock; else installed and started (Debian/Ubuntu as root)
-  sandbox image    from its Dockerfile, or from Debian packages where no image registry answers
+  docker engine    DOCKER_HOST or /var/run/docker.sock; otherwise installed and started (Debian/Ubuntu as root)
+  sandbox image    from its Dockerfile, or from Debian packages if no image registry answers
 
 options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: what npm test uses
+  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text

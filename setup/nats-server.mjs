@@ -54,7 +54,7 @@ export async function ensureNatsServer({ note }) {
     reasons.push(`${source}: ${attempt.ok ? "the binary does not run here" : attempt.reason}`);
   }
   throw new StepFailure(
-    `no nats-server >= ${NEEDED.join(".")} could be had (${reasons.join("; ")})`,
+    `no nats-server >= ${NEEDED.join(".")} is available (${reasons.join("; ")})`,
     "install one from https://github.com/nats-io/nats-server/releases and name it in NATS_SERVER_BIN",
   );
 }
@@ -65,7 +65,7 @@ async function useNamed(binary) {
   if (version === null)
     throw new StepFailure(
       `NATS_SERVER_BIN names ${binary}, which is no nats-server >= ${NEEDED.join(".")} that runs here`,
-      "correct NATS_SERVER_BIN, or unset it to have one fetched",
+      "correct NATS_SERVER_BIN, or unset it to fetch one",
     );
   return { outcome: /** @type {const} */ ("present"), detail: `${version} (NATS_SERVER_BIN)` };
 }

@@ -36,11 +36,11 @@ export async function ensureNpmPackages({ note }) {
   if (result.code !== 0)
     throw new StepFailure(
       `npm ci failed: ${reasonOf(result)}`,
-      "see `npm ci` by hand; it needs an npm registry (npm config get registry)",
+      "run `npm ci` by hand; it needs an npm registry (npm config get registry)",
     );
   const missing = await firstStale(wanted);
   if (missing !== null)
-    throw new StepFailure(`npm ci ended well, yet ${missing}`, "remove node_modules, then npm run setup");
+    throw new StepFailure(`npm ci succeeded, but ${missing}`, "remove node_modules, then npm run setup");
   return { outcome: "made", detail: `${wanted.size} packages` };
 }
 

@@ -19,7 +19,7 @@ const DEVICE = "/dev/fuse";
  */
 export async function ensurePowerDisk({ note }) {
   if (!(await exists(DEVICE)))
-    throw new StepFailure(`${DEVICE} is not there`, "load the kernel module: modprobe fuse");
+    throw new StepFailure(`${DEVICE} does not exist`, "load the kernel module: modprobe fuse");
   const version = await contentHash({ paths: [SOURCE] });
   const name = `power-disk-${version}`;
   const program = path.join(TOOLS_DIR, name);

@@ -98,7 +98,7 @@ async function useChosenImage(address, ref) {
   if (id === null)
     throw new StepFailure(
       `ANTIPHON_SANDBOX_IMAGE names ${ref}, which the engine does not have`,
-      `docker pull ${ref}, or unset ANTIPHON_SANDBOX_IMAGE to have one made`,
+      `docker pull ${ref}, or unset ANTIPHON_SANDBOX_IMAGE to build one`,
     );
   await writeImageFile({ ref, id, builtFrom: "environment" });
   return { outcome: /** @type {const} */ ("present"), detail: `${ref} (ANTIPHON_SANDBOX_IMAGE)` };

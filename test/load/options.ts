@@ -36,22 +36,22 @@ const line = new CommandLine(`
 usage: npm run load -- [options]
 
   --runs 2000             runs that are measured
-  --warmup 500            runs before them, for the compilers and the caches
+  --warmup 500            runs before them, to warm up compilers and caches
   --steps 1               tasks of a run, one after the other, up to 64
-  --concurrency 256       runs under way at the same time (closed loop)
-  --rate <runs/s>         runs started whatever becomes of them (open loop)
+  --concurrency 256       concurrent runs (closed loop)
+  --rate <runs/s>         runs started per second regardless of their progress (open loop)
   --associates 1          processes of each kind, up to 16
   --directors 1
-  --slots 256             records each Director, and attempts each Associate, has under way
+  --slots 256             concurrent records of each Director and attempts of each Associate
   --servers 1|3           3: a cluster whose streams have three copies
-  --partitions 1          streams the journal is spread over, up to 64
-  --agent noop|scripted   what an attempt does
-  --sandbox none|docker   where it does it
+  --partitions 1          streams of the journal, up to 64
+  --agent noop|scripted   the work of an attempt
+  --sandbox none|docker   the place of that work
   --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
-  --kill-every <s>        kill -9 of a random service process, and how long its runs waited
-  --no-bounds             do not measure what the server alone can do afterwards
+  --kill-every <s>        kills a random service process this often, and measures how long its runs waited
+  --no-bounds             do not measure the server's own limits afterwards
   --profile <directory>   a CPU profile of each service
-  --json                  the report for machines
+  --json                  the report as JSON
 
 Exit 1 when a run was lost, doubled or failed.
 

@@ -72,7 +72,7 @@ export function sumLines(planned: number, verdicts: readonly LegVerdict[]): stri
     `${verdicts.length} of ${planned} legs in ${hours.toFixed(1)} h, seeds ${verdicts.map(({ seed }) => seed).join(" ")}`,
     `${total(({ runs }) => runs)} runs, ${total(({ tasks }) => tasks)} tasks, ${total(({ records }) => records)} records`,
     `faults: ${kinds.map((kind) => `${total(({ faults }) => faults[kind] ?? 0)} ${kind}`).join(", ") || "none"}; ${total(({ duplicates }) => duplicates)} duplicate deliveries`,
-    `points never come to: ${total(({ missedPoints }) => missedPoints.length)}`,
+    `points never reached: ${total(({ missedPoints }) => missedPoints.length)}`,
     ...broken.map(
       ({ id, title }) => `${id} ${total(({ violations }) => violations[id] ?? 0)} VIOLATED  ${title}`,
     ),

@@ -38,21 +38,21 @@ const line = new CommandLine(`
 usage: npm run chaos -- [options]             the whole campaign, in legs on one server and on three
        npm run chaos -- --runs <n> [options]  one leg
 
-  --hours 3          no leg of the campaign begins that would not end in time
-  --share 1          the part of the campaign to do: 0.1 is a tenth
-  --runs <n>         one leg of so many runs
+  --hours 3          legs that could not end within this time are not started
+  --share 1          the part of the campaign to run: 0.1 is a tenth
+  --runs <n>         one leg with this number of runs
   --kills 30         its kills; the other faults scale with them
   --minutes 5        its length
   --servers 1|3      its nats-servers
-  --naive            a plain work queue in the product's place, to see that the rig finds something
-  --seed <n>         what the faults are drawn from (default: any)
+  --naive            a plain work queue instead of the product, to show that the rig finds violations
+  --seed <n>         determines the faults (default: random)
   --only <kinds>     of kill, stop, nats, partition, disk, engine, power, points
-  --roles <roles>    processes that are struck: gateway, router, director, associate, sandbox-runner
-  --docker 25        one run in so many works in a container; 0: none
+  --roles <roles>    processes that faults hit: gateway, router, director, associate, sandbox-runner
+  --docker 25        every n-th run works in a container; 0: none
   --open 48          runs open at a time
 
-Ctrl-C ends the torture and judges what was done so far; once more ends at once.
-Exit 1: violations, whose counterexamples are in .antiphon/chaos. 2: it could not be run.
+Ctrl-C stops the faults and judges the history so far; a second Ctrl-C ends at once.
+Exit 1: violations; their counterexamples are in .antiphon/chaos. 2: the campaign failed to run.
 
   npm run chaos -- --share 0.1 --seed 7
   npm run chaos -- --runs 400 --only power --kills 50 --minutes 8 --docker 0

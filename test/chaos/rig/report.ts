@@ -13,7 +13,7 @@ export function reportLines(result: CampaignResult): string[] {
     `seed ${result.seed}: ${result.runs} runs, ${result.tasks} tasks, ${judgement.records} records in ${(result.totalMs / 1000).toFixed(0)} s`,
     `faults: ${faults.join(", ") || "none"}; ${result.duplicates} duplicate deliveries; ${result.deaths} processes died`,
     ...(injected.missedPoints.length > 0
-      ? [`points never come to: ${injected.missedPoints.join("; ")}`]
+      ? [`points never reached: ${injected.missedPoints.join("; ")}`]
       : []),
     `ends: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}; the last ${(result.settledMs / 1000).toFixed(1)} s after heal`,
     `containers: ${containersOf(result)}`,

@@ -5,7 +5,7 @@ import { storm } from "./storm.ts";
 const line = new CommandLine(`
 usage: npx tsx test/chaos/sandbox/main.ts [--attempts 1000] [--concurrency 8] [--seed 1]
 
-Exit 1 when a container, a process or a file is left.
+Exit 1 when a container, a process or a file remains.
 `);
 const values = line.read({
   attempts: { type: "string", default: "1000" },

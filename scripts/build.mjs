@@ -1,14 +1,11 @@
-// Bundles the CLI and all services with esbuild, so that `antiphon` starts in a blink and a production
-// image needs neither sources nor node_modules.
+// Bundles the CLI and all services with esbuild, so that `antiphon` starts quickly and a production image needs neither
+// sources nor node_modules.
 //
-// A build lives in `.antiphon/build/<fingerprint>/`; the fingerprint is taken over path, size and mtime of
-// every source, the lock file and this script. So "is it fresh?" is one directory walk, and two processes
-// may build at once.
+// A build is in `.antiphon/build/<fingerprint>/`. The fingerprint covers path, size and mtime of every source, the lock
+// file and this script, so one directory walk shows whether a build is current, and two processes may build at once.
 //
-// Invariants:
-//   B1  A build directory appears complete or not at all (built aside, then renamed).
-//   B2  A published build never changes; processes that run from an older one keep it while they live.
-//   B3  Nothing outside `.antiphon/build` is written (`--outdir` excepted, for images).
+// A build directory appears complete or not at all, because it is built aside and then renamed. A published build never
+// changes, and stays as long as a process runs from it. Only `.antiphon/build` is written (or `--outdir`, for images).
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -26,7 +23,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
-/** Where a role's service is not in a folder of its own name. */
+/** Roles whose service folder has another name. */
 const FOLDERS = { egress: "egress-gateway" };
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;
@@ -83,7 +80,7 @@ async function bundle(root, outdir) {
     outdir,
     bundle: true,
     splitting: true,
-    // Loaded only when it is chosen, by `import()`: a CommonJS module would come out of that without its names.
+    // Loaded with `import()` only when it is chosen; as a CommonJS module it would lose its named exports.
     alias: { e2b: "e2b/dist/index.mjs" },
     format: "esm",
     platform: "node",
@@ -112,7 +109,7 @@ async function bundle(root, outdir) {
       ].join(""),
     },
   });
-  await stop(); // Or its helper process would live as long as we do.
+  await stop(); // Otherwise its helper process would live as long as this one.
   writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
 }
 
@@ -137,7 +134,7 @@ async function buildInto(root, builds, target) {
   const aside = join(builds, `.tmp-${process.pid}-${Date.now().toString(36)}`);
   try {
     await bundle(root, aside);
-    publish(aside, target); // B1
+    publish(aside, target);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
@@ -146,8 +143,8 @@ async function buildInto(root, builds, target) {
 }
 
 /**
- * Lets one process work while the others wait for `isDone`. Only a matter of speed: without the lock they would all
- * do the same work, and B1 holds either way. So a holder that is gone, or one that takes too long, is not waited for.
+ * Lets one process work while the others wait for `isDone`. The lock only saves time: without it
+ * they would all do the same work, and the rename keeps builds complete. The others therefore do not wait for a dead or slow holder.
  */
 async function withLock(path, isDone, work) {
   const patience = Date.now() + LOCK_PATIENCE_MS;
@@ -173,7 +170,7 @@ function readText(path) {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // Released in between.
+    return ""; // Released meanwhile.
   }
 }
 
@@ -181,12 +178,12 @@ function publish(aside, target) {
   try {
     renameSync(aside, target);
   } catch (error) {
-    // Another process published the same fingerprint first: its build is as good as ours.
+    // Another process published the same fingerprint first: its build is identical to ours.
     if (!existsSync(join(target, "cli.js"))) throw error;
   }
 }
 
-/** B2: a build is dropped only when it is not among the newest and no living process holds a lease on it. */
+/** A build is deleted only when it is not among the newest and no living process holds a lease on it. */
 function prune(builds, current) {
   const old = readdirSync(builds)
     .filter((name) => /^[0-9a-f]{16}$/.test(name) && join(builds, name) !== current)
@@ -202,7 +199,7 @@ function prune(builds, current) {
   }
 }
 
-/** Says that this process runs from a build; returns how to take it back. */
+/** Takes a lease on the build that this process runs from; returns a function that releases it. */
 export function lease(build) {
   const dir = join(dirname(build), "leases");
   const file = join(dir, `${basename(build)}-${process.pid}`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run check`: everything CI holds the tree to without running it. All steps run, two side by side, so one call
- * shows every complaint; the exit code is 1 if any step failed, 2 for a word that names no step.
+ * `npm run check`: all checks of CI that do not run the code. All steps run, two side by side, so one call shows every
+ * complaint. The exit code is 1 if any step failed, 2 for an unknown step.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -14,12 +14,12 @@ import { CACHE_DIR, ROOT } from "../setup/checkout.mjs";
 
 const HELP = `usage: npm run check [-- <options> <step>...]
 
-  <step>      only the steps whose name begins so: ${STEPS.map(({ name }) => name).join(", ")}
+  <step>      only the steps whose names begin like this: ${STEPS.map(({ name }) => name).join(", ")}
   --changed   format and lint the files that differ from the last commit; skip steps they do not concern
-  --cold      without the caches of earlier calls, as CI
+  --cold      ignores the caches of earlier calls, as in CI
 `;
 
-/** Each step is one process; more of them than processors only wait for each other. */
+/** Each step is one process, so more steps than processors would only wait for each other. */
 const LANES = Math.min(STEPS.length, Math.max(2, availableParallelism()));
 const CACHE = join(CACHE_DIR, "check");
 
@@ -48,7 +48,7 @@ async function main(options) {
   return failed.length === 0 ? 0 : 1;
 }
 
-/** A complaint is printed when its step ends, so the first can be mended while the others run. */
+/** A complaint is printed when its step ends, so you can fix the first while the others run. */
 async function runAll(steps, changed) {
   const waiting = [...steps];
   const results = [];

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * `npm run demo`: the main job from nothing to a landed commit, every part real but the model's answer,
- * which is replayed from a recording (there is no account and no key to ask a model with).
+ * `npm run demo`: the main job from nothing to a landed commit. Every part is real except the model's answer, which is
+ * replayed from a recording, because there is no account or key to ask a model.
  *
- * It sets up what is missing, makes a small git repository with a failing test, starts all services and an
- * own nats-server on free loopback ports, hands in the intent, and stops everything again.
+ * It sets up what is missing, creates a small git repository with a failing test, starts all services and a nats-server on
+ * free loopback ports, hands in the intent, and stops everything again.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync } from "node:fs";

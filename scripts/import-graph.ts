@@ -1,10 +1,10 @@
-/** Which packages of this repository a test speaks of, read off its import statements. */
+/** Finds the packages of this repository that a test imports. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g;
 
-/** The workspaces that are no service. */
+/** The workspaces that are not services. */
 const LIBRARIES = ["contracts", "run", "git", "runtime", "cli"];
 /** Whose promises a test may name beside those of its own package: what a service decides by has a package to itself. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
@@ -15,7 +15,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   runtime: ["git"],
 };
 
-/** `runtime`, `services/router`: the package a file belongs to; null for what is in none. */
+/** The package of a file, such as `runtime` or `services/router`; null if it is in none. */
 export function packageOf(path: string): string | null {
   return /^(?:contracts|run|git|runtime|cli|services\/[^/]+)(?=\/)/.exec(path)?.[0] ?? null;
 }
@@ -29,7 +29,7 @@ export function packagesOf(root: string, test: string): string[] {
   if (own !== null) return [own, ...(BESIDE[own] ?? [])];
   const packages = new Set<string>();
   const seen = new Set([test]);
-  // A Set is walked in the order of insertion, with what is inserted on the way: breadth first.
+  // A Set iterates in insertion order and includes items added meanwhile, so this is breadth first.
   for (const file of seen) {
     for (const path of importsOf(root, file)) {
       const found = packageOf(path);

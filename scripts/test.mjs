@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm test`: the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words: every file of any
- * project but `nightly` whose path has one of them. `npm run test:all` is everything, as CI runs it.
+ * `npm test` runs the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words it runs every file,
+ * of any project but `nightly`, whose path contains one of them. `npm run test:all` runs everything, as CI does.
  */
 import { spawn } from "node:child_process";
 
@@ -12,11 +12,11 @@ const HELP = `usage: npm test [-- <word>... <options>]
        npm run test:all | test:watch [-- <word>... <options>]
 
   no word     before a commit: unit tests, the essential integration tests, the main job end to end
-  <word>      every file, of any project, whose path has one of the words: npm test -- sandbox gateway
-  --all       all files, as CI; test:all is short for it
-  --watch     again at each change; without a word the unit tests
+  <word>      every file, of any project, whose path contains one of the words: npm test -- sandbox gateway
+  --all       all files, as in CI; test:all is short for it
+  --watch     repeat after each change; without a word, the unit tests
 
-Options go on to vitest: npm test -- gateway -t "cursor"
+Other options are passed to vitest: npm test -- gateway -t "cursor"
 `;
 
 const given = process.argv.slice(2);
@@ -25,7 +25,7 @@ else {
   const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", ...vitestArguments(given)], {
     cwd: ROOT,
     stdio: "inherit",
-    env: { ...process.env, NODE_ENV: "test" }, // Else vitest takes the mode's name for it.
+    env: { ...process.env, NODE_ENV: "test" }, // Otherwise vitest sets it to the mode's name.
   });
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
   child.once("close", (code) => (process.exitCode = code ?? 1));

@@ -1,4 +1,4 @@
-/** bubblewrap, for sandboxes without a container engine: the system's own package. */
+/** Installs bubblewrap, for sandboxes without a container engine, from the system's own package. */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
 import { StepFailure } from "./step-failure.mjs";

@@ -1,6 +1,6 @@
 /**
- * BusyBox, for the tests of images made of nothing else: the program of the package busybox-static, which needs no
- * library. Taken from the archive of this machine's release, never installed.
+ * Provides BusyBox for tests of images that hold nothing else. It takes the program of the package busybox-static, which
+ * needs no library, from the archive of this machine's release, without installing it.
  */
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
@@ -12,7 +12,7 @@ import { StepFailure } from "./step-failure.mjs";
 
 const PACKAGE = "busybox-static";
 const PROGRAM = path.join(TOOLS_DIR, "busybox");
-/** Where releases put it. */
+/** Its path in different releases. */
 const PLACES = ["bin/busybox", "usr/bin/busybox"];
 
 /**
@@ -25,7 +25,7 @@ export async function ensureBusybox({ note }) {
   const host = await hostDistribution();
   if (host === null)
     throw new StepFailure(
-      `the package ${PACKAGE} is to be had on Debian and Ubuntu only`,
+      `the package ${PACKAGE} is available on Debian and Ubuntu only`,
       `put a static busybox at ${PROGRAM}`,
     );
   const directory = await workDirectory("busybox");
@@ -49,7 +49,7 @@ export async function ensureBusybox({ note }) {
   return { outcome: "made", detail: made, program: PROGRAM };
 }
 
-/** Its first line, or null where it does not run. @param {string} program */
+/** Its first line of output, or null if it does not run. @param {string} program */
 async function versionOf(program) {
   const { code, stdout } = await run(program, ["busybox"], { timeoutMs: 5_000 });
   return code === 0 ? (/^BusyBox v\S+/.exec(stdout)?.[0] ?? null) : null;

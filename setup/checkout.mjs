@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 /** The root of this checkout. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Where set-up keeps what it made; never in git. */
+/** Where set-up keeps its files; never in git. */
 export const STATE_DIR = path.resolve(process.env["ANTIPHON_STATE_DIR"] ?? path.join(ROOT, ".antiphon"));
 
 /** Binaries of this checkout only: nats-server, nats, kustomize. */
@@ -28,7 +28,7 @@ export async function workDirectory(name) {
 
 /**
  * A short hash over the given texts and the content of whole files or directories (in path order),
- * so that a name made of it changes exactly when what went in changes.
+ * so that a name made of it changes exactly when one of them changes.
  *
  * @param {{texts?: readonly string[], paths?: readonly string[]}} input
  */

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 const KEPT_BYTES = 256 * 1024;
 
 /**
- * Runs one program by argument array and answers how it ended. It never throws for a failing
+ * Runs one program by argument array and returns how it ended. It never throws for a failing
  * program: a missing binary is `code: 127`, a timeout is `timedOut`.
  *
  * @param {string} program

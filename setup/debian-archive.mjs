@@ -1,7 +1,6 @@
 /**
- * Packages straight from the Debian (or Ubuntu) archive, read with this machine's own apt but with
- * private lists, cache and package database, so nothing of the system's apt state changes and no
- * root is needed. Packages are only downloaded and unpacked, never installed.
+ * Reads packages from the Debian (or Ubuntu) archive with this machine's own apt but private lists, cache and package
+ * database, so the system's apt state does not change and no root is needed. Packages are only downloaded and unpacked, never installed.
  */
 import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,7 +12,7 @@ const UPDATE_TIMEOUT_MS = 120_000;
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 const UNPACK_TIMEOUT_MS = 300_000;
 
-/** What a distribution's archive is called and signed with. */
+/** The names and keyrings of the distributions' archives. */
 const DISTRIBUTIONS = {
   debian: {
     mirror: "http://deb.debian.org/debian/",
@@ -30,7 +29,7 @@ const DISTRIBUTIONS = {
 };
 
 /**
- * Which archive this machine's own packages come from, or null where it is neither Debian nor Ubuntu.
+ * The archive of this machine's own packages, or null if it is neither Debian nor Ubuntu.
  *
  * @returns {Promise<{id: "debian" | "ubuntu", codename: string} | null>}
  */
@@ -97,7 +96,7 @@ export async function openArchive({ id, codename, directory, note }) {
         throw new StepFailure(`apt-get download ${name} left no file`, "run npm run setup again");
       return deb;
     },
-    /** Packages with all they depend on. @param {readonly string[]} names @returns {Promise<string[]>} */
+    /** Packages with all their dependencies. @param {readonly string[]} names @returns {Promise<string[]>} */
     async closure(names) {
       // The private package database is empty, so apt resolves every dependency afresh.
       await apt(
@@ -110,7 +109,7 @@ export async function openArchive({ id, codename, directory, note }) {
 }
 
 /**
- * Unpacks packages side by side; nothing of theirs is run.
+ * Unpacks packages side by side; runs none of their programs or scripts.
  *
  * @param {readonly string[]} debs
  * @param {string} directory
@@ -136,7 +135,7 @@ done`;
 }
 
 /**
- * The mirrors this machine is configured with for that release; else the distribution's own.
+ * The mirrors that this machine is configured with for that release, or else the distribution's own.
  *
  * @param {(typeof DISTRIBUTIONS)["debian"]} distribution
  * @param {string} codename
@@ -183,7 +182,7 @@ async function configuration(directory) {
     "Dir::State::Lists": path.join(directory, "lists"),
     "Dir::State::status": path.join(directory, "status"),
     "Dir::Cache": path.join(directory, "cache"),
-    // The user _apt cannot read below a private home; the archive's signature is what protects.
+    // The user _apt cannot read below a private home; the archive's signature protects the packages.
     "APT::Sandbox::User": "root",
     "Acquire::Languages": "none",
     "Acquire::Retries": "2",

@@ -1,6 +1,6 @@
 /**
- * The few calls set-up makes to a Docker engine, over its socket, with nothing but node: it runs
- * before node_modules exists and where no docker command line is installed.
+ * The few calls of set-up to a Docker engine, over its socket. They use only node, because set-up runs before node_modules
+ * exists and without a docker command line.
  */
 import { createReadStream } from "node:fs";
 import { request } from "node:http";
@@ -9,11 +9,11 @@ import { URLSearchParams } from "node:url";
 
 import { StepFailure } from "./step-failure.mjs";
 
-/** A busy engine takes its time for the simplest call; one that hangs should still be told. */
+/** A busy engine is slow even for the simplest call; a hanging one should still be reported. */
 const CALL_TIMEOUT_MS = 60_000;
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
-/** Where the engine is looked for, from DOCKER_HOST as the docker command line reads it. */
+/** The engine's address, from DOCKER_HOST as the docker command line reads it. */
 export function engineAddress(dockerHost = process.env["DOCKER_HOST"]) {
   if (dockerHost === undefined || dockerHost === "")
     return { label: `unix://${DEFAULT_SOCKET}`, connection: { socketPath: DEFAULT_SOCKET }, local: true };
@@ -34,7 +34,7 @@ export function engineAddress(dockerHost = process.env["DOCKER_HOST"]) {
 /** @typedef {ReturnType<typeof engineAddress>} EngineAddress */
 
 /**
- * One call, its whole answer in memory.
+ * Makes one call and returns its whole answer.
  *
  * @param {EngineAddress} address
  * @param {string} method
@@ -90,7 +90,7 @@ export async function ping(address) {
 }
 
 /**
- * The id of an image that is there, or null.
+ * The id of an image, or null if it does not exist.
  *
  * @param {EngineAddress} address
  * @param {string} ref
@@ -143,7 +143,7 @@ export async function buildImage(
 }
 
 /**
- * Runs a command to its end in a throw-away container without network and answers what it printed.
+ * Runs a command to its end in a throw-away container without network and returns its output.
  *
  * @param {EngineAddress} address
  * @param {string} ref
@@ -171,7 +171,7 @@ export async function runOnce(address, ref, command) {
   }
 }
 
-/** The engine answers 200 first and puts a failure into the last line of its progress. @param {{status: number, text: string}} answer */
+/** The engine answers 200 first and reports a failure in the last line of its progress. @param {{status: number, text: string}} answer */
 function failOnProgressError({ status, text }) {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const failure = lines.find((line) => line.includes('"error"')) ?? (status === 200 ? undefined : text);

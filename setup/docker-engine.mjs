@@ -1,7 +1,7 @@
 /**
- * A Docker engine that answers: the one DOCKER_HOST names, the one at the usual socket, or, as root on
- * Debian and Ubuntu, one installed (docker.io) and started here. Everywhere else set-up says exactly
- * what is missing; it never installs what it could not take back.
+ * Finds a Docker engine that answers: the one in DOCKER_HOST, the one at the usual socket, or, as root on Debian and Ubuntu,
+ * one that it installs (docker.io) and starts. Elsewhere set-up only says what is missing; it installs only packages that
+ * can be removed again.
  */
 import { access } from "node:fs/promises";
 
@@ -43,7 +43,7 @@ export async function ensureDockerEngine({ note }) {
   return { outcome: "made", detail: `${version} started at ${address.label}`, address };
 }
 
-/** With a service manager in charge, a second engine beside its own would fight over the data. @param {(text: string) => void} note */
+/** Under a service manager, a second engine beside the managed one would conflict over the data. @param {(text: string) => void} note */
 async function startService(note) {
   const managed = await access("/run/systemd/system").then(
     () => true,

@@ -1,9 +1,9 @@
 /**
- * Starts `dockerd` where no service manager does: detached, in a session of its own, so that it
+ * Starts `dockerd` where no service manager does, detached in a session of its own, so that it
  * outlives set-up. Its log and pid are in `.antiphon/docker/`.
  *
- * A first start with the engine's own defaults; where that fails for a reason known here, another one
- * with what helps against it, told to the reader since each costs something.
+ * The first start uses the engine's defaults. If it fails for a known reason, the next one uses a workaround, which is
+ * reported because each has a cost.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const DIRECTORY = path.join(STATE_DIR, "docker");
 const LOG_FILE = path.join(DIRECTORY, "dockerd.log");
 const PID_FILE = path.join(DIRECTORY, "dockerd.pid");
 
-/** What went wrong, by its words in the engine's log, and what helps; in the order they are tried. */
+/** Known failures by their text in the engine's log, with their workarounds, in the order in which they are tried. */
 export const WORKAROUNDS = [
   {
     name: "cgroup2",
@@ -52,7 +52,7 @@ export const WORKAROUNDS = [
 ];
 
 /**
- * The workaround to try next for what the log says, or null when none is left.
+ * The workaround to try next for the failure in the log, or null when none is left.
  *
  * @param {string} log
  * @param {readonly {name: string}[]} tried
@@ -74,8 +74,8 @@ export async function startDockerd(note) {
     const workaround = started.exited ? nextWorkaround(log, tried) : null;
     if (workaround === null)
       throw new StepFailure(
-        `dockerd did not start: ${errorsOf(log).trim().split("\n").at(-1) ?? "it said nothing"}`,
-        `read ${LOG_FILE}; any Docker engine that answers on /var/run/docker.sock or DOCKER_HOST will do`,
+        `dockerd did not start: ${errorsOf(log).trim().split("\n").at(-1) ?? "its log has no error"}`,
+        `read ${LOG_FILE}; any Docker engine that answers on /var/run/docker.sock or DOCKER_HOST works too`,
       );
     note(workaround.note);
     tried.push(workaround);
@@ -131,7 +131,7 @@ async function legacyIptables() {
   return directory;
 }
 
-/** Only what the engine itself calls an error; its chatter names bridges and overlays all the time. @param {string} log */
+/** Only lines that the engine itself calls errors; its other lines mention bridges and overlays all the time. @param {string} log */
 function errorsOf(log) {
   const lines = log.split("\n").filter((line) => /level=(error|fatal)|^failed to start daemon/.test(line));
   return lines.join("\n");

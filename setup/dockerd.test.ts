@@ -17,7 +17,7 @@ const chatter =
 const nft =
   "failed to start daemon: Error initializing network controller: failed to create NAT chain DOCKER: iptables failed: iptables v1.8.9 (nf_tables): Could not fetch rule set generation id: Invalid argument\n";
 
-describe("what is tried when dockerd does not start", () => {
+describe("workarounds when dockerd does not start", () => {
   it.each([
     ["cgroup2", "failed to start daemon: Devices cgroup isn't mounted\n"],
     ["iptables-legacy", nft],
@@ -35,7 +35,7 @@ describe("what is tried when dockerd does not start", () => {
     expect(nextWorkaround(nft, legacy)?.name).toBe("no-bridge");
   });
 
-  it("gives up when nothing known fits, and does not take the engine's chatter for a reason", () => {
+  it("gives up on an unknown failure, and ignores log lines that are no errors", () => {
     expect(nextWorkaround(chatter, [])).toBeNull();
     expect(nextWorkaround("failed to start daemon: pid file found\n", [])).toBeNull();
   });

@@ -1,4 +1,4 @@
-/** git is the ground everything lands on; the only other program set-up expects to find. */
+/** Finds or installs git, the only program besides node that set-up expects. */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
 import { StepFailure } from "./step-failure.mjs";

@@ -1,7 +1,7 @@
 /**
- * Programs built from Go source at the versions of a go.mod (go-tools/go.mod if none is named), every module checked
- * against the go.sum beside it. The Go compiler is the one on PATH if it is new enough; else, on Debian and Ubuntu,
- * one unpacked from the archive into the cache, which is not installed and can be deleted again.
+ * Builds programs from Go source at the versions of a go.mod (go-tools/go.mod if none is named), every module checked
+ * against the go.sum beside it. It uses the Go compiler on PATH if that is new enough. Otherwise, on Debian and Ubuntu,
+ * it unpacks one from the archive into the cache, which can be deleted again.
  */
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
@@ -17,7 +17,7 @@ const REMOVE = { recursive: true, force: true };
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 
 /**
- * Builds one package into the tools directory; answers why not when it cannot.
+ * Builds one package into the tools directory, or returns the reason why it cannot.
  *
  * @param {{packagePath: string, name: string, version: string, note: (text: string) => void, module?: string}} program
  * @returns {Promise<{ok: true} | {ok: false, reason: string}>}
@@ -40,12 +40,12 @@ export async function buildGoProgram({ packagePath, name, version, note, module 
   return result.code === 0 ? { ok: true } : { ok: false, reason: reasonOf(result) };
 }
 
-/** A compiler of our own and its caches are a gigabyte that the next set-up will not need. */
+/** An unpacked compiler and its caches take a gigabyte that the next set-up does not need. */
 export async function removeOwnCompiler() {
   for (const name of OWN_COMPILER) await rm(path.join(CACHE_DIR, name), REMOVE);
 }
 
-/** The caller's own flags and workspaces would change what is built; GOPROXY and the caches stay. */
+/** The caller's own flags and workspaces would change the result, so they are removed; GOPROXY and the caches stay. */
 function goEnvironment() {
   return { ...process.env, GOFLAGS: "", GOWORK: "off", GOTOOLCHAIN: "local", GO111MODULE: "on" };
 }

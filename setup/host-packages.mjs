@@ -1,4 +1,4 @@
-/** Packages installed into the machine itself: only on Debian or Ubuntu, and only as root. */
+/** Installs packages into the machine itself, only on Debian or Ubuntu and only as root. */
 import { reasonOf, run } from "./command.mjs";
 import { hostDistribution } from "./debian-archive.mjs";
 import { StepFailure } from "./step-failure.mjs";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run setup`: everything Antiphon needs on this machine, made once and found again.
-// Plain Node without a dependency: it runs before node_modules exists. One file per thing beside this one.
+// `npm run setup`: provides everything that Antiphon needs on this machine, and skips what exists.
+// It is plain Node without dependencies, because it runs before node_modules exists. Each step has a file of its own.
 import { argv, exit, stdout } from "node:process";
 
 import { ensureBubblewrap } from "./bubblewrap.mjs";
@@ -19,19 +19,19 @@ import { ensureTestPrograms } from "./test-programs.mjs";
 
 const HELP = `usage: npm run setup [-- <options>]
 
-Makes what Antiphon needs on this machine; does nothing that is already done.
+Installs everything that Antiphon needs on this machine, and skips what exists.
 
   git              found, or installed (Debian/Ubuntu as root)
   npm packages     npm ci, when node_modules does not match package-lock.json
   nats-server      >= 2.15: NATS_SERVER_BIN, PATH, a pinned release, Debian, Go source
-  docker engine    DOCKER_HOST or /var/run/docker.sock; else installed and started (Debian/Ubuntu as root)
-  sandbox image    from its Dockerfile, or from Debian packages where no image registry answers
+  docker engine    DOCKER_HOST or /var/run/docker.sock; otherwise installed and started (Debian/Ubuntu as root)
+  sandbox image    from its Dockerfile, or from Debian packages if no image registry answers
 
 options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: what npm test uses
+  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
@@ -86,7 +86,7 @@ async function setUp(report, has) {
   ]);
 }
 
-/** One after the other: what is built from Go source shares a compiler, which goes when all are built. */
+/** One after the other: programs built from Go source share a compiler, which is removed when all are built. */
 async function natsAndGoPrograms(report, has) {
   const steps = [await report.step("nats-server", ensureNatsServer)];
   if (has("--with-nats-cli", "--for-tests"))

@@ -1,6 +1,6 @@
 /**
- * A nats-server new enough for the journal (atomic batches, counters and schedules that older servers
- * accept and silently ignore; fsync holes before 2.15). Taken from the first place that has one:
+ * Provides a nats-server that is new enough for the journal. Older ones accept atomic batches, counters and schedules but
+ * silently ignore them, and have fsync holes before 2.15. It is taken from the first place that has one:
  * NATS_SERVER_BIN, PATH, this checkout's tools, a pinned release, Debian's archive, Go source.
  */
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ import { StepFailure } from "./step-failure.mjs";
 
 const NEEDED = [2, 15];
 const BINARY = path.join(TOOLS_DIR, "nats-server");
-/** A download site that does not answer at once is taken as not there. */
+/** A download site that does not answer at once counts as absent. */
 const CONNECT_TIMEOUT_MS = 4_000;
 const TRANSFER_TIMEOUT_MS = 300_000;
 
@@ -54,7 +54,7 @@ export async function ensureNatsServer({ note }) {
     reasons.push(`${source}: ${attempt.ok ? "the binary does not run here" : attempt.reason}`);
   }
   throw new StepFailure(
-    `no nats-server >= ${NEEDED.join(".")} could be had (${reasons.join("; ")})`,
+    `no nats-server >= ${NEEDED.join(".")} is available (${reasons.join("; ")})`,
     "install one from https://github.com/nats-io/nats-server/releases and name it in NATS_SERVER_BIN",
   );
 }
@@ -65,7 +65,7 @@ async function useNamed(binary) {
   if (version === null)
     throw new StepFailure(
       `NATS_SERVER_BIN names ${binary}, which is no nats-server >= ${NEEDED.join(".")} that runs here`,
-      "correct NATS_SERVER_BIN, or unset it to have one fetched",
+      "correct NATS_SERVER_BIN, or unset it to fetch one",
     );
   return { outcome: /** @type {const} */ ("present"), detail: `${version} (NATS_SERVER_BIN)` };
 }
@@ -154,7 +154,7 @@ function fromGo(note) {
   });
 }
 
-/** In place at once, so that nobody starts half a binary. @param {string} file */
+/** Renames it into place, so that no process starts half a binary. @param {string} file */
 async function install(file) {
   const aside = `${BINARY}.${process.pid}`;
   await copyFile(file, aside);

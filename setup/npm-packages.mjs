@@ -1,6 +1,6 @@
 /**
- * The npm packages, exactly as package-lock.json says. npm itself writes down what it installed
- * (node_modules/.package-lock.json), so that is compared with the lock file and no stamp is needed.
+ * Installs the npm packages of package-lock.json. npm records what it installed in node_modules/.package-lock.json, which is
+ * compared with the lock file, so no stamp is needed.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -30,17 +30,17 @@ export async function ensureNpmPackages({ note }) {
   const result = await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--include=dev"], {
     cwd: ROOT,
     timeoutMs: INSTALL_TIMEOUT_MS,
-    // Under `npm run`, npm hands its own state down; only the user's settings should reach npm ci.
+    // Under `npm run`, npm passes its own state on; only the user's settings should reach npm ci.
     env: { ...process.env, NODE_ENV: "development", npm_config_loglevel: "error" },
   });
   if (result.code !== 0)
     throw new StepFailure(
       `npm ci failed: ${reasonOf(result)}`,
-      "see `npm ci` by hand; it needs an npm registry (npm config get registry)",
+      "run `npm ci` by hand; it needs an npm registry (npm config get registry)",
     );
   const missing = await firstStale(wanted);
   if (missing !== null)
-    throw new StepFailure(`npm ci ended well, yet ${missing}`, "remove node_modules, then npm run setup");
+    throw new StepFailure(`npm ci succeeded, but ${missing}`, "remove node_modules, then npm run setup");
   return { outcome: "made", detail: `${wanted.size} packages` };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The programs an operator would use, which some tests use too: the stock `nats` command line and
- * `kubectl`. Nothing of Antiphon needs them to run, so they are fetched on request only.
+ * Fetches programs for operators and some tests: the stock `nats` command line and `kubectl`. Antiphon does not need them to
+ * run, so they are fetched on request only.
  */
 import { copyFile, mkdir, rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
@@ -72,7 +72,7 @@ async function firstRunning(name, args) {
   return null;
 }
 
-/** So that everybody finds it in the same place. @param {string} name */
+/** Puts it where every caller finds it. @param {string} name */
 async function linkFromPath(name) {
   const found = await run("sh", ["-c", `command -v ${name}`]);
   const link = path.join(TOOLS_DIR, name);

@@ -1,6 +1,6 @@
 /**
- * The disk whose power can be cut, for the tests of power loss: a file system in user space (test/chaos/power-loss/disk),
- * built from its Go source. Its name holds a hash of the source, so that no test runs an old one.
+ * Builds, from Go source, the file system in user space whose power can be cut (test/chaos/power-loss/disk), for the tests of
+ * power loss. Its name holds a hash of the source, so that no test runs an old one.
  */
 import { access, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
@@ -19,7 +19,7 @@ const DEVICE = "/dev/fuse";
  */
 export async function ensurePowerDisk({ note }) {
   if (!(await exists(DEVICE)))
-    throw new StepFailure(`${DEVICE} is not there`, "load the kernel module: modprobe fuse");
+    throw new StepFailure(`${DEVICE} does not exist`, "load the kernel module: modprobe fuse");
   const version = await contentHash({ paths: [SOURCE] });
   const name = `power-disk-${version}`;
   const program = path.join(TOOLS_DIR, name);

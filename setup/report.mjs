@@ -1,6 +1,6 @@
 /**
- * What set-up tells its reader: one line per step with its time, what it is doing where that takes
- * long, and for a failure the reason and the remedy; or one JSON object for programs.
+ * Prints the progress of set-up: one line per step with its time, notes during long steps, and for a failure the reason and
+ * the remedy; or one JSON object for programs.
  */
 import { StepFailure } from "./step-failure.mjs";
 
@@ -26,7 +26,7 @@ export function createReport({ json, write = console.log, now = () => performanc
 
   return {
     /**
-     * Runs one step. A failure is told and answered as `ok: false`, so that the other steps go on.
+     * Runs one step. A failure is printed and returned as `ok: false`, so that the other steps continue.
      *
      * @template T
      * @param {string} name
@@ -49,7 +49,7 @@ export function createReport({ json, write = console.log, now = () => performanc
         return { ok: false };
       }
     },
-    /** The closing line; answers the exit code. */
+    /** Prints the closing line and returns the exit code. */
     finish() {
       const failed = steps.filter((step) => step.outcome === "failed");
       const ms = Math.round(now() - started);
@@ -61,7 +61,7 @@ export function createReport({ json, write = console.log, now = () => performanc
   };
 }
 
-/** What no step foresaw: told like any failure, its stack on standard error. @param {unknown} error */
+/** Reports an unexpected error like any failure, with its stack on standard error. @param {unknown} error */
 function defect(error) {
   console.error(error);
   const message = error instanceof Error ? error.message : String(error);

@@ -1,9 +1,9 @@
 /**
- * The image every sandbox starts from. Its name carries a hash over all that goes into it, so it is
- * made once and found again; `.antiphon/image.json` tells the sandbox-runner which one it is.
+ * Provides the image of every sandbox. Its name holds a hash of all its inputs, so it is built once and found again;
+ * `.antiphon/image.json` names it for the sandbox-runner.
  *
- * Two ways lead to the same set of tools: the Dockerfile, where an image registry answers, and else
- * Debian packages plus this machine's node (see sandbox-rootfs.mjs).
+ * It is built from the Dockerfile if an image registry answers, or else with the same tools from Debian packages and this
+ * machine's node (see sandbox-rootfs.mjs).
  */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -25,7 +25,7 @@ export const IMAGE_FILE = path.join(STATE_DIR, "image.json");
 const SOURCES = path.join(ROOT, "deploy/images/sandbox");
 const PACKAGES_FILE = path.join(SOURCES, "packages.txt");
 
-/** What every sandbox is promised to hold; the image is not accepted without. */
+/** The tools that every sandbox holds; an image without one of them is refused. */
 const TOOLS = [
   "bash",
   "ls",
@@ -98,7 +98,7 @@ async function useChosenImage(address, ref) {
   if (id === null)
     throw new StepFailure(
       `ANTIPHON_SANDBOX_IMAGE names ${ref}, which the engine does not have`,
-      `docker pull ${ref}, or unset ANTIPHON_SANDBOX_IMAGE to have one made`,
+      `docker pull ${ref}, or unset ANTIPHON_SANDBOX_IMAGE to build one`,
     );
   await writeImageFile({ ref, id, builtFrom: "environment" });
   return { outcome: /** @type {const} */ ("present"), detail: `${ref} (ANTIPHON_SANDBOX_IMAGE)` };
@@ -148,7 +148,7 @@ async function registryAnswers() {
     const answer = await fetch(REGISTRY, { signal: AbortSignal.timeout(REGISTRY_TIMEOUT_MS) });
     return answer.status === 200 || answer.status === 401;
   } catch {
-    return false; // Any failure to answer in time means the same: build without it.
+    return false; // After any failure to answer in time, build without the registry.
   }
 }
 
@@ -183,7 +183,7 @@ async function writeImageFile(image) {
   await writeFile(IMAGE_FILE, `${JSON.stringify({ ...image, builtFrom }, null, 2)}\n`);
 }
 
-/** Old images would pile up on a machine where the sources change often. @param {import("./docker-api.mjs").EngineAddress} address */
+/** Removes old images, which would pile up where the sources change often. @param {import("./docker-api.mjs").EngineAddress} address */
 async function removeSuperseded(address) {
   const filters = encodeURIComponent(JSON.stringify({ label: ["org.antiphon.image=sandbox"] }));
   const { text } = await call(address, "GET", `/images/json?filters=${filters}`);

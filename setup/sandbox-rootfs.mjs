@@ -1,8 +1,7 @@
 /**
- * The sandbox's root file system made without an image registry: the Debian packages named in
- * deploy/images/sandbox/packages.txt with all they depend on, unpacked side by side, plus this
- * machine's own node and npm. No maintainer script runs, so neither root nor a chroot is needed, and
- * what those scripts would have done that the sandbox needs is done here by name.
+ * Makes the sandbox's root file system without an image registry: the Debian packages of
+ * deploy/images/sandbox/packages.txt with their dependencies, unpacked side by side, plus this machine's node and npm. No
+ * maintainer script runs, so neither root nor a chroot is needed; the effects that the sandbox needs are produced here.
  *
  * The tree follows this machine's release, so that the node binary finds the libc it was linked with.
  */
@@ -19,7 +18,7 @@ export const SANDBOX_UID = 65532;
 /** Packages that only serve to install packages; their dependants never call them at run time. */
 const INSTALLERS = ["debconf", "dpkg", "usrmerge", "init-system-helpers"];
 
-/** Documentation and translations; what the image is never asked for. */
+/** Documentation and translations, which no sandbox needs. */
 const UNWANTED = [
   "./usr/share/doc/*",
   "./usr/share/doc-base/*",
@@ -74,7 +73,7 @@ async function mergedDirectories(tree) {
   }
 }
 
-/** What the maintainer scripts would have done. @param {string} tree */
+/** The effects of maintainer scripts that the sandbox needs. @param {string} tree */
 async function configure(tree) {
   const at = (/** @type {string} */ name) => path.join(tree, name);
   for (const name of [
@@ -111,8 +110,8 @@ async function configure(tree) {
 }
 
 /**
- * This machine's node and npm. The binary's libraries that the tree lacks come along, for builds of
- * node that link to the distribution's own.
+ * This machine's node and npm. Libraries of the binary that the tree lacks are copied too, for
+ * builds of node that link to the distribution's own.
  *
  * @param {string} tree
  */
@@ -169,8 +168,8 @@ const exists = (file) =>
   );
 
 /**
- * One tar for the engine: everything root's, no set-uid and no set-gid bit, and the sandbox user's
- * home appended as the only entry of its own.
+ * Makes one tar for the engine: all files belong to root, without set-uid and set-gid bits, except for the sandbox user's
+ * home, which is appended.
  *
  * @param {string} tree
  * @param {string} tarFile

@@ -1,5 +1,5 @@
 /**
- * One set-up at a time in a checkout: the second waits for the first, then finds its work done.
+ * Allows one set-up at a time in a checkout: the second waits for the first, then finds its work done.
  *
  * The lock is a file that names its holder. It appears by link(2), so it is never seen half written,
  * and a dead holder's lock is moved aside by rename(2), which only one waiter can do.
@@ -16,7 +16,7 @@ const POLL_MS = 200;
 const PATIENCE_MS = 30 * 60_000;
 
 /**
- * Takes the lock and answers how to give it back.
+ * Takes the lock and returns a function that releases it.
  *
  * @param {{note: (text: string) => void, file?: string, patienceMs?: number}} input
  * @returns {Promise<() => void>}
@@ -57,7 +57,7 @@ export async function takeLock({
 function moveAside(file, dead) {
   const aside = `${file}.stale.${process.pid}`;
   if (!tryTo(() => renameSync(file, aside), "ENOENT")) return;
-  // Between looking and renaming, somebody else may have taken the lock anew: give it back.
+  // Another process may have taken the lock between the check and the rename: give it back.
   if (holderOf(aside) !== dead) tryTo(() => linkSync(aside, file), "EEXIST");
   rmSync(aside, { force: true });
 }
@@ -80,7 +80,7 @@ function isAlive(pid) {
 }
 
 /**
- * Does something to the file system that may fail in expected ways; answers whether it was done.
+ * Runs a file system operation that may fail in expected ways; returns whether it succeeded.
  *
  * @param {() => unknown} action
  * @param {string[]} expected error codes

@@ -1,12 +1,12 @@
 /**
- * Programs that only checks and tests call: ssh-keygen checks a commit's signature for git, ip makes network partitions,
+ * Installs programs that only checks and tests use: ssh-keygen checks a commit's signature for git, ip makes network partitions,
  * perlcritic and shellcheck read the programs that run inside sandboxes.
  */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
-/** Each prints its usage, and ends, when it is called in this way. */
+/** Called in this way, each prints its usage and ends. */
 const PROGRAMS = [
   { program: "ssh-keygen", args: ["-?"], says: "usage: ssh-keygen", package: "openssh-client" },
   { program: "ip", args: ["-V"], says: "iproute2", package: "iproute2" },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Makes the service images where no image registry answers, so that deploy/compose can be tried anywhere:
-// deploy/images/service/Dockerfile itself, on a stand-in for its base image made of Debian packages and
-// this machine's node, with a bundle built here. Also antiphon-nats, from the nats-server of set-up.
+// Builds the service images without an image registry, so that deploy/compose can be tried anywhere. It uses
+// deploy/images/service/Dockerfile with a bundle built here, on a stand-in for the base image made of Debian packages and
+// this machine's node. It also builds antiphon-nats, from the nats-server of set-up.
 // Usage: node deploy/images/build-offline.mjs [tag]   (default dev; run `npm run setup` first)
 import { copyFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -60,7 +60,7 @@ async function packed(directory) {
   return tarFile;
 }
 
-/** What the Dockerfile copies, with a dist/ of its own. */
+/** The files that the Dockerfile copies, with a dist/ built here. */
 async function serviceContext(directory) {
   await mkdir(directory, { recursive: true });
   const build = await run("node", ["scripts/build.mjs", "--outdir", path.join(directory, "dist")], {

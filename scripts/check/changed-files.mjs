@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Files that differ from the last commit, new ones included, deleted ones too. Paths from the root of the checkout. */
+/** Files that differ from the last commit, including new and deleted ones, as paths from the root of the checkout. */
 export function changedFiles() {
   const git = (...args) =>
     execFileSync("git", args, { encoding: "utf8" })

@@ -1,5 +1,5 @@
 /**
- * knip, at one version, in this checkout's tools. It cannot live in the lock file: its optional platform packages
+ * Provides knip, at a fixed version, in this checkout's tools. It cannot live in the lock file: its optional platform packages
  * break `npm ci` on some mirrors.
  */
 import { execFile } from "node:child_process";
@@ -12,7 +12,7 @@ import { TOOLS_DIR } from "../../setup/checkout.mjs";
 const VERSION = "6.44.2";
 const INSTALL_TIMEOUT_MS = 5 * 60_000;
 
-/** The path of its program; installs it when it is not there yet. */
+/** Returns the path of its program; installs it if it is missing. */
 export async function ensureKnip() {
   const directory = join(TOOLS_DIR, `knip-${VERSION}`);
   const program = join(directory, "node_modules/.bin/knip");

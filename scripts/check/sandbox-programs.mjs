@@ -15,7 +15,7 @@ function partsOf(file) {
   );
 }
 
-/** Line numbers would be of the joined text, so each part says where it begins. */
+/** Each part states its first line, because line numbers would otherwise refer to the joined text. */
 function joined(parts, declarations) {
   const texts = parts.map((part) => `# line 1 "${part}"\n${readFileSync(join(FOLDER, part), "utf8")}`);
   return `use strict; use warnings; ${declarations}\n${texts.join("")}`;

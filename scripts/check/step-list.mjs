@@ -1,16 +1,16 @@
 /**
- * The steps of `npm run check`, the longest first: lint and types fill one processor each while the others wait.
+ * The steps of `npm run check`, the longest first, because lint and types each occupy a processor while the others wait.
  *
  * Caches are in `.antiphon/cache/check` and go by content, so a fresh clone or a switched branch reuses what it can.
- * ESLint's cache knows a file's own text only: a type that changed elsewhere is seen when the file is linted again,
- * which is why CI starts with `--cold`.
+ * ESLint's cache depends only on a file's own text. A type that changed elsewhere is noticed when the file is linted again,
+ * so CI uses `--cold`.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { ensureKnip } from "./knip-program.mjs";
 
-/** dependency-cruiser answers "no violations" for a tree it could not read; a tree this small is one. */
+/** dependency-cruiser reports "no violations" for a tree that it could not read, so a tree this small is refused. */
 const MIN_MODULES = 100;
 
 const program = (name) => `node_modules/.bin/${name}`;

@@ -2,8 +2,8 @@ const COMMIT = ["unit", "integration", "e2e"];
 const ALL = [...COMMIT, "simulation", "chaos"];
 
 /**
- * What vitest is told for what `npm test` was told. A word, also one that belongs to an option (`-t cursor`), asks for
- * files beyond the tier of a commit.
+ * Translates the arguments of `npm test` into vitest's. A word, even the value of an option (`-t cursor`), selects files
+ * beyond the tier of a commit.
  *
  * @param {readonly string[]} given
  * @returns {string[]}

@@ -1,15 +1,15 @@
 /**
- * What finished runs cost a server while they are in the journal, what it costs to archive them, and what is left then.
+ * Measures the cost of finished runs in the journal, the cost of archiving them, and the cost of what remains afterwards.
  *
  *   npm run bench -- archive [runs, default 5000]
  *
- * The runs are laid down by this process, record by record as the services would (each caused by the one before it,
- * sealed), with group commit and fsync; no Router, Director or Associate is at work. Their documents (the view and the
- * contracts) are written by the Director's projector. They are archived by the Director's own archiver, round after round without its rests. The server's memory is read when it has come to rest: what Go has
- * in use (after a collection) and what the process has of the machine. A server that was busy keeps some of that for
- * good, so at the end it is started anew with what is left, as it was started with nothing at the beginning.
+ * This process writes the runs record by record as the services would (each caused by the one before it, sealed), with group
+ * commit and fsync; no Router, Director or Associate runs. The Director's projector writes their documents (the view and the
+ * contracts), and the Director's archiver archives them, round after round without its pauses. The server's memory is read
+ * when it is idle: Go's heap in use (after a collection) and the memory of the process. A server that was busy keeps some of
+ * that for good, so at the end it is restarted with the remaining data.
  *
- * It does not measure what else a run leaves behind (its intent, evidence in its buckets), nor replicas.
+ * It does not measure a run's other data (its intent, evidence in its buckets), or replicas.
  */
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -32,21 +32,21 @@ import { RunCache } from "../../services/director/src/runs/run-cache.ts";
 import { freePorts, startNats, type NatsServer } from "../support/nats.ts";
 
 const WRITERS = 1_000;
-/** Its memory is at rest when it has not become less by a fiftieth for so long; then, or at the latest, it is read. */
+/** Memory is read when it has not shrunk by a fiftieth for this time, or at the latest after a limit. */
 const STILL_MS = 40_000;
 const KEPT_LATEST_MS = 30_000;
 const ARCHIVED_LATEST_MS = 120_000;
 const RESTARTED_LATEST_MS = 30_000;
-/** Runs that are over since a moment count as old. */
+/** Runs count as old a moment after their end. */
 const AFTER_MS = -60_000;
 
 const MiB = 1024 * 1024;
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 interface Memory {
-  /** MiB of objects that are in use. */
+  /** MiB of heap in use. */
   readonly heap: number;
-  /** MiB of the machine's memory. */
+  /** MiB of process memory. */
   readonly rss: number;
 }
 
@@ -116,7 +116,7 @@ async function layDown(bus: Bus, runs: number): Promise<void> {
   await projector.drain();
 }
 
-/** Messages of archived runs: their record in the journal, and what is left in the buckets. */
+/** Messages of archived runs: their record in the journal, and the rest in the buckets. */
 async function messagesLeft(bus: Bus): Promise<string> {
   const names = [journalStream(0), `KV_${BUCKETS.runs}`, `KV_${BUCKETS.contracts}`, `OBJ_${BUCKETS.archive}`];
   const counts = await Promise.all(
@@ -170,7 +170,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Asks for a collection first. */
+/** Triggers a collection first. */
 async function memoryOf(server: NatsServer, profilePort: number): Promise<Memory> {
   const answer = await fetch(`http://127.0.0.1:${profilePort}/debug/pprof/heap?gc=1&debug=1`);
   const [, bytes] = /^# HeapAlloc = (\d+)$/m.exec(await answer.text()) ?? [];
@@ -205,7 +205,7 @@ function bytesIn(folder: string): number {
     .reduce((sum, entry) => sum + sizeOf(join(entry.parentPath, entry.name)), 0);
 }
 
-/** A block may go while it is looked at. */
+/** A block may be removed while it is read. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

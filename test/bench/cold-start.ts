@@ -1,10 +1,10 @@
 /**
- * How long a Director takes to be ready when many runs are open and nobody has looked at them: one real process as it
- * is started in production, over a real nats-server that fsyncs; each run has its intent, its plan and its first
- * dispatch, and is paused, so three deliveries of each wait for the Director and nothing is to be done. First with none, then with all of them. Then: how long
- * until every delivery was handled, and the memory it came to.
+ * Measures how long a Director takes to be ready with many open runs: one real process, started as in production, with a
+ * real nats-server that fsyncs. Each run has its intent, its plan and its first dispatch, and is paused, so three deliveries
+ * of each wait for the Director and no work results. It starts without runs first, and then with all of them. It also
+ * measures the time until every delivery was handled, and the memory used.
  *
- * It starts from TypeScript sources, which the bundle as shipped does not have to translate. It does not measure
+ * It starts from TypeScript sources, which the shipped bundle does not have to translate. It does not measure
  * replicas, a server on another machine, or runs of more than four records.
  */
 import { fork } from "node:child_process";
@@ -61,12 +61,12 @@ async function writeOpenRuns(bus: Bus): Promise<void> {
 
 interface ColdStart {
   readyMs: number;
-  /** Null: nothing waited. */
+  /** Null: no delivery waited. */
   caughtUpMs: number | null;
   rssMiB: number;
 }
 
-/** Each start is a new process; only the first of them finds deliveries that nobody had. */
+/** Each start is a new process; only the first one finds deliveries that were never handled. */
 async function starts(bus: Bus, natsUrl: string): Promise<ColdStart[]> {
   const found: ColdStart[] = [];
   for (let i = 0; i < STARTS; i += 1) found.push(await coldStart(bus, natsUrl));
@@ -86,7 +86,7 @@ async function coldStart(bus: Bus, natsUrl: string): Promise<ColdStart> {
     },
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  await once(director, "message"); // It says that it is ready, and nothing else.
+  await once(director, "message"); // Its only message says that it is ready.
   const readyMs = Math.round(performance.now() - startedAt);
   if (waiting > 0)
     await eventually("all deliveries are handled", async () => (await left(bus)) === 0, 170_000);

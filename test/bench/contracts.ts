@@ -1,4 +1,4 @@
-/** What a contract costs: decode (MessagePack + validate) of a 1 KB DirectorTask, and its neighbours. */
+/** Measures the cost of a contract: decode (MessagePack + validate) of a 1 KB DirectorTask, and its neighbours. */
 import { decode, digestOf, encode, validate, type DirectorTask } from "@antiphon/contracts";
 
 const TASK: DirectorTask = {
@@ -22,7 +22,7 @@ const TASK: DirectorTask = {
   },
 };
 
-/** Median CPU microseconds of one call, over batches after a warm-up. CPU, so that a busy machine does not show. */
+/** Median CPU microseconds of one call, over batches after a warm-up. CPU time hides other load. */
 function measure(call: () => unknown): number {
   for (let i = 0; i < 20_000; i++) call();
   const batches = Array.from({ length: 31 }, () => {

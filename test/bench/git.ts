@@ -1,5 +1,5 @@
 /**
- * What git operations cost on repositories of 1,000 and 5,000 files: median and worst of ten rounds, after two to
+ * Measures git operations on repositories of 1,000 and 5,000 files: median and worst of ten rounds, after two to
  * warm up. It does not measure a cold disk cache, a large history, or a repository under load.
  */
 import { spawn } from "node:child_process";
@@ -42,7 +42,7 @@ async function measure(
   console.log(row.join("  "));
 }
 
-/** What the machine can do at this moment, to read the other rows by. */
+/** The machine's speed at the moment, as a reference for the other rows. */
 function plainGit(cwd: string, ...args: string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn("git", ["-c", "safe.directory=*", ...args], {

@@ -1,5 +1,5 @@
 /**
- * What an append to the journal costs with fsync before each acknowledgement, on one server and one client
+ * Measures appends to the journal with fsync before each acknowledgement, on one server and one client
  * process: one at a time, one fsync per record (pipelined singles), and adaptive group commit at several
  * concurrencies, next to the bound of a bare batch publisher with the same bytes. Then reads and replay, and
  * objects. Rounds of the kinds alternate, so that a noisy neighbour hits all of them.
@@ -37,7 +37,7 @@ function row(label: string, values: number[], unit: string, note = ""): void {
   );
 }
 
-/** `total` appends by `writers` loops, each waiting for its own append before the next one. */
+/** Makes `total` appends by `writers` loops; each loop waits for its append before the next one. */
 async function appends(bus: Bus, writers: number, total: number): Promise<number> {
   const journal = openJournal(bus);
   const runId = newRun();

@@ -1,6 +1,6 @@
 /**
- * The main job as a user meets it: how soon `antiphon dev` is ready, what the demo takes, what one scripted task
- * on a 1,000-file repository takes from the intent to the landed commit, and what idle services weigh.
+ * Measures the main job as a user sees it: the time until `antiphon dev` is ready, the time of the demo, the time of one
+ * scripted task on a 1,000-file repository from intent to landed commit, and the memory of idle services.
  *
  * Not measured: agents that think, repositories beyond 1,000 files, many runs at once.
  */
@@ -86,7 +86,7 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
     const records = await untilLanded(stack, runId);
     const seconds = (performance.now() - started) / 1000;
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
-    if (i < 0) continue; // The first ones fill the caches a working installation has.
+    if (i < 0) continue; // The first runs fill the caches that a used installation has.
     totals.push(seconds);
     const at = (type: string): number =>
       Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- <name> [part ...]`: one measurement, printed as a table. Figures are kept in docs/benchmarks/.
- * Parts are known to those benches that have some; without any, all is measured.
+ * Some benches have parts that can be selected; without a selection, all are measured.
  */
 const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Promise<void> }>> = {
   "main-job": () => import("./main-job.ts"),

@@ -1,9 +1,9 @@
 /**
- * Ours beside BullMQ, pg-boss, DBOS and Restate, interleaved in one run: the same payload, the same disk, fsync before
- * an acknowledgement (BullMQ also with everysec), 128 jobs at a time. And what the disk and the server can do at all:
+ * Measures ours beside BullMQ, pg-boss, DBOS and Restate, interleaved in one run: the same payload, the same disk, fsync before
+ * an acknowledgement (BullMQ also with everysec), 128 jobs at a time. It also measures the limits of disk and server:
  * one fsync per message, and bare atomic batches that a bare consumer acknowledges.
  *
- * Not measured: several machines, replicas, long jobs, large payloads, and what a peer does not do for its job:
+ * Not measured: several machines, replicas, long jobs, large payloads, and the work that peers do not do for a job:
  * ours is verified, chained, signed and kept with its evidence.
  */
 import { cpus } from "node:os";
@@ -76,7 +76,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Round 0 warms up and finds out how many make a round. */
+/** Round 0 warms up and determines the number of jobs per round. */
 const sizes = new Map<string, number>();
 
 async function measure({ contender, rates }: Row, round: number): Promise<void> {

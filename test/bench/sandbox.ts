@@ -1,6 +1,6 @@
 /**
- * Sandboxes beside the plain way to do the same through dockerode, in one run on one engine: getting ready, one more
- * command, many at once, files in and out. Medians and worst of some rounds, in milliseconds.
+ * Measures sandboxes beside plain dockerode calls for the same work, in one run on one engine: start, one more command, many
+ * at once, files in and out. It prints median and worst of some rounds, in milliseconds.
  *
  * It does not measure a cold image, an engine under other load (run it alone), or NATS: jobs over RPC are in
  * `main-job`.
@@ -63,7 +63,7 @@ const PARTS: Readonly<Record<string, (test: Engine, docker: Docker) => Promise<v
   workspace,
 };
 
-/** `asked`: which of PARTS; none is all of them. */
+/** `asked`: the selected PARTS; none selects all. */
 export async function run(asked: readonly string[]): Promise<void> {
   const unknown = asked.find((part) => !Object.hasOwn(PARTS, part));
   if (unknown !== undefined) throw new Error(`no part ${unknown}, only ${Object.keys(PARTS).join(", ")}`);
@@ -83,7 +83,7 @@ export async function run(asked: readonly string[]): Promise<void> {
       if (asked.length === 0 || asked.includes(part)) await body(test, docker);
     }
   } catch (error) {
-    console.error(error); // Before what it left behind is complained of.
+    console.error(error); // Printed before any complaint about leftovers.
     throw error;
   } finally {
     await test.expectNoContainers(10_000);
@@ -247,7 +247,7 @@ function treeOf(count: number): readonly WritableFile[] {
   }));
 }
 
-/** A base tree into a sandbox that was empty. */
+/** Sends a base tree into an empty sandbox. */
 async function cold(test: Engine, count: number, goal: string): Promise<void> {
   const tar = canonicalTar(treeOf(count));
   const order = await test.order();

@@ -29,7 +29,7 @@ describe("a fault script", () => {
     }
   });
 
-  test("comes to every crash point of every role, before and after each deed", () => {
+  test("includes every crash point of every role, before and after each operation", () => {
     const points = pointsOf(processes);
     const hit = faultScript(plan).flatMap(({ point }) => (point === null ? [] : [JSON.stringify(point)]));
     expect(new Set(hit)).toEqual(new Set(points.map((point) => JSON.stringify(point))));
@@ -50,7 +50,7 @@ test("the work is a function of its seed, with a poison task in every hundred an
 });
 
 describe("the whole campaign", () => {
-  test("is its legs together: none of what was promised is left out, on one server and on three", () => {
+  test("is the sum of its legs: every announced fault is included, on one server and on three", () => {
     const legs = fullPlan(7, 1, 40);
     const sum = (of: (leg: (typeof legs)[number]) => number | undefined): number =>
       legs.reduce((total, leg) => total + (of(leg) ?? 0), 0);

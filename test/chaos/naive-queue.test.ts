@@ -1,4 +1,4 @@
-/** The same faults against a work queue as one would write it in an afternoon. */
+/** Runs the same faults against a simple work queue, to show that the checker finds its violations. */
 import { afterAll, expect, test } from "vitest";
 import { cleanUpRepos } from "../support/repo.ts";
 import { startNaive } from "./naive/system.ts";

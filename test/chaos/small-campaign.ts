@@ -1,4 +1,4 @@
-/** A campaign that is small enough for every push, of every kind of fault against real processes. The big ones are `npm run chaos`. */
+/** A campaign small enough for every push, with every kind of fault against real processes. `npm run chaos` runs big ones. */
 import { fileURLToPath } from "node:url";
 import { startAntiphon } from "./rig/antiphon.ts";
 import { runCampaign, type CampaignOptions, type CampaignResult } from "./rig/campaign.ts";

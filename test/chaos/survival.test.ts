@@ -19,7 +19,7 @@ test(
       partition: 5,
       disk: 1,
     });
-    // A point that no process came to in time is no failure of the product; most of them have to be come to.
+    // A crash point that no process reached in time is no failure of the product, but most have to be reached.
     expect(result.injected.counts.get("points")).toBeGreaterThanOrEqual(POINTS / 2);
     expect(result.duplicates).toBeGreaterThan(0);
     expect([...result.ends.keys()]).toEqual(

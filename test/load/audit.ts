@@ -1,4 +1,4 @@
-/** Reads the whole journal back after the load: the figures of the stages, and whether anything was lost or doubled. */
+/** Reads the whole journal back after the load: times of the stages, and lost or doubled work. */
 import {
   decode,
   journalStream,
@@ -16,7 +16,7 @@ export interface Audit {
   readonly lost: string[];
   readonly doubled: string[];
   readonly failed: string[];
-  /** Attempts beyond the first of a task: work that had to be done again. */
+  /** Attempts beyond the first of a task, which are repeated work. */
   readonly again: number;
   /** `at` of every record of every run, for the killer's report. */
   readonly times: ReadonlyMap<string, number[]>;
@@ -124,7 +124,7 @@ const STEPS: readonly (readonly [JournalType, JournalType])[] = [
   ["landing", "closed"],
 ];
 
-/** From each record to the one it led to, and from the first to the last. */
+/** Times from each record to the one it led to, and from the first to the last. */
 function timeStages(run: readonly Seen[], stages: Map<string, number[]>): void {
   const add = (stage: string, ms: number): void => {
     const values = stages.get(stage);

@@ -1,5 +1,5 @@
 /**
- * What the server itself can do with the bytes of the run, measured right after it on the same server: one fsync per
+ * Measures the server's limits with the bytes of the run, right after it on the same server: one fsync per
  * message, and the bare bound (atomic batches of 400 without expectation, digest or envelope, a consumer that
  * acknowledges all of it).
  */

@@ -1,6 +1,6 @@
 /**
- * Hears of every run that is over, as it is stored: a push consumer on the `closed` records that asks for no
- * acknowledgement, so that watching costs little. What counts in the end is the audit of the journal.
+ * Watches for ended runs: a push consumer on the `closed` records without acknowledgements, so that watching costs little. The
+ * audit of the journal decides in the end.
  */
 import { decode, journalStream, parseJournalSubject, subjects } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
@@ -16,13 +16,13 @@ export class Completions {
   readonly #waiting = new Map<string, (done: Completion) => void>();
   readonly #early = new Map<string, Completion>();
   readonly #stops: (() => Promise<unknown>)[] = [];
-  /** By partition: the sequence to go on from. */
+  /** The sequence to continue from, by partition. */
   readonly #next = new Map<number, number>();
   readonly #heard = new Set<string>();
   /** `closed` records that did not say "succeeded". */
   readonly failures: string[] = [];
 
-  /** Also again after a server that lost the consumer with its memory is back. */
+  /** Also called when a server is back that lost the consumer with its memory. */
   async listen(bus: Bus): Promise<void> {
     const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
     await Promise.all(partitions.map((partition) => this.#watch(bus, partition)));

@@ -6,9 +6,9 @@ import type { StartRun } from "./intake.ts";
 export interface Driven {
   /** Runs that were accepted. */
   readonly accepted: string[];
-  /** Accepted to complete, as the client sees it. */
+  /** From acceptance to completion, as the client sees it. */
   readonly completeMs: number[];
-  /** Meant to start (its turn in the open loop) to complete. */
+  /** From the planned start (in the open loop) to completion. */
   readonly responseMs: number[];
   /** Requests that were not accepted, with the reason. */
   readonly refused: string[];
@@ -54,7 +54,7 @@ export async function drive(
       driven.unfinished.push(runId);
       return;
     }
-    // The word that it is over can be here before the answer that it was accepted.
+    // The notice of its end can arrive before the answer that it was accepted.
     driven.completeMs.push(Math.max(0, completion.atMs - acceptedAt));
     driven.responseMs.push(completion.atMs - meantAtMs);
     done += 1;

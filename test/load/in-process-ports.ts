@@ -1,8 +1,8 @@
 /**
- * `--sandbox none`: git, sandbox and clean room as plain objects in the service's own process, so that what is
- * measured is Antiphon and not a container engine. They answer at once, and always the same.
+ * `--sandbox none`: git, sandbox and clean room as plain objects in the service's own process, so that the load
+ * measures Antiphon and not a container engine. They answer at once, and always the same.
  *
- * They are here, in the load tool, and nowhere else: production wiring has no way to them.
+ * They exist only in the load tool; production wiring cannot reach them.
  */
 import { createHash } from "node:crypto";
 import type {
@@ -44,7 +44,7 @@ export function inProcessRepository(): RepositoryPort {
         unproven: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
-    // As git: the same content is the same commit.
+    // As in git, the same content is the same commit.
     commit: (_repo, commit) =>
       Promise.resolve(sha1(JSON.stringify([commit.parent, commit.message, commit.trailers]))),
     land(_repo, ref, commit, previous): Promise<LandingBody> {
@@ -78,7 +78,7 @@ export function inProcessRoom(): CleanRoomPort {
   };
 }
 
-/** A sandbox in which every command succeeds, and which takes one file away. */
+/** A sandbox in which every command succeeds, and which returns one file. */
 export function inProcessSandbox(): Sandbox {
   return { run: (request) => Promise.resolve(outcomeOf(request)) };
 }

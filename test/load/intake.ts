@@ -9,7 +9,7 @@ import { PolicyGuard } from "../../services/gateway/src/policy/policy-guard.ts";
 import { INSPECTED, REPO } from "./in-process-ports.ts";
 import type { LoadOptions } from "./options.ts";
 
-/** Starts one run; resolves with its id when it is accepted (J5). */
+/** Starts one run; resolves with its id when it is accepted. */
 export type StartRun = () => Promise<string>;
 
 export interface Project {
@@ -17,7 +17,7 @@ export interface Project {
   readonly path: string;
 }
 
-/** What every run is asked for. A no-op is a review that finds nothing to run; `scripted` edits, checks and lands. */
+/** The intent of every run. A no-op is a review that finds nothing to run; `scripted` edits, checks and lands. */
 export function intentOf(options: LoadOptions, project: Project | null): Record<string, unknown> {
   const noop = options.agent === "noop";
   const command = project === null ? "rm stale.txt" : "date +%s%N > made-$ANTIPHON_TASK_ID.txt";

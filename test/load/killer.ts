@@ -12,15 +12,15 @@ export interface Kill {
 
 export interface Recovery {
   readonly kills: readonly Kill[];
-  /** Of each run that was open at a kill, from the kill to its next record, where no other kill came in between. */
+  /** The wait of each open run from a kill to its next record, if no other kill came in between. */
   readonly waitsMs: readonly number[];
-  /** How often a run was hit again before it moved: that wait counts from the later kill. */
+  /** The number of runs that were hit again before their next record; their wait counts from the later kill. */
   readonly hitAgain: number;
   /** The longest wait of each kind of process. */
   readonly worst: Readonly<Record<string, number>>;
 }
 
-/** Kills until the signal aborts; gives what it killed. */
+/** Kills until the signal aborts; returns the kills. */
 export async function killEvery(seconds: number, processes: Processes, stop: AbortSignal): Promise<Kill[]> {
   const kills: Kill[] = [];
   for (;;) {

@@ -1,6 +1,6 @@
 /**
  * `npm run load`: many runs through real processes (router, directors, associates, a nats-server that fsyncs before
- * it acknowledges), with all of the product's code, and what that took. Exit code 1 when a run was lost, doubled or
+ * it acknowledges), with all of the product's code, and their cost. Exit code 1 when a run was lost, doubled or
  * failed; the journal decides.
  */
 import { createLogger } from "@antiphon/runtime";
@@ -81,7 +81,7 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
   }
 }
 
-/** Messages all file streams have ever taken: of a bucket's key only the last one is kept, but each was stored. */
+/** All messages that file streams ever stored; a bucket keeps only the last one of a key, but each was stored. */
 async function storedNow(bus: Bus): Promise<{ messages: number; bytes: number }> {
   const sum = { messages: 0, bytes: 0 };
   for await (const { config, state } of bus.jsm.streams.list()) {

@@ -1,4 +1,4 @@
-/** What the processes cost: memory and CPU from /proc, fsyncs from the kernel's own tracepoint. */
+/** Measures the processes: memory and CPU from /proc, fsyncs from the kernel's own tracepoint. */
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ export interface ProcessCost {
   readonly name: string;
   readonly cpuS: number;
   readonly rssMb: number;
-  /** The most it ever had. */
+  /** Its peak. */
   readonly peakMb: number;
 }
 
@@ -47,7 +47,7 @@ function memory(pid: number): { rssMb: number; peakMb: number } {
 
 /**
  * Counts `fsync` of some processes by perf's tracepoint: a counter in the kernel, so it costs next to nothing (strace
- * stops the process at every call). Where perf may not be used the answer is why.
+ * stops the process at every call). If perf may not be used, the result is the reason.
  */
 export class FsyncCounter {
   readonly #perf: ChildProcess;

@@ -1,11 +1,11 @@
-/** What `npm run load` takes from its command line. */
+/** The command line of `npm run load`. */
 import { CommandLine } from "../support/command-line.ts";
 
 export interface LoadOptions {
   readonly runs: number;
-  /** Runs under way at the same time; not used in the open loop. */
+  /** Concurrent runs; not used in the open loop. */
   readonly concurrency: number;
-  /** Runs started per second whatever becomes of them (open loop); null: closed loop. */
+  /** Runs started per second regardless of their progress (open loop); null: closed loop. */
   readonly rate: number | null;
   /** Tasks of a run, one after the other. */
   readonly steps: number;
@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly sandbox: "none" | "docker";
   /** `journal`: the gateway's intake code in the load client, without HTTP. `gateway`: its process, over HTTP. */
   readonly via: "journal" | "gateway";
-  /** Records each Director, and attempts each Associate, has under way at the same time. */
+  /** Concurrent records of each Director and concurrent attempts of each Associate. */
   readonly slots: number;
   /** Kill a random service process this often, in seconds. */
   readonly killEvery: number | null;
@@ -36,22 +36,22 @@ const line = new CommandLine(`
 usage: npm run load -- [options]
 
   --runs 2000             runs that are measured
-  --warmup 500            runs before them, for the compilers and the caches
+  --warmup 500            runs before them, to warm up compilers and caches
   --steps 1               tasks of a run, one after the other, up to 64
-  --concurrency 256       runs under way at the same time (closed loop)
-  --rate <runs/s>         runs started whatever becomes of them (open loop)
+  --concurrency 256       concurrent runs (closed loop)
+  --rate <runs/s>         runs started per second regardless of their progress (open loop)
   --associates 1          processes of each kind, up to 16
   --directors 1
-  --slots 256             records each Director, and attempts each Associate, has under way
+  --slots 256             concurrent records of each Director and attempts of each Associate
   --servers 1|3           3: a cluster whose streams have three copies
-  --partitions 1          streams the journal is spread over, up to 64
-  --agent noop|scripted   what an attempt does
-  --sandbox none|docker   where it does it
+  --partitions 1          streams of the journal, up to 64
+  --agent noop|scripted   the work of an attempt
+  --sandbox none|docker   the place of that work
   --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
-  --kill-every <s>        kill -9 of a random service process, and how long its runs waited
-  --no-bounds             do not measure what the server alone can do afterwards
+  --kill-every <s>        kills a random service process this often, and measures how long its runs waited
+  --no-bounds             do not measure the server's own limits afterwards
   --profile <directory>   a CPU profile of each service
-  --json                  the report for machines
+  --json                  the report as JSON
 
 Exit 1 when a run was lost, doubled or failed.
 

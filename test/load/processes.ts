@@ -19,7 +19,7 @@ import { startServers } from "./servers.ts";
 export interface Processes {
   readonly natsUrl: string;
   readonly gatewayUrl: string | null;
-  /** Name to pid: the servers, and every service process as it is now. */
+  /** Current pids by name, of the servers and every service process. */
   pids(): ReadonlyMap<string, number>;
   connect(): Promise<Bus>;
   /** `kill -9` of a process, and a new one in its place. */

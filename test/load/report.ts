@@ -12,7 +12,7 @@ export interface Measured {
   readonly driven: Driven;
   readonly audit: Audit;
   readonly costs: readonly ProcessCost[];
-  /** All that was stored, evidence and projections included. */
+  /** All stored messages, evidence and projections included. */
   readonly stored: { readonly messages: number; readonly bytes: number };
   readonly fsyncs: number | string;
   readonly bounds: Bounds | null;
@@ -103,7 +103,7 @@ export function reportOf(measured: Measured) {
 
 export type Report = ReturnType<typeof reportOf>;
 
-/** While processes are killed a request may be refused: nothing was promised then. */
+/** While processes are killed a request may be refused; no promise is broken by that. */
 export function isSound({ errors, options }: Report): boolean {
   const refused = options.killEvery === null ? errors.refused : 0;
   return refused + errors.unfinished + errors.lost + errors.doubled + errors.failed === 0;

@@ -9,7 +9,7 @@ export interface Servers {
   pids(): readonly (readonly [string, number])[];
   /** Whether a process of this name is one of them. */
   has(name: string): boolean;
-  /** `kill -9` of one, and the same one again. */
+  /** Kills one with SIGKILL and starts it again. */
   replace(name: string): Promise<void>;
   close(): Promise<void>;
 }

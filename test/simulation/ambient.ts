@@ -1,12 +1,9 @@
 /**
- * Ambient: while it is installed, every clock, timer and source of chance that code can reach by itself is the
- * simulated one. The services run unmodified; what they take from the platform is what the seed says.
+ * Ambient: replaces every global clock, timer and source of randomness by a simulated one while it is installed, so the
+ * services run unmodified and the seed determines what the platform gives them.
  *
- * Invariants:
- *   Z1 No real timer, clock or randomness is reached: a call outside of any actor throws, instead of falling
- *      through to the platform.
- *   Z2 A timer belongs to the actor that set it and dies with it.
- *   Z3 `remove` puts everything back, also after a throw.
+ * A call outside any actor throws instead of reaching the platform. A timer belongs to the actor that set it and dies with
+ * it. `remove` restores the platform, also after a throw.
  */
 import type { Chance } from "./chance.ts";
 import type { Actor, Scheduled, Timeline } from "./timeline.ts";
@@ -32,7 +29,7 @@ type Callback = (...args: unknown[]) => void;
 const RealDate = Date;
 const SETTLED = Promise.resolve();
 
-/** The world that is played; null: none is. Its clocks and timers are made once, so that they stay compiled. */
+/** The current world, or null. Its clocks and timers are created once, so that they stay compiled. */
 let world: { readonly timeline: Timeline; readonly chance: Chance } | null = null;
 
 function here(): Timeline {
@@ -42,7 +39,7 @@ function here(): Timeline {
 
 function actor(): Actor {
   const { current } = here();
-  if (current === null) throw new Error("a clock or timer was used outside of any actor"); // Z1
+  if (current === null) throw new Error("a clock or timer was used outside of any actor");
   return current;
 }
 
@@ -71,7 +68,7 @@ class VirtualDate extends RealDate {
 
 function start(callback: Callback, ms: unknown, args: unknown[], repeat: boolean): VirtualTimer {
   const timeline = here();
-  const owner = actor(); // Z2
+  const owner = actor();
   const timer = new VirtualTimer();
   const delay = Math.max(1, Number(ms ?? 1) || 1);
   const fire = (): void => {
@@ -103,7 +100,7 @@ const REPLACED: readonly (readonly [object, string, unknown])[] = [
   [globalThis, "clearTimeout", stop],
   [globalThis, "clearInterval", stop],
   [globalThis, "clearImmediate", stop],
-  // The platform's own makes an async resource of each.
+  // The platform's own creates an async resource for each.
   [globalThis, "queueMicrotask", (run: () => void) => void SETTLED.then(run)],
   [globalThis, "Date", VirtualDate],
   [Math, "random", chance],
@@ -132,7 +129,7 @@ export function installAmbient(timeline: Timeline, drawn: Chance): () => void {
   world = { timeline, chance: drawn };
   const restores = REPLACED.map(([holder, name, value]) => replace(holder, name, value));
   return () => {
-    for (const restore of restores) restore(); // Z3
+    for (const restore of restores) restore();
     world = before;
   };
 }

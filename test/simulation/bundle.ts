@@ -1,6 +1,6 @@
 /**
  * The simulation as one file, so that a worker starts in milliseconds and runs at full speed. A mutation changes
- * one line of the product on its way into the bundle, and nowhere else.
+ * one line of the product in the bundle only.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Mutation {
   name: string;
-  /** What the planted bug is, in a sentence. */
+  /** The planted bug in a sentence. */
   bug: string;
   /** From the repository's root. */
   file: string;
@@ -19,7 +19,7 @@ export interface Mutation {
   replace: string;
 }
 
-/** Builds the worker; returns its path. Throws when the mutation's line is not there any more. */
+/** Builds the worker; returns its path. Throws when the mutation's line no longer exists. */
 export async function bundleWorker(mutation: Mutation | null = null): Promise<string> {
   const outfile = join(ROOT, ".antiphon", "simulation", `${mutation?.name ?? "product"}-${process.pid}.mjs`);
   mkdirSync(dirname(outfile), { recursive: true });
@@ -31,7 +31,7 @@ export async function bundleWorker(mutation: Mutation | null = null): Promise<st
     format: "esm",
     target: "node20",
     logLevel: "error",
-    // CommonJS dependencies ask for `require`, which a module has to make for them.
+    // CommonJS dependencies need `require`, which an ES module has to create for them.
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
     plugins: mutation === null ? [] : [mutated(mutation)],
   });

@@ -1,4 +1,4 @@
-/** Many seeds over some threads: how many held, which did not, and how fast it went. */
+/** Runs many seeds on several threads: counts those without a finding, names the others, and measures the speed. */
 import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -12,7 +12,7 @@ export interface CampaignOptions {
   seeds: number;
   threads?: number;
   mutation?: Mutation;
-  /** Ends at the first finding. */
+  /** Stop at the first finding. */
   stopAtFinding?: boolean;
   onResult?: (result: SeedResult) => void;
 }
@@ -28,7 +28,7 @@ export interface Campaign {
   failed: SeedResult[];
 }
 
-/** A world is garbage when it is over, and most of it sooner: a large nursery spares most of the collector's work. */
+/** A world is garbage when it is over, and most of it sooner: a large young generation saves most of the collector's work. */
 const YOUNG = { maxYoungGenerationSizeMb: 64 };
 
 export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
@@ -89,7 +89,7 @@ function ended(worker: Worker): Promise<void> {
   });
 }
 
-/** How to see one seed again. */
+/** The command that replays one seed. */
 export function replayCommand(seed: number): string {
   return `npx tsx test/simulation/main.ts --trace ${seed}`;
 }

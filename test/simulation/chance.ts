@@ -1,4 +1,4 @@
-/** Seeded chance: one 32-bit state, so a seed fixes every decision of a run. */
+/** Seeded random numbers: one 32-bit state, so a seed determines every decision of a run. */
 export class Chance {
   private state: number;
 
@@ -35,7 +35,7 @@ export class Chance {
     return item;
   }
 
-  /** A chance of its own, so that drawing more here does not change what is drawn there. */
+  /** An independent generator, so that drawing more numbers here does not change the numbers drawn there. */
   fork(salt: number): Chance {
     return new Chance((Math.imul(this.state, 0x85ebca6b) ^ Math.imul(salt + 1, 0xc2b2ae35)) >>> 0);
   }

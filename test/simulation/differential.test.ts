@@ -1,4 +1,4 @@
-/** The JetStream model held to the real server: the same questions, the same answers. */
+/** Compares the JetStream model with the real server: the same requests get the same answers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../runtime/src/index.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let streams = 0;
-/** Runs `program` on both; answers what both said. */
+/** Runs `program` on both and returns both transcripts. */
 async function same(shape: Omit<StreamShape, "name">, program: (name: string) => Program): Promise<string> {
   streams += 1;
   const name = `D${streams}`;
@@ -30,7 +30,7 @@ async function same(shape: Omit<StreamShape, "name">, program: (name: string) =>
 const one = { consumers: [{ name: "c" }] };
 
 describe("appending", () => {
-  test("an empty register takes one record, and names the record that is there when it refuses", async () => {
+  test("an empty register takes one record; a refusal names the existing record", async () => {
     const said = await same({}, (s) => async (p) => {
       await p.ask(`${s}.a`.toLowerCase(), "1", { [EXPECT]: "0" });
       await p.ask(`${s}.a`.toLowerCase(), "2", { [EXPECT]: "0" });
@@ -53,7 +53,7 @@ describe("appending", () => {
     });
   });
 
-  test("an id that is known is answered with the first one's sequence and stored once", async () => {
+  test("a known message id is answered with the first one's sequence and stored once", async () => {
     const said = await same({}, (s) => async (p) => {
       const at = `${s}.a`.toLowerCase();
       await p.ask(at, "1", { "Nats-Msg-Id": "x" });
@@ -74,7 +74,7 @@ describe("appending", () => {
     });
   });
 
-  test("a full stream refuses what is new and keeps what is old", async () => {
+  test("a full stream refuses new messages and keeps the old ones", async () => {
     const said = await same({ maxBytes: 400 }, (s) => async (p) => {
       for (let i = 0; i < 5; i += 1)
         await p.ask(`${s}.a${i}`.toLowerCase(), "x".repeat(60), { [EXPECT]: "0" });
@@ -92,7 +92,7 @@ describe("appending", () => {
     expect(said).toContain('"err_code":10054');
   });
 
-  test("one message a subject: the older one goes", async () => {
+  test("one message per subject: a new one removes the older one", async () => {
     await same({ perSubject: 1 }, (s) => async (p) => {
       await p.ask(`${s}.a`.toLowerCase(), "1");
       await p.ask(`${s}.b`.toLowerCase(), "2");
@@ -144,7 +144,7 @@ describe("atomic batches", () => {
     expect(said).toContain('"err_code":10201');
   });
 
-  test("the wildcard form looks at what is stored, not at what stands before it in the batch", async () => {
+  test("the wildcard form looks at stored messages, not at earlier members of the batch", async () => {
     const filter = "Nats-Expected-Last-Subject-Sequence-Subject";
     await same({}, (s) => async (p) => {
       const at = (name: string): string => `${s}.${name}`.toLowerCase();
@@ -172,7 +172,7 @@ describe("atomic batches", () => {
     });
   });
 
-  test("a member that is missing, or a batch nobody began, refuses the commit", async () => {
+  test("a missing member, or a batch that was never begun, refuses the commit", async () => {
     await same({}, (s) => async (p) => {
       const at = `${s}.a`.toLowerCase();
       const member = (id: string, n: number): Record<string, string> => ({
@@ -188,7 +188,7 @@ describe("atomic batches", () => {
     });
   });
 
-  test("a stream that takes no batches says so", async () => {
+  test("a stream without batches refuses one", async () => {
     const said = await same({ atomic: false }, (s) => async (p) => {
       await p.batch("b1", [[`${s}.a`.toLowerCase()], [`${s}.b`.toLowerCase()]]);
       await p.state(s);
@@ -265,7 +265,7 @@ describe("consuming", () => {
     expect(await onModel(shape, program)).toEqual(await onServer(bus, shape, program));
   });
 
-  test("what is handed back comes at once, before what is new, with a higher count", async () => {
+  test("a message that is handed back comes at once, before new ones, with a higher count", async () => {
     await same(one, (s) => async (p) => {
       for (let i = 0; i < 4; i += 1) await p.ask(`${s}.${i}`.toLowerCase(), `m${i}`);
       const [first, second] = await p.pull(s, "c", 2);
@@ -275,7 +275,7 @@ describe("consuming", () => {
     });
   });
 
-  test("what is handed back with a delay comes after it, and a heartbeat takes the delay back", async () => {
+  test("a message that is handed back with a delay comes after it, and a heartbeat cancels the delay", async () => {
     await same({ consumers: [{ name: "c", ackWaitMs: 1_500 }] }, (s) => async (p) => {
       await p.ask(`${s}.a`.toLowerCase(), "m");
       const [first] = await p.pull(s, "c", 1);
@@ -289,7 +289,7 @@ describe("consuming", () => {
     });
   });
 
-  test("an ack wait that is over brings the record again, oldest first; a heartbeat keeps it away", async () => {
+  test("an expired ack wait redelivers the record, oldest first; a heartbeat prevents that", async () => {
     await same({ consumers: [{ name: "c", ackWaitMs: 1_000 }] }, (s) => async (p) => {
       for (let i = 0; i < 2; i += 1) await p.ask(`${s}.${i}`.toLowerCase(), `m${i}`);
       const [first, second] = await p.pull(s, "c", 2);
@@ -313,7 +313,7 @@ describe("consuming", () => {
     });
   });
 
-  test("what is terminated never comes again", async () => {
+  test("a terminated message never comes again", async () => {
     await same({ consumers: [{ name: "c", ackWaitMs: 300 }] }, (s) => async (p) => {
       await p.ask(`${s}.a`.toLowerCase(), "m");
       const [first] = await p.pull(s, "c", 1);
@@ -322,7 +322,7 @@ describe("consuming", () => {
     });
   });
 
-  test("at the bound of unacknowledged records nothing new is delivered, redeliveries are", async () => {
+  test("at the bound of unacknowledged records only redeliveries are delivered", async () => {
     await same({ consumers: [{ name: "c", maxAckPending: 2 }] }, (s) => async (p) => {
       for (let i = 0; i < 4; i += 1) await p.ask(`${s}.${i}`.toLowerCase(), `m${i}`);
       const [first, second] = await p.pull(s, "c", 3);
@@ -343,7 +343,7 @@ describe("consuming", () => {
     });
   });
 
-  test("a pull that finds nothing says so: at once, or when its time is over", async () => {
+  test("a pull that finds nothing is answered at once, or when it expires", async () => {
     await same(one, (s) => async (p) => {
       await p.pull(s, "c", 1, { noWait: true });
       await p.pull(s, "c", 2);
@@ -352,7 +352,7 @@ describe("consuming", () => {
     });
   });
 
-  test("what is purged is not delivered, and not again", async () => {
+  test("a purged message is neither delivered nor redelivered", async () => {
     await same(one, (s) => async (p) => {
       for (let i = 0; i < 3; i += 1) await p.ask(`${s}.${i}`.toLowerCase(), `m${i}`);
       const [first] = await p.pull(s, "c", 1);
@@ -365,7 +365,7 @@ describe("consuming", () => {
 });
 
 describe("schedules", () => {
-  test("a schedule puts its payload on the target when the time has come, and is gone then", async () => {
+  test("a schedule publishes its payload to the target at its time, and is then gone", async () => {
     const at = new Date(Date.UTC(2020, 0, 1)).toISOString();
     await same({ schedules: true, ...one }, (s) => async (p) => {
       const [timer, due] = [`${s}.timer.1`.toLowerCase(), `${s}.due.1`.toLowerCase()];
@@ -379,7 +379,7 @@ describe("schedules", () => {
     });
   });
 
-  test("a stream without schedules, a pattern that is none, and a target that is the schedule itself are refused", async () => {
+  test("a stream without schedules, an invalid pattern, and a target that is the schedule itself are refused", async () => {
     const future = { "Nats-Schedule": "@at 2099-01-01T00:00:00Z" };
     const asks =
       (s: string): Program =>

@@ -1,8 +1,8 @@
-/** X1: what the services wrote is whole in the doctor's eyes too, in every simulated world: bytes, headers and all. */
+/** In every simulated world the doctor finds no fault in the records as stored, bytes and headers included. */
 import { parseJournalSubject, rawRecord, type RawRecord, type StoredBytes } from "@antiphon/contracts";
 import { proveRun } from "@antiphon/run";
 
-// The simulated Directors do not sign for real: whether a signature holds is another suite's business.
+// The simulated Directors do not sign for real: another suite tests signatures.
 const TRUST = { doubt: () => null, partitions: 1 };
 const WHOLE = { unreadable: [], archiveProblem: null, view: null };
 

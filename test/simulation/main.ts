@@ -9,9 +9,9 @@ usage: npx tsx test/simulation/main.ts [options]
 
   --seeds 2000     worlds to run
   --from 1         the first seed
-  --threads <n>    default: one a processor
-  --json           the result for machines
-  --trace <seed>   one world again, with everything that happened in it
+  --threads <n>    default: one per processor
+  --json           the result as JSON
+  --trace <seed>   replays one world and prints all its events
 
 Exit 1 when a world has a finding.
 

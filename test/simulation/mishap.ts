@@ -1,5 +1,5 @@
 /**
- * What can go wrong in a simulated world, by kind. A campaign counts them as they happen, not as they are planned: a
+ * The kinds of mishap in a simulated world. A campaign counts them when they happen, not when they are planned, because a
  * kind that never happened was not tested.
  */
 export const MISHAPS = [

@@ -1,20 +1,18 @@
 /**
- * SimNode: one process of the simulated world, and everything it does to the outside.
+ * SimNode: one process of the simulated world, and all its operations on the outside.
  *
  * Lifecycle: alive -> gone for ever (the process that is started in its place is another node).
  *
- * Invariants:
- *   N1 What a process does to the outside is a sequence of operations. A crash comes before one of them, and then
- *      that one and all later ones do not happen: so every await point is a place to crash.
- *   N2 What was asked of another program (git) may still happen after the one who asked is gone.
- *   N3 A pause that begins in another one does not end it: what waits for the end of the longer one stays in order.
+ * A crash happens before one operation and prevents it and all later ones, so every await point is a place to crash. Another
+ * program (git) may still carry out a request after its requester is gone. A pause that begins within a longer one does not
+ * end the longer one early, because a process would then receive events out of order.
  */
 import type { Chance } from "./chance.ts";
 import type { Actor, Timeline } from "./timeline.ts";
 
 export type Kind = "client" | "gateway" | "router" | "director" | "associate" | "runner" | "server";
 
-/** What never comes: the answer to a process that is gone. */
+/** Never resolves: the answer to a process that is gone. */
 const NEVER = new Promise<never>(() => undefined);
 
 export class SimNode implements Actor {
@@ -23,7 +21,7 @@ export class SimNode implements Actor {
   alive = true;
   pausedUntil = 0;
   wallOffsetMs = 0;
-  /** Operations until it crashes. */
+  /** The number of operations until it crashes. */
   operationsLeft = Number.POSITIVE_INFINITY;
   private readonly timeline: Timeline;
   private readonly chance: Chance;
@@ -36,18 +34,18 @@ export class SimNode implements Actor {
     this.chance = chance;
   }
 
-  /** Before anything is done to the outside. False: the process is gone, do nothing. */
+  /** Call it before each operation. False: the process is gone, so do nothing. */
   act(): boolean {
     if (!this.alive) return false;
     this.operationsLeft -= 1;
     if (this.operationsLeft > 0) return true;
     this.timeline.mishap("crash before an operation");
-    this.crash(); // N1
+    this.crash();
     return false;
   }
 
   pause(forMs: number): void {
-    this.pausedUntil = Math.max(this.pausedUntil, this.timeline.now + forMs); // N3
+    this.pausedUntil = Math.max(this.pausedUntil, this.timeline.now + forMs);
   }
 
   onCrash(ending: () => void): void {
@@ -61,14 +59,14 @@ export class SimNode implements Actor {
     for (const ending of this.endings) ending();
   }
 
-  /** A program that is run, or a question to a store: takes its effect somewhere in `delayMs`, answers later. */
+  /** Runs a program or queries a store: it takes effect at some time within `delayMs` and answers later. */
   ask<T>(delayMs: readonly [number, number], effect: () => T): Promise<T> {
     if (!this.act()) return NEVER;
     const { chance, timeline } = this;
     const [low, high] = delayMs;
     return new Promise((resolve, reject) => {
       timeline.after(chance.between(low, high) / 2, null, () => {
-        if (!this.alive && chance.hit(0.5)) return; // N2
+        if (!this.alive && chance.hit(0.5)) return; // The program carries it out all the same.
         if (!this.alive) timeline.mishap("order of a gone process carried out");
         const settle = attempt(effect, resolve, reject);
         timeline.after(chance.between(low, high) / 2, this, settle);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { runCampaign } from "./campaign.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 
-describe("the simulation finds what is planted", () => {
+describe("the simulation finds every planted bug", () => {
   const told: string[] = [];
   afterAll(() => console.log(["planted bug, found by seed, as", ...told].join("\n")));
 

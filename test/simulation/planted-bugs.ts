@@ -1,11 +1,11 @@
 /**
- * Bugs that are planted into the product, one at a time, to see that the simulation finds them. Each is one line
- * changed on its way into the bundle; the product itself is not touched.
+ * Bugs that are planted into the product, one at a time, to show that the simulation finds them. Each changes one piece
+ * of code while it is bundled; the product's sources stay as they are. The texts match code only, no comments.
  */
 import type { Mutation } from "./bundle.ts";
 
 export interface PlantedBug extends Mutation {
-  /** The simulation has to find it within so many seeds. */
+  /** The number of seeds within which the simulation has to find it. */
   withinSeeds: number;
 }
 
@@ -20,7 +20,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "gap-not-seen",
-    bug: "a run is closed on what was heard of it, although a cancel may be missing before its last record",
+    bug: "a run is closed on the records received, although a cancel may be missing before the last one",
     file: "services/director/src/runs/run-cache.ts",
     find: "record.after === before.seq",
     replace: "true",
@@ -78,7 +78,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "asked-again",
     bug: "a job whose runner fell silent is given to another one although its container may live (I8)",
     file: "services/associate/src/attempt/sandbox-job.ts",
-    find: 'if (answer.data["mayLive"] === true) throw answer; // A14',
+    find: 'if (answer.data["mayLive"] === true) throw answer;',
     replace: "",
     withinSeeds: 400,
   },

@@ -1,4 +1,4 @@
-/** One seed: its world, judged. */
+/** Runs the world of one seed and judges it. */
 import { createHash } from "node:crypto";
 import { check } from "../chaos/checker/check.ts";
 import { doctorFindings } from "./doctor.ts";
@@ -14,13 +14,13 @@ export interface SeedResult {
   records: number;
   steps: number;
   virtualMs: number;
-  /** How often what went wrong, by kind. */
+  /** How often each kind of mishap happened. */
   mishaps: Partial<Record<Mishap, number>>;
-  /** What is wrong; empty: nothing. */
+  /** Violations; empty if there are none. */
   findings: string[];
 }
 
-/** Runs a seed in a macrotask of its own, as its world wants it. */
+/** Runs a seed in a macrotask of its own, as its world requires. */
 export function runSeed(seed: number): Promise<SeedResult> {
   return inMacrotask(() => judged(seed, runWorld(seed)));
 }
@@ -32,7 +32,7 @@ export function traceSeed(seed: number): Promise<{ result: SeedResult; report: W
   });
 }
 
-/** Like `runSeed`, for many of them. */
+/** Like `runSeed`, for many seeds. */
 export function runSeeds(
   from: number,
   count: number,

@@ -3,7 +3,7 @@ import { replayCommand, runCampaign } from "./campaign.ts";
 import { MISHAPS } from "./mishap.ts";
 import { runSeed } from "./seed.ts";
 
-/** More of them: `npx tsx test/simulation/main.ts --seeds 100000`. */
+/** For more worlds: `npx tsx test/simulation/main.ts --seeds 100000`. */
 const SEEDS = Number(process.env["ANTIPHON_SIMULATION_SEEDS"] ?? 2000);
 
 const told: string[] = [];
@@ -24,7 +24,7 @@ test("nothing is lost and nothing done twice in any of the simulated worlds, wha
   ).toEqual([]);
 }, 1_800_000);
 
-test("Y1 the same seed gives the same world, event by event, whatever ran before it", async () => {
+test("the same seed gives the same world, event by event, whatever ran before it", async () => {
   const first = await runSeed(7);
   await runSeed(8);
   const again = await runSeed(7);
@@ -37,7 +37,7 @@ test("Y1 the same seed gives the same world, event by event, whatever ran before
   expect(failed).toEqual([]);
 });
 
-/** Seeds that found something once. */
+/** Seeds that once found a bug. */
 test.each([
   [
     1138,
@@ -48,7 +48,7 @@ test.each([
   expect((await runSeed(seed)).findings).toEqual([]);
 });
 
-test("Z1 nothing of the platform is reached while a world runs", async () => {
+test("a world reaches no clock, timer or randomness of the platform", async () => {
   const before = process.getActiveResourcesInfo().toSorted();
   const now = Date.now();
   const { virtualMs } = await runSeed(3);

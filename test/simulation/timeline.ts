@@ -1,16 +1,13 @@
 /**
- * Timeline: the one scheduler of a simulated world. Whatever happens, happens in an event of it: a message that
- * arrives, a timer that fires, a git process that ends, a crash.
+ * Timeline: the only scheduler of a simulated world. Everything happens in one of its events: a message arrives, a timer
+ * fires, a git process ends, a process crashes.
  *
- * Lifecycle of an event: due -> (its actor is paused: held back until it goes on) -> run to the last microtask,
+ * Lifecycle of an event: due -> (its actor is paused: held back until it resumes) -> run to the last microtask,
  * or dropped because its actor is gone.
  *
- * Invariants:
- *   Y1 Events run in order of time, and of birth where the time is the same. Nothing else decides.
- *   Y2 An event and all microtasks it leads to end before the next event begins, so at any moment one actor's code
- *      runs, and it is `current`.
- *   Y3 Nothing of an actor that is gone runs again: neither its timers nor what it awaits.
- *   Y4 An actor that is paused runs nothing; time goes on without it.
+ * Events run in order of time; events of the same time run in order of creation. An event and all its microtasks end before
+ * the next event begins, so only the code of `current` runs at any moment. No code of an actor that is gone runs again,
+ * neither its timers nor its continuations. A paused actor runs nothing while time passes.
  */
 import type { Mishap } from "./mishap.ts";
 
@@ -19,7 +16,7 @@ export interface Actor {
   alive: boolean;
   /** Virtual milliseconds; in the past: not paused. */
   pausedUntil: number;
-  /** How far its wall clock is off, in milliseconds. */
+  /** The error of its wall clock, in milliseconds. */
   wallOffsetMs: number;
 }
 
@@ -30,7 +27,7 @@ export interface Scheduled {
   run: (() => void) | null;
 }
 
-/** Node's own way to run all microtasks now; the loop is called from a macrotask, where that is allowed. */
+/** Node's own way to run all microtasks now; that is allowed because the loop is called from a macrotask. */
 const tick = (process as unknown as { _tickCallback?: () => void })._tickCallback;
 
 export function runMicrotasks(): void {
@@ -40,16 +37,16 @@ export function runMicrotasks(): void {
 
 export class Timeline {
   now = 0;
-  /** Whose code runs now; null: the world itself. */
+  /** The actor whose code runs now; null: the world itself. */
   current: Actor | null = null;
   steps = 0;
   readonly trace: string[] = [];
-  /** What went wrong, by kind: how often it really happened. */
+  /** How often each kind of mishap really happened. */
   readonly mishaps = new Map<Mishap, number>();
   private born = 0;
   private readonly heap: Scheduled[] = [];
 
-  /** `actor` null: an event of the world, which never crashes. */
+  /** `actor` null: an event of the world itself, which never crashes. */
   after(delayMs: number, actor: Actor | null, run: () => void): Scheduled {
     this.born += 1;
     const event: Scheduled = { actor, time: this.now + Math.max(0, delayMs), order: this.born, run };
@@ -69,23 +66,23 @@ export class Timeline {
     this.mishaps.set(kind, (this.mishaps.get(kind) ?? 0) + 1);
   }
 
-  /** Runs what is due until `done` says so or nothing is left before `untilMs`. True: `done` said so. */
+  /** Runs events until `done` returns true (then it answers true) or none is left before `untilMs`. */
   run(untilMs: number, done: () => boolean): boolean {
     for (let event = this.heap[0]; event !== undefined; event = this.heap[0]) {
       if (event.time > untilMs) break;
       this.pop();
       const { run, actor } = event;
-      if (run === null || actor?.alive === false) continue; // Y3
-      if (event.time > this.now) this.now = event.time; // Y1
+      if (run === null || actor?.alive === false) continue;
+      if (event.time > this.now) this.now = event.time;
       if (actor !== null && actor.pausedUntil > this.now) {
-        event.time = actor.pausedUntil; // Y4
+        event.time = actor.pausedUntil;
         this.push(event);
         continue;
       }
       this.current = actor;
       this.steps += 1;
       run();
-      runMicrotasks(); // Y2
+      runMicrotasks();
       this.current = null;
       if (done()) return true;
     }

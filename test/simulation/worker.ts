@@ -1,4 +1,4 @@
-/** A worker thread: runs the seeds it is given and posts what became of each. */
+/** A worker thread: runs the given seeds and posts the result of each. */
 import { parentPort, workerData } from "node:worker_threads";
 import { runSeeds } from "./seed.ts";
 

@@ -1,9 +1,9 @@
-/** What `npm run bench -- peers` measures: somebody who does jobs durably, one at a time or five in a row. */
+/** A system that `npm run bench -- peers` measures: it does jobs durably, one at a time or five in a row. */
 export type Kind = "job" | "flow";
 
 export interface Contender {
   readonly name: string;
-  /** How it was set up, in a few words. */
+  /** Its configuration in a few words. */
   readonly setting: string;
   /** Does one job or one five-step flow; resolves when it is complete. */
   one(kind: Kind): Promise<void>;
@@ -14,7 +14,7 @@ export type Found =
   | { readonly kind: "ready"; readonly contender: Contender }
   | { readonly kind: "unavailable"; readonly name: string; readonly reason: string };
 
-/** Looked for in vain is a result, and is shown; nothing is left out in silence. */
+/** A peer that is not available is shown as such, not silently left out. */
 export async function find(name: string, start: () => Promise<Contender>): Promise<Found> {
   try {
     return { kind: "ready", contender: await start() };
@@ -24,13 +24,13 @@ export async function find(name: string, start: () => Promise<Contender>): Promi
   }
 }
 
-/** What every job carries: about as much as an intent does. */
+/** The payload of every job, about as large as an intent. */
 export const PAYLOAD = { goal: "Review what is there", inputs: { pad: "x".repeat(600) }, constraints: {} };
 
-/** A contender that does not answer for this long is out. */
+/** A contender that does not answer for this long is dropped. */
 const PATIENCE_MS = 60_000;
 
-/** `total` of a kind, `concurrency` under way at the same time; per second. */
+/** Does `total` jobs of a kind, `concurrency` at a time; returns the rate per second. */
 export async function rateOf(
   contender: Contender,
   kind: Kind,
@@ -55,7 +55,7 @@ export async function rateOf(
   return (total / (performance.now() - startedAt)) * 1000;
 }
 
-/** Answers that come by another way than the call that asked: by id, whichever comes first. */
+/** Matches answers that arrive apart from their call, by id, in either order. */
 export class Answers {
   readonly #waiting = new Map<string, () => void>();
   readonly #early = new Set<string>();

@@ -1,5 +1,5 @@
 /**
- * The peers, installed outside the lock file below `.antiphon/peers`: npm packages there, redis from Debian's archive,
+ * Installs the peers outside the lock file, below `.antiphon/peers`: npm packages there, redis from Debian's archive,
  * unpacked and not installed; PostgreSQL from this machine or the same way.
  */
 import { execFile } from "node:child_process";
@@ -36,7 +36,7 @@ const REDIS = [
   "libatomic1",
 ];
 
-/** Installs what is missing. Each part fails by itself: who needs it says that it is not there. */
+/** Installs what is missing. Each part fails by itself; a contender without its part is reported as unavailable. */
 export async function installPackages(): Promise<void> {
   if (Object.keys(PACKAGES).every((name) => existsSync(join(NPM, "node_modules", name, "package.json"))))
     return;
@@ -47,7 +47,7 @@ export async function installPackages(): Promise<void> {
   await run("npm", ["install", ...flags, ...wanted], { cwd: NPM, timeout: 600_000 });
 }
 
-/** A package of a peer; its types are what the caller says they are. */
+/** Loads a package of a peer; the caller supplies its types. */
 export function peerPackage<T>(name: string): T {
   return createRequire(join(NPM, "package.json"))(name) as T;
 }

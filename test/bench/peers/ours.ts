@@ -1,4 +1,4 @@
-/** Ours, as the load tool runs it: router, Director and Associate as processes, all of the product's code. */
+/** Antiphon as in the load tool: router, Director and Associate as processes, with all of the product's code. */
 import { createLogger } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { Completions } from "../../load/completions.ts";

@@ -116,7 +116,7 @@ export function openPgBoss(url: string): PgBoss {
   return new Boss({ connectionString: url, max: 20, supervise: false, schedule: false });
 }
 
-/** pg-boss tells nobody that a job is complete: its worker, which completes jobs, tells us what it did. */
+/** pg-boss does not announce completed jobs, so its worker, which completes them, reports them. */
 export async function pgBoss(url: string): Promise<Contender> {
   const boss = openPgBoss(url);
   await boss.start();

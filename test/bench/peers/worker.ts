@@ -35,7 +35,7 @@ const starts: Record<string, () => Promise<unknown>> = {
         await Promise.all(
           further.map(({ data }) => boss.send(QUEUE, { ...PAYLOAD, step: data.step + 1, root: data.root })),
         );
-        // In its favour: what is completed when this returns is told a moment before.
+        // In its favour: a job is reported just before its completion is stored.
         process.send?.(jobs.filter(({ data }) => data.step >= 5).map(({ data }) => data.root));
       });
     }
@@ -58,7 +58,7 @@ const starts: Record<string, () => Promise<unknown>> = {
   },
 };
 
-/** Restate's SDK takes it from the platform; Node 20 does not have it yet. */
+/** Restate's SDK needs it from the platform; Node 20 does not have it yet. */
 function allowWithResolvers(): void {
   const platform = Promise as unknown as { withResolvers?: () => object };
   platform.withResolvers ??= () => {

@@ -1,6 +1,6 @@
 /**
- * What people's words about a verified change come to, written down a second time and apart from the product. Nothing is
- * shared with the Director or the gateway but the records.
+ * The effect of people's decisions on a verified change, implemented a second time. On purpose it shares only the records with
+ * the Director and the gateway, so that the product does not judge itself.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 
@@ -8,11 +8,11 @@ type Verdict = Extract<StoredRecord, { type: "verdict" }>;
 
 export interface Decision {
   readonly kind: "open" | "approved" | "turned down";
-  /** The word that decided it, or the verdict where nobody has to approve. */
+  /** The record that decided it: an approval, or the verdict if no approval is needed. */
   readonly seq: number | null;
 }
 
-/** What stands for everybody instead of one person. */
+/** Principals that stand for everybody instead of one person. */
 const NOBODY_IN_PARTICULAR = ["local", "token"];
 const isEverybody = (name: string): boolean =>
   NOBODY_IN_PARTICULAR.includes(name) || name.startsWith("session:");
@@ -27,7 +27,7 @@ export function counts(by: string, requester: string): boolean {
   return isEverybody(requester) || (by !== requester && !isEverybody(by));
 }
 
-/** How it was decided whether the commit of this verdict lands. */
+/** How it was decided whether this verdict's commit lands. */
 export function decisionOn(verdict: Verdict, records: readonly StoredRecord[]): Decision {
   const needed = needsApprovals(records);
   if (needed === 0) return { kind: "approved", seq: verdict.seq };
@@ -56,7 +56,7 @@ export function acceptedAt(
       record.body.verdict === "PASS",
   );
   if (verdict === undefined) return null;
-  if (taskId === null) return verdict.seq; // What lands on a target was approved task by task.
+  if (taskId === null) return verdict.seq; // Commits for a target branch were approved task by task.
   const decision = decisionOn(verdict, records);
   return decision.kind === "approved" ? decision.seq : null;
 }

@@ -1,5 +1,6 @@
 /**
- * The checker: reads a history and decides each invariant. Pure; the same history always gets the same verdict.
+ * The checker: reads a history and decides each invariant. It is an independent oracle on purpose: it judges the product by
+ * rules of its own. It is pure, so the same history always gets the same verdict.
  *
  *   const { violations } = check(history);   // [] : nothing lost, nothing twice
  */
@@ -20,7 +21,7 @@ import { runsOf } from "./run-facts.ts";
 
 export const INVARIANTS: readonly Invariant[] = [I1, I2, I3, I4, I5, I6, I7, I8, I11, I12];
 
-/** Counterexamples are looked for in so many violations of each rule; the rest are counted. */
+/** The number of violations of each rule that get a counterexample; the rest are only counted. */
 const SHRUNK_PER_RULE = 3;
 
 export type Finding = Violation & { readonly counterexample: Counterexample | null };
@@ -32,7 +33,7 @@ export interface Judgement {
 }
 
 export interface CheckOptions {
-  /** Look for counterexamples. Default true. */
+  /** Find counterexamples. Default true. */
   readonly shrink?: boolean;
   /** Only these; absent: all of them. */
   readonly only?: readonly InvariantId[];

@@ -1,4 +1,4 @@
-/** Shrinks a history to the few records, calls and facts without which a violation would be gone. */
+/** Shrinks a history to the records, calls and facts that a violation needs. */
 import type { History } from "./history.ts";
 import type { Invariant, RunFacts, Violation } from "./invariant.ts";
 import { runsOf } from "./run-facts.ts";
@@ -20,7 +20,7 @@ const PARTS = [
 
 export type Counterexample = Pick<History, (typeof PARTS)[number]>;
 
-/** A smaller history that violates the same invariant in the same words; no single item of it can go. */
+/** A smaller history with the same violation, from which no single item can be removed. */
 export function counterexample(history: History, found: Violation, invariant: Invariant): Counterexample {
   const own = ofOneRun(history, found);
   let smallest = stillViolates(own, found, invariant) ? own : history;
@@ -37,7 +37,7 @@ export function counterexample(history: History, found: Violation, invariant: In
   return Object.fromEntries(PARTS.map((part) => [part, smallest[part]])) as Counterexample;
 }
 
-/** Everything of other runs goes first, where the violation survives it. */
+/** First removes all items of other runs, if the violation survives that. */
 function ofOneRun(history: History, found: Violation): History {
   const { runId } = found;
   if (runId === null) return history;
@@ -63,7 +63,7 @@ function stillViolates(history: History, found: Violation, invariant: Invariant)
   );
 }
 
-/** What one invariant has to say about a history, or about one run of it. */
+/** The violations of one invariant in a history, or in one run of it. */
 export function violationsOf(
   history: History,
   invariant: Invariant,

@@ -1,21 +1,20 @@
 /**
- * Was a task given up with cause? A Director gives one up (`ANT_TASK_POISON`) when more of its attempts were lost than
- * `limits.maxLapses`. That is legal for a task that was planted to end whoever claims it, and where the rig's own faults
- * explain each of the losses.
+ * Decides whether a task was given up with cause. A Director gives up a task (`ANT_TASK_POISON`) when it lost more attempts
+ * than `limits.maxLapses`. That is legal if the task was planted to end every process that claims it, or if the rig's own
+ * faults explain each loss.
  *
- *   U1 A fault explains the loss of an attempt that was out while it lasted, or shortly afterwards.
- *   U2 A fault that is over at once explains one loss of a task; a lasting one another for each lease of its length. So
- *      whatever stays broken after a fault is not explained by it.
- *   U4 That no sandbox was to be had needs such a fault as well, except where all of them were taken.
- *   U3 What no attempt rests on (a gateway, a Router, a Director) explains nothing.
+ * A fault explains the loss of an attempt that was active during the fault or shortly afterwards. A momentary fault explains
+ * one loss of a task; a lasting one explains another for each lease of its length. Damage that outlives a fault is therefore
+ * not explained by it. Faults on processes that no attempt depends on (gateway, Router, Director) explain nothing. An attempt
+ * that got no sandbox needs such a fault too, unless all sandboxes were in use.
  */
 import { limits, type ResultBody, type StoredRecord } from "@antiphon/contracts";
 import type { History, InjectedFault } from "./history.ts";
 import { violation, type RunFacts, type Violation } from "./invariant.ts";
 
-/** How long after its end a fault is still felt: a process starts, connects again, and takes up its work. */
+/** How long a fault has effects after its end: a process starts, connects again, and resumes its work. */
 const FELT_MS = 15_000;
-/** Whose end can cost an attempt. Null: the server, and with it everybody. */
+/** Roles whose faults can cost an attempt. Null: the server, which all of them need. */
 const CARRIERS: ReadonlySet<string | null> = new Set([null, "associate", "sandbox-runner"]);
 
 type AbandonedOrLapsed = Exclude<ResultBody, { kind: "reported" }>;
@@ -26,7 +25,7 @@ interface Unreported {
   readonly loss: Loss;
 }
 
-/** An attempt that ended without a report: from when to when it was out. */
+/** An attempt that ended without a report, and when it was active. */
 interface Loss {
   readonly epoch: number;
   readonly seq: number;
@@ -36,7 +35,7 @@ interface Loss {
 
 export function givenUpWithoutCause(run: RunFacts, history: History): Violation[] {
   if (!history.witnessed.faults || history.poisonous.includes(run.runId)) return [];
-  const faults = history.faults.filter(({ role }) => CARRIERS.has(role)); // U3
+  const faults = history.faults.filter(({ role }) => CARRIERS.has(role));
   return [...lossesOf(run.records)].flatMap(([taskId, losses]) => {
     if (losses.length <= limits.maxLapses) return [];
     const unexplained = unmatched(losses, faults);
@@ -48,7 +47,7 @@ export function givenUpWithoutCause(run: RunFacts, history: History): Violation[
   });
 }
 
-/** U4 */
+/** Attempts that got no sandbox although no fault explains it. */
 export function outageWithoutCause(run: RunFacts, history: History): Violation[] {
   if (!history.witnessed.faults) return [];
   const faults = history.faults.filter(({ role }) => CARRIERS.has(role));
@@ -67,7 +66,7 @@ function isOutage(body: AbandonedOrLapsed): boolean {
 function lossesOf(records: readonly StoredRecord[]): Map<string, Loss[]> {
   const losses = new Map<string, Loss[]>();
   for (const { taskId, body, loss } of attemptsWithoutReport(records)) {
-    if (body.kind === "abandoned" && body.outage === true) continue; // It gives nobody up as poison.
+    if (body.kind === "abandoned" && body.outage === true) continue; // An outage does not count towards poison.
     losses.set(taskId, [...(losses.get(taskId) ?? []), loss]);
   }
   return losses;
@@ -87,7 +86,7 @@ function attemptsWithoutReport(records: readonly StoredRecord[]): Unreported[] {
   return found;
 }
 
-/** The losses that are left over when as many as possible have a fault of their own. */
+/** The losses that remain after as many as possible were matched with a fault of their own. */
 function unmatched(losses: readonly Loss[], faults: readonly InjectedFault[]): Loss[] {
   const slots = faults.flatMap((fault) => Array.from({ length: costOf(fault) }, () => fault));
   const takenBy = new Map<number, Loss>();
@@ -103,12 +102,12 @@ function unmatched(losses: readonly Loss[], faults: readonly InjectedFault[]): L
   return losses.filter((loss) => !settles(loss, new Set()));
 }
 
-/** U2 */
+/** The number of losses that a fault explains. */
 function costOf({ fromMs, untilMs }: InjectedFault): number {
   return 1 + Math.floor((untilMs - fromMs) / limits.associateAckWaitMs);
 }
 
-/** U1 */
+/** Whether the attempt was active during the fault or shortly afterwards. */
 function isFelt({ fromMs, untilMs }: InjectedFault, loss: Loss): boolean {
   return fromMs <= loss.untilMs && untilMs + FELT_MS >= loss.fromMs;
 }

@@ -1,10 +1,10 @@
 /**
- * What a chaos run or a simulation leaves behind, as plain data: the only input of the checker. Times are
- * milliseconds of one clock (real or virtual). A source that nobody looked at (`witnessed`) decides nothing.
+ * The history of a chaos campaign or a simulation as plain data, the only input of the checker. Times are milliseconds of one
+ * clock (real or virtual). Sources that were not observed (`witnessed`) are not judged.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 
-/** One request of the client as the client saw it. A retry is a call of its own. */
+/** One request, as the client saw it. A retry is a separate call. */
 export interface ClientCall {
   readonly id: number;
   readonly kind: "start" | "cancel" | "answer" | "get";
@@ -12,12 +12,12 @@ export interface ClientCall {
   readonly key: string | null;
   /** The stored intent a start refers to. */
   readonly intentId: string | null;
-  /** What was asked about, or what the answer named. */
+  /** The run that was asked about, or that the answer named. */
   readonly runId: string | null;
   readonly sentMs: number;
   /** Null: no answer came. */
   readonly answeredMs: number | null;
-  /** HTTP status; null: no answer came, so nobody knows what happened. */
+  /** HTTP status; null: no answer came, so the result is unknown. */
   readonly status: number | null;
   /** Status of the run in the answer to a get. */
   readonly runStatus: string | null;
@@ -40,7 +40,7 @@ export interface GitCommit {
   readonly refs: readonly string[];
 }
 
-/** What git itself makes of a stored patch on a commit: the tree, or null when it does not apply. */
+/** Git's own result of a stored patch on a commit: the tree, or null if it does not apply. */
 export interface PatchedTree {
   readonly repo: string;
   readonly on: string;
@@ -49,7 +49,7 @@ export interface PatchedTree {
   readonly tree: string | null;
 }
 
-/** An object as it was read back: the digest is of the bytes that came. */
+/** An object that was read back; the digest covers the bytes that were read. */
 export interface StoredBlob {
   readonly bucket: string;
   readonly name: string;
@@ -57,19 +57,19 @@ export interface StoredBlob {
   readonly bytes: number;
 }
 
-/** An evidence manifest as it was read back; `digest` is of its canonical JSON. */
+/** An evidence manifest that was read back; `digest` covers its canonical JSON. */
 export interface StoredManifest {
   readonly key: string;
   readonly digest: string;
   readonly files: readonly { readonly path: string; readonly blob: StoredBlob }[];
 }
 
-/** One word of the container engine about a container of ours. */
+/** One event of the container engine about one of our containers. */
 export interface ContainerEvent {
   readonly id: string;
   readonly atMs: number;
   readonly action: "create" | "start" | "assign" | "die" | "destroy";
-  /** Whose work it carries; null while it waits in the pool. */
+  /** The attempt it works for; null while it waits in the pool. */
   readonly job: ContainerJob | null;
 }
 
@@ -80,7 +80,7 @@ export interface ContainerJob {
   readonly purpose: "attempt" | "verify" | "base";
 }
 
-/** One measurement of something that must stay below a bound. */
+/** One measurement of a bounded quantity. */
 export interface BoundSample {
   readonly atMs: number;
   /** `director memory`, `nats disk`, `open runs`. */
@@ -93,17 +93,17 @@ export interface BoundSample {
 /** Something the rig did to the system. */
 export interface InjectedFault {
   readonly kind: string;
-  /** The role of the process it was done to; null: the server, or the whole machine. */
+  /** The role of the affected process; null: the server, or the whole machine. */
   readonly role: string | null;
   readonly fromMs: number;
-  /** When it was taken back, or the process was started again. */
+  /** When it was undone, or the process was started again. */
   readonly untilMs: number;
 }
 
 export interface History {
-  /** The last fault was healed then. */
+  /** When the last fault was healed. */
   readonly healedMs: number;
-  /** Nobody looked any more after that. */
+  /** When the observation ended. */
   readonly endedMs: number;
   readonly calls: readonly ClientCall[];
   /** The whole journal, in stream order within a run; archived runs included. */
@@ -116,9 +116,9 @@ export interface History {
   readonly containers: readonly ContainerEvent[];
   readonly bounds: readonly BoundSample[];
   readonly faults: readonly InjectedFault[];
-  /** Runs with a task that ends whoever claims it. */
+  /** Runs with a task that ends every process that claims it. */
   readonly poisonous: readonly string[];
-  /** Which sources were looked at. The journal and the client always are. */
+  /** The sources that were observed. The journal and the client always are. */
   readonly witnessed: {
     readonly git: boolean;
     readonly evidence: boolean;

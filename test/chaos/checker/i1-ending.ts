@@ -1,9 +1,9 @@
-/** I1: every accepted run comes to one end, at most two minutes after the last fault was healed. */
+/** I1: every accepted run ends once, at most two minutes after the last fault was healed. */
 import type { History } from "./history.ts";
 import { violation, type Invariant, type RunFacts } from "./invariant.ts";
 import { restsOnPeople } from "./resting-run.ts";
 
-/** From heal, or from the acceptance if that came later, to the end. */
+/** The time from heal, or from a later acceptance, to the end. */
 export const ENDS_WITHIN_MS = 120_000;
 
 export const I1: Invariant = {
@@ -12,12 +12,12 @@ export const I1: Invariant = {
   ofRun(run: RunFacts, history: History) {
     const accepted = run.calls.find((call) => call.kind === "start" && call.status === 202);
     const stored = run.records.some((record) => record.type === "intent");
-    if (accepted === undefined || !stored) return []; // A 202 without an intent is I11's.
+    if (accepted === undefined || !stored) return []; // I11 judges a 202 without an intent.
     const closed = run.records.find((record) => record.type === "closed");
     const fromMs = Math.max(history.healedMs, accepted.answeredMs ?? accepted.sentMs);
     const last = run.records.at(-1);
     if (closed === undefined) {
-      if (restsOnPeople(run.records)) return []; // It waits for a person, and may do so for ever.
+      if (restsOnPeople(run.records)) return []; // It waits for a person, possibly for ever.
       if (history.endedMs - fromMs < ENDS_WITHIN_MS) {
         // Whoever stops looking early cannot acquit a run that is still open.
         return [

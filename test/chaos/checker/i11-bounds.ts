@@ -1,4 +1,4 @@
-/** I11: memory, disk and queues stay within their bounds; what was accepted is never dropped, nor given up without cause. */
+/** I11: memory, disk and queues stay within their bounds; accepted work is never dropped, nor given up without cause. */
 import { givenUpWithoutCause, outageWithoutCause } from "./given-up.ts";
 import type { BoundSample, History } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";

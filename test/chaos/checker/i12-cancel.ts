@@ -22,7 +22,7 @@ export const I12: Invariant = {
   },
 };
 
-/** A commit of a task whose journal has no landing at all: git moved after the cancel, and nobody wrote it down. */
+/** A commit of a task without a landing record: git moved after the cancel, and the journal does not show it. */
 function inGit(run: RunFacts, cancelSeq: number): Violation[] {
   return run.commits.flatMap((commit) => {
     const task = commit.trailers["Antiphon-Task"];

@@ -23,7 +23,7 @@ function sameKeySameRun(starts: readonly ClientCall[]): Violation[] {
   });
 }
 
-/** One run never answers for two keys, nor for two requests without one. */
+/** One run never belongs to two keys, nor to two requests without a key. */
 function ownKeyOwnRun(starts: readonly ClientCall[]): Violation[] {
   const owner = new Map<string, ClientCall>();
   return starts.flatMap((call) => {
@@ -36,7 +36,7 @@ function ownKeyOwnRun(starts: readonly ClientCall[]): Violation[] {
   });
 }
 
-/** Every run was asked for: by a call that was told its id, or by one that never got its answer. */
+/** Every run has a request: a call that was told its id, or one that never got an answer. */
 function noPhantom(starts: readonly ClientCall[], runs: ReadonlyMap<string, RunFacts>): Violation[] {
   const told = new Set(starts.flatMap((call) => (call.status === 202 ? [call.runId] : [])));
   const untold = new Map<string, Set<string>>();
@@ -80,7 +80,7 @@ function takeUntold(
   return false;
 }
 
-/** The answer says for sure that nothing was started: 4xx, and 503 with a coded reason. */
+/** Whether the answer proves that no run was started: 4xx, or 503 with a coded reason. */
 function isRefusal(call: ClientCall): boolean {
   return call.status !== null && call.status >= 400 && call.status < 500;
 }

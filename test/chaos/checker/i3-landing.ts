@@ -50,7 +50,7 @@ function verdictFirst(run: RunFacts, landings: readonly Landed[]): Violation[] {
   });
 }
 
-/** Where people have to approve, they did, before it landed; what one of them turned down never lands. */
+/** A change that needs approvals landed after them; a rejected change never lands. */
 function approvedFirst(run: RunFacts, landings: readonly Landed[]): Violation[] {
   return landings.flatMap((record) => {
     const hasPassed = run.records.some(
@@ -63,7 +63,7 @@ function approvedFirst(run: RunFacts, landings: readonly Landed[]): Violation[] 
   });
 }
 
-/** The journal's word against git's: exactly one commit of the task on the run's branch, and it is that one. */
+/** Compares the journal with git: the run's branch has exactly one commit of the task, the recorded one. */
 function inGitOnce(run: RunFacts, landings: readonly Landed[]): Violation[] {
   const branch = `refs/heads/antiphon/${run.runId}`;
   return landings.flatMap((record) => {
@@ -97,12 +97,12 @@ function nothingElse(run: RunFacts, landed: readonly Landed[]): Violation[] {
   return [...strangers, ...twice, ...empty];
 }
 
-/** A replay on a target branch is a new commit of the same task; two of them on one branch are one too many. */
+/** A replay on a target branch is a new commit of the same task; there is at most one on a branch. */
 function doubledOnOneRef(run: RunFacts): Violation[] {
   const seen = new Map<string, string>();
   return run.commits.flatMap((commit) =>
     commit.refs.flatMap((ref) => {
-      if (ref === `refs/heads/antiphon/${run.runId}`) return []; // inGitOnce looks there.
+      if (ref === `refs/heads/antiphon/${run.runId}`) return []; // inGitOnce checks that branch.
       const key = `${ref} ${commit.trailers["Antiphon-Task"]}`;
       const other = seen.get(key);
       seen.set(key, commit.id);

@@ -1,4 +1,4 @@
-/** I4: what is over stays over, in the journal and in every answer a client gets. */
+/** I4: a run that is over stays over, in the journal and in every answer to a client. */
 import type { StoredRecord } from "@antiphon/contracts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 
@@ -17,7 +17,7 @@ function closedOnce(run: RunFacts): Violation[] {
   );
 }
 
-/** Late words of attempts may still come; nothing that moves the run may. */
+/** Late records of attempts may follow the end; records that change the run may not. */
 function nothingAfter(run: RunFacts): Violation[] {
   const closed = run.records.find((record) => record.type === "closed");
   if (closed === undefined) return [];
@@ -29,7 +29,7 @@ function nothingAfter(run: RunFacts): Violation[] {
   });
 }
 
-/** A landed task has had its last word: no further attempt of it, no second verdict, no other landing. */
+/** After its landing a task has no further attempt, no second verdict and no other landing. */
 function taskStaysOver(run: RunFacts): Violation[] {
   const done = new Map<string, StoredRecord>();
   return run.records.flatMap((record) => {
@@ -50,7 +50,7 @@ function endsTask(record: StoredRecord): boolean {
   return record.type === "verdict" && record.body.verdict === "PASS" && record.body.commit === null;
 }
 
-/** What a client was told once, it is told again, and it is what the journal says. */
+/** An answer about an ended run never changes, and it agrees with the journal. */
 function answersStay(run: RunFacts): Violation[] {
   const closed = run.records.find((record) => record.type === "closed");
   const told = run.calls
@@ -71,7 +71,7 @@ function answersStay(run: RunFacts): Violation[] {
   });
 }
 
-/** Only an answer that came before the next question was asked is earlier. */
+/** An answer is earlier only if it came before the next request was sent. */
 function isBefore(one: { answeredMs: number | null }, other: { sentMs: number }): boolean {
   return one.answeredMs !== null && one.answeredMs <= other.sentMs;
 }

@@ -1,6 +1,6 @@
 /**
- * I5: each history is a legal run of the machine, and replays to the same state. Judged twice: by a transition
- * table of the checker's own, and by the Director's pure core; then both are compared.
+ * I5: each history is a legal run of the machine, and replays to the same state. The run is judged twice, by the
+ * checker's own transition table and by the Director's pure code, and the two results are compared.
  */
 import { canonicalJson, digestOf, limits, type StoredRecord } from "@antiphon/contracts";
 import { closingOf } from "../../../run/src/owed/closing.ts";
@@ -23,7 +23,7 @@ export const I5: Invariant = {
   },
 };
 
-/** One register, one record; the sequence only grows. */
+/** Each register holds one record. */
 function registers(run: RunFacts): Violation[] {
   const seen = new Map<string, number>();
   return run.records.flatMap((record) => {
@@ -35,7 +35,7 @@ function registers(run: RunFacts): Violation[] {
   });
 }
 
-/** J9: what a record names as its cause is there, before it, and is what it was. */
+/** The cause that a record names precedes it in the journal and has the named digest. */
 function causes(run: RunFacts): Violation[] {
   const bySeq = new Map(run.records.map((record) => [record.seq, record]));
   return run.records.flatMap((record) => {
@@ -74,7 +74,7 @@ function sameTasks(run: RunFacts, legal: LegalRun): Violation[] {
   });
 }
 
-/** The closing record says what the replay of exactly the records under its seal says. */
+/** The closing record agrees with a replay of exactly the records under its seal. */
 function sameClosing(run: RunFacts): Violation[] {
   const closed = run.records.find((record): record is Closed => record.type === "closed");
   if (closed === undefined) return [];
@@ -89,7 +89,7 @@ function sameClosing(run: RunFacts): Violation[] {
   return [at(run, "closing-differs", [closed.seq], what)];
 }
 
-/** What the closing Director had read; somebody may have written in between. */
+/** The records that the closing Director had read; others may have been written meanwhile. */
 function sealedPrefix(before: readonly StoredRecord[], seal: string): StoredRecord[] | null {
   for (let count = before.length; count > 0; count -= 1) {
     const prefix = before.slice(0, count);

@@ -1,4 +1,4 @@
-/** I6: what is done can be proven: its evidence is there and unchanged, and its diff on its base is what landed. */
+/** I6: a done task has its evidence, complete and unchanged, and its diff on its base gives the landed tree. */
 import type { EvidenceRef, StoredRecord } from "@antiphon/contracts";
 import type { GitCommit, History, StoredBlob } from "./history.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
@@ -70,7 +70,7 @@ function diffGivesTree(run: RunFacts, history: History, report: Reported, verdic
   if (!isIntact(history, patch)) {
     return [at(run, "diff-broken", [report.seq], `the diff of ${verdict.taskId} is lost or changed`)];
   }
-  if (commit === undefined) return []; // I3's.
+  if (commit === undefined) return []; // I3 judges this.
   const seqs = [report.seq, verdict.seq];
   const found: Violation[] = [];
   const again = history.patched.find(

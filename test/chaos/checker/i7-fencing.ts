@@ -15,11 +15,11 @@ export const I7: Invariant = {
   },
 };
 
-/** After an attempt was handed out at epoch n, no word of a lower one finds its register empty. */
+/** After an attempt was dispatched at epoch n, no record of a lower epoch is stored. */
 function staleRecords(run: RunFacts): Violation[] {
   const current = new Map<string, StoredRecord>();
   return run.records.flatMap((record) => {
-    if (record.taskId === null || record.type === "due") return []; // A time that comes late changes nothing.
+    if (record.taskId === null || record.type === "due") return []; // A late timer changes nothing.
     const newest = current.get(record.taskId);
     if (record.type === "dispatch" && record.epoch > (newest?.epoch ?? 0)) current.set(record.taskId, record);
     if (newest === undefined || record.epoch >= newest.epoch) return [];

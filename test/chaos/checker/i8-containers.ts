@@ -1,4 +1,4 @@
-/** I8: an attempt has at most one live container, and in the end none is left. */
+/** I8: an attempt has at most one live container, and none is left at the end. */
 import type { ContainerEvent, ContainerJob, History } from "./history.ts";
 import { violation, type Invariant, type Violation } from "./invariant.ts";
 
@@ -20,7 +20,7 @@ export const I8: Invariant = {
   },
 };
 
-/** A clean room may be asked for twice at once (two Directors); the work itself may not. */
+/** Two Directors may run a clean room at once; an attempt's work may not run twice at once. */
 function overlapping(lives: readonly Life[]): Violation[] {
   const attempts = new Map<string, Life[]>();
   for (const life of lives) {

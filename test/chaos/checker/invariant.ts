@@ -1,4 +1,4 @@
-/** What an invariant is to the checker: a name, a sentence, and a pure decision over a history. */
+/** An invariant of the checker: a name, a sentence, and a pure decision over a history. */
 import type { StoredRecord } from "@antiphon/contracts";
 import type { ClientCall, ContainerEvent, GitCommit, GitRef, History } from "./history.ts";
 
@@ -6,7 +6,7 @@ export type InvariantId = "I1" | "I2" | "I3" | "I4" | "I5" | "I6" | "I7" | "I8" 
 
 export interface Violation {
   readonly invariant: InvariantId;
-  /** The rule of the invariant that is broken: a stable name. */
+  /** The broken rule of the invariant, a stable name. */
   readonly rule: string;
   readonly runId: string | null;
   /** Journal sequences the violation is about. */
@@ -29,7 +29,7 @@ export interface RunFacts {
 export interface Invariant {
   readonly id: InvariantId;
   readonly title: string;
-  /** Decides one run; absent: the invariant is about the history as a whole. */
+  /** Decides one run; absent if the invariant is about the whole history. */
   readonly ofRun?: (run: RunFacts, history: History) => Violation[];
   readonly ofHistory?: (history: History, runs: ReadonlyMap<string, RunFacts>) => Violation[];
 }

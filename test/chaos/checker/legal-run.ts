@@ -1,7 +1,7 @@
 /**
- * The legal life of a run, by the transition table: which record may follow which. Two Directors may work on one
- * run and each sees a prefix of it, so a word can come too late to count (the run was stopped meanwhile); it may
- * never come too early, from nowhere, or twice.
+ * The legal life of a run, by the transition table: which record may follow which. Two Directors may work on one run, and each
+ * sees a prefix of it. A record may therefore come too late to count (the run was stopped meanwhile), but never too early,
+ * without a cause, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
 import { counts, needsApprovals } from "./approved.ts";
@@ -13,18 +13,18 @@ export interface Illegal {
   readonly what: string;
 }
 
-/** `failing`: no new work, what is under way may finish. `canceling`: only what was accepted before may land. */
+/** `failing`: no new work; active attempts may finish. `canceling`: only changes that were accepted before may land. */
 type Mode = "unborn" | "queued" | "working" | "failing" | "canceling" | "over";
 type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number; commit: string | null };
 
 const MAX_INTEGRATIONS = 3;
-/** What people and timers say at any time; it wakes somebody or holds back what is new, and moves no task by itself. */
+/** Records that people and timers write at any time; they wake a Director or pause new work, and change no task. */
 const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue"]);
-/** Where the records of a run are; legal once it is over. */
+/** Records about where a run is stored; legal once it is over. */
 const STORAGE: ReadonlySet<StoredRecord["type"]> = new Set(STORAGE_TYPES);
-/** Phases in which somebody works on a task, or lands it. */
+/** Phases in which a task is being worked on or landed. */
 const UNDER_WAY: ReadonlySet<string> = new Set(["dispatched", "claimed", "accepted"]);
-/** Words that do no harm when they come after the run was stopped. */
+/** Records that are harmless after the run was stopped. */
 const MAY_BE_LATE: ReadonlySet<StoredRecord["type"]> = new Set([
   "dispatch",
   "claim",
@@ -52,7 +52,7 @@ export class LegalRun {
   #requester = "";
   #needed = 0;
   #approvals = 0;
-  /** What may be decided: the verdict's digest, the head it was verified on, who approved it. */
+  /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
   readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string> }>();
 
   static of(records: readonly StoredRecord[]): LegalRun {
@@ -117,7 +117,7 @@ export class LegalRun {
       this.#refuse(record, "unknown-task", `a ${record.type} of ${id}, which the run does not have`);
       return;
     }
-    if (record.epoch < task.epoch) return; // I7's.
+    if (record.epoch < task.epoch) return; // I7 judges this.
     if (this.#isTooLate(record)) return;
     const moved = record.epoch === task.epoch ? next(task, word, this.#bounds) : null;
     if (moved === null) {
@@ -156,7 +156,7 @@ export class LegalRun {
     if (moved.phase === "failed" && this.#mode === "working") this.#mode = "failing";
   }
 
-  /** A failing run waits for attempts that are under way, and for nobody's word. */
+  /** A failing run waits for active attempts, but not for people. */
   #isSettled(): boolean {
     const lives = [...this.tasks.values()];
     const isHeldUp = lives.some(({ phase }) => phase === "awaiting");
@@ -164,13 +164,13 @@ export class LegalRun {
     return this.#mode === "failing" && !isUnderWay;
   }
 
-  /** The run was stopped before the word came: it counts no more, and does no harm. */
+  /** Whether the record came after the run was stopped, so that it no longer counts and does no harm. */
   #isTooLate({ type }: StoredRecord): boolean {
     if (this.#mode === "canceling" || this.#mode === "over") return MAY_BE_LATE.has(type);
     return this.#mode === "failing" && (type === "dispatch" || type === "input" || type === "due");
   }
 
-  /** What must hold around the task for its step to be legal. */
+  /** The conditions outside the task under which its step is legal. */
   #circumstances(record: StoredRecord, id: string): void {
     if (record.type === "dispatch") {
       const missing = (this.#deps.get(id) ?? []).filter((dep) => this.tasks.get(dep)?.phase !== "done");

@@ -1,7 +1,7 @@
-/** Which evidence the records of a history name: keys of manifests, and the diffs of proposals by their register. */
+/** The evidence that the records of a history name: keys of manifests, and diffs of proposals by register. */
 import type { BlobRef, StoredRecord } from "@antiphon/contracts";
 
-/** The attempt or verdict a record speaks of. */
+/** The attempt or verdict that a record describes. */
 export const registerOf = ({ runId, taskId, epoch }: StoredRecord): string => `${runId} ${taskId} ${epoch}`;
 
 export function namedEvidence(records: readonly StoredRecord[]): {

@@ -23,7 +23,7 @@ function sizeOf(example: Counterexample): number {
   return Object.values(example).reduce((sum: number, items: readonly unknown[]) => sum + items.length, 0);
 }
 
-/** Every history that is the counterexample less one item. */
+/** All histories that lack exactly one item of the counterexample. */
 function* lessOne(history: History, example: Counterexample): Generator<History> {
   for (const [part, items] of Object.entries(example)) {
     for (let i = 0; i < items.length; i += 1) {

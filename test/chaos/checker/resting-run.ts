@@ -1,6 +1,5 @@
 /**
- * Does a run rest on a person: on a question nobody has answered, a change nobody has decided about, a pause nobody has
- * lifted? It may wait for ever.
+ * Whether a run waits for a person: for an answer, a decision about a change, or the end of a pause. It may wait for ever.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 import { decisionOn } from "./approved.ts";

@@ -1,4 +1,4 @@
-/** Sorts a history by run: what the invariants look at. */
+/** Groups a history by run, for the invariants. */
 import type { ClientCall, ContainerEvent, GitCommit, GitRef, History } from "./history.ts";
 import type { RunFacts } from "./invariant.ts";
 import type { StoredRecord } from "@antiphon/contracts";

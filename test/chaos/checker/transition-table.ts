@@ -1,9 +1,7 @@
 /**
- * The legal life of a task, written down a second time and apart from the Director, so that the product does not
- * judge itself. A row is a phase, a column what a record says; an empty field is illegal.
- *
- *   T1 `next` never asks the Director's code.
- *   T2 A record of another epoch than the task's own never moves it.
+ * The legal life of a task, defined a second time and apart from the Director, on purpose: the product must not judge itself,
+ * so `next` uses none of its code. A row is a phase, a column is the meaning of a record, and an empty field is illegal. A
+ * record of another epoch than the task's own never changes the task.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 
@@ -19,7 +17,7 @@ export type Phase =
   | "done"
   | "failed";
 
-/** What a record says to the task, as far as the table cares. */
+/** The meaning of a record for the task. */
 export type Word =
   | "dispatch"
   | "claim"
@@ -44,7 +42,7 @@ export type Word =
   | "rest over"
   | "no answer in time";
 
-/** Where a word leads. `again`: open at the next epoch, or failed when the bound is reached; `waits`: resting, or that. */
+/** The next phase. `again`: open at the next epoch, or failed at the bound; `waits`: a backoff, or failed at the bound. */
 type Next = Phase | "again" | "lost" | "waits";
 
 const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
@@ -73,9 +71,9 @@ const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
   failed: {},
 };
 
-/** A better patch cannot mend these: a check or a grant is missing. */
+/** A better patch cannot fix these: a check or a grant is missing. */
 const FINAL: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
-/** Nor can another attempt: the run asks for an image it cannot have. */
+/** Another attempt cannot fix these: the run asks for an image that it cannot have. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
@@ -126,14 +124,14 @@ export interface Bounds {
   readonly maxOutages: number;
 }
 
-/** The task after the word; null: the word is not legal there. */
+/** The task after the record; null: the record is illegal there. */
 export function next(task: TaskLife, word: Word, bounds: Bounds): TaskLife | null {
   const to = TABLE[task.phase][word];
   if (to === undefined) return null;
   if (to === "lost") {
     const losses = task.losses + 1;
     if (losses > bounds.maxLapses) return { ...task, losses, phase: "failed" };
-    // The first loss may be bad luck; after the second the task rests before it goes out again.
+    // The first loss may be bad luck; from the second on the task backs off before it is dispatched again.
     if (losses >= 2) return { ...task, losses, phase: "resting" };
     return { ...task, losses, phase: "open", epoch: task.epoch + 1 };
   }

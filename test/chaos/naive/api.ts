@@ -1,4 +1,4 @@
-/** HTTP in front of the queue: the same paths as Antiphon's gateway, so that the same client talks to it. */
+/** HTTP in front of the queue: the same paths as Antiphon's gateway, so that the same client can use it. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { openStore, type Work } from "./store.ts";

@@ -1,7 +1,7 @@
 /**
  * The naive twin: a work queue as it is usually written. One message a run on a JetStream work queue, a Msg-Id so that
  * the server drops repeats, the status in a KV bucket, the acknowledgement after the work, the server's default sync.
- * It is here to be broken: what the rig finds in it, it would find in Antiphon.
+ * It exists to fail: the rig would find the same faults in Antiphon.
  */
 import { jetstream, jetstreamManager, RetentionPolicy, type JetStreamClient } from "@nats-io/jetstream";
 import { encode, type JournalRecord } from "@antiphon/contracts";
@@ -9,7 +9,7 @@ import { connectBus, createLogger, openKv, type Bus, type Kv } from "@antiphon/r
 
 export const WORK = "NAIVE_WORK";
 export const AUDIT = "NAIVE_AUDIT";
-/** Redelivered when a worker was silent so long. */
+/** A message is redelivered after this silence of its worker. */
 const ACK_WAIT_MS = 8_000;
 
 export interface Work {
@@ -18,7 +18,7 @@ export interface Work {
   readonly intent: { goal: string; inputs: Record<string, unknown> };
 }
 
-/** A record as far as the checker reads it. */
+/** The parts of a record that the checker reads. */
 export type Audited = Pick<JournalRecord, "type" | "runId" | "taskId" | "epoch"> & { body: unknown };
 
 export interface Store {
@@ -27,7 +27,7 @@ export interface Store {
   /** `<runId>` to `{status}`. */
   readonly runs: Kv;
   readonly intents: Kv;
-  /** Writes down what happened, for the checker. */
+  /** Records events for the checker. */
   audit(record: Audited): Promise<void>;
 }
 

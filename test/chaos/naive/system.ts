@@ -95,7 +95,7 @@ async function endedRuns({ runs }: Store): Promise<Set<string>> {
   return new Set(entries.filter(({ entry }) => OVER.has(entry?.value.status ?? "")).map(({ id }) => id));
 }
 
-/** The audit trail in the words of the journal, so that the same checker reads it; a run's intent counts once. */
+/** The audit trail in the form of the journal, so that the same checker reads it; a run's intent counts once. */
 async function auditTrail({ bus }: Store): Promise<StoredRecord[]> {
   const records: StoredRecord[] = [];
   const begun = new Set<string>();

@@ -48,7 +48,7 @@ async function work(message: JsMsg): Promise<void> {
   for (const task of tasksOf(job)) {
     await say("dispatch", task.id, { base: { commit: base } });
     await say("claim", task.id, { associate: name, incarnation: name });
-    await new Promise((resolve) => setTimeout(resolve, 30)); // As long as the work takes.
+    await new Promise((resolve) => setTimeout(resolve, 30)); // Simulates the work.
     const built = build(repo, base, runId, task, epoch);
     if (built === null) {
       end = "failed";
@@ -87,7 +87,7 @@ function build(
     git(repo, ["read-tree", parent], env);
     const onTop = git(repo, ["ls-files"], env);
     const again = /\+\+\+ b\/(.+)/.exec(task.patch)?.[1] ?? "";
-    // What a redelivery finds done it does once more, as work without a memory of its own would.
+    // A redelivery repeats work that is done already, as work without stored progress does.
     if (!onTop.split("\n").includes(again)) git(repo, ["apply", "--cached"], env, task.patch);
     const tree = git(repo, ["write-tree"], env).trim();
     const trailers = `Antiphon-Run: ${runId}\nAntiphon-Task: ${task.id}\nAntiphon-Epoch: ${epoch}`;

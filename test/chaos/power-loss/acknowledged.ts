@@ -1,6 +1,6 @@
 /**
- * Everything a server promised before its power was cut, and what of it is still there: journal records of many
- * writers at once (atomic batches) and of one alone (single publishes), documents and files.
+ * Compares the data that a server acknowledged before a power cut with the data afterwards: journal records of many concurrent
+ * writers (atomic batches) and of a single one (single publishes), documents and files.
  */
 import { BUCKETS, type BlobRef } from "@antiphon/contracts";
 import { openBlobs, openJournal, openKv, provision, type Bus } from "@antiphon/runtime";
@@ -11,16 +11,16 @@ import { mountPowerDisk, type Loss, type PowerDisk } from "./power-disk.ts";
 export interface Trial {
   readonly sync: "always" | "lazy";
   readonly ordering?: "ordered" | "strict";
-  /** One power cut for each; null: nothing that was not fsynced survives. */
+  /** One power cut per seed; null: no unsynced data survives. */
   readonly seeds: readonly (number | null)[];
-  /** How many promises are made before each cut, at least. */
+  /** The minimum number of acknowledgements before each cut. */
   readonly promises: number;
 }
 
 export interface TrialResult {
-  /** Promised before any cut. */
+  /** Acknowledged before any cut. */
   readonly acknowledged: number;
-  /** What was promised and is not there, or not as it was. */
+  /** Acknowledged data that is missing or changed. */
   readonly lost: readonly string[];
   readonly cuts: readonly Loss[];
   readonly batched: number;
@@ -47,7 +47,7 @@ async function cutAgainAndAgain(trial: Trial, disk: PowerDisk, server: NatsServe
   await provision(many);
   await provision(alone);
   const promises = new Promises(many, alone);
-  if (trial.sync === "lazy") await disk.sync(); // So that records are lost, and not the streams they were in.
+  if (trial.sync === "lazy") await disk.sync(); // Ensures that records are lost, and not their streams.
   const cuts: Loss[] = [];
   for (const seed of trial.seeds) {
     const wanted = promises.size + trial.promises;
@@ -55,7 +55,7 @@ async function cutAgainAndAgain(trial: Trial, disk: PowerDisk, server: NatsServe
     await eventually(`${wanted} promises`, () => promises.size >= wanted, 60_000);
     cuts.push(await disk.cut({ kill: [server.pid()], seed }));
     promises.freeze();
-    await server.kill(); // It is dead; its exit has to be noticed before the next life.
+    await server.kill(); // It is dead; wait for its exit before the next start.
     await server.restart();
     await stop();
   }
@@ -69,7 +69,7 @@ async function cutAgainAndAgain(trial: Trial, disk: PowerDisk, server: NatsServe
   };
 }
 
-/** Lifecycle: making -> frozen (what is promised from then on is not counted) -> making ... */
+/** Lifecycle: making -> frozen (later acknowledgements are not counted) -> making ... */
 class Promises {
   readonly #records = new Map<string, { runId: string; seq: number; digest: string }>();
   readonly #documents = new Map<string, number>();
@@ -88,7 +88,7 @@ class Promises {
     return this.#records.size + this.#documents.size + this.#files.length;
   }
 
-  /** Answers how to stop: every writer ends its last write, and whatever it asked for is then known. */
+  /** Returns a function that stops: every writer completes its last write, so its result is known. */
   make(): () => Promise<void> {
     this.#counting = true;
     let over = false;
@@ -133,7 +133,7 @@ class Promises {
       const ref = await openBlobs(this.#alone, BUCKETS.evidenceFiles).put(null, bytes);
       if (this.#counting) this.#files.push(ref);
     } catch (error) {
-      if (this.#counting) throw error; // The power went meanwhile: nothing was promised.
+      if (this.#counting) throw error; // The power failed meanwhile, so nothing was acknowledged.
     }
   }
 

@@ -1,8 +1,8 @@
 /**
- * A file system whose power can be cut: what no fsync covered is then gone (disk/, a program of its own). Needs root
- * and /dev/fuse; where one is missing it says so and fails.
+ * A file system whose power can be cut, which loses all unsynced data (disk/ is its program). It needs root and /dev/fuse, and
+ * fails with a message without them.
  *
- * Lifecycle: mounted -> (cut -> mounted again)* -> removed. It goes with its owner: the program ends with its input.
+ * Lifecycle: mounted -> (cut -> mounted again)* -> removed. The program ends with its input, and so with its owner.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmdirSync } from "node:fs";
@@ -12,15 +12,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export interface PowerDiskOptions {
-  /** What an fsync covers besides its own file: all names and sizes, as ext4 does, or none. Default: ordered. */
+  /** Whether an fsync also covers all names and sizes, as ext4 does. Default: ordered. */
   readonly ordering?: "ordered" | "strict";
   readonly mebibytes?: number;
 }
 
 export interface PowerCut {
-  /** Processes that die with the power, and all they started. */
+  /** Processes that die with the power, with their children. */
   readonly kill?: readonly number[];
-  /** What got to the disk by itself before; null: nothing of what no fsync covered. */
+  /** The seed for the unsynced data that reached the disk; null: none. */
   readonly seed?: number | null;
 }
 
@@ -29,15 +29,15 @@ export interface Loss {
   readonly changes: number;
   readonly writes: number;
   readonly bytes: number;
-  /** Bytes that no fsync covered and that are there all the same. */
+  /** Unsynced bytes that survived. */
   readonly kept: number;
 }
 
 export interface PowerDisk {
   readonly path: string;
-  /** Comes back when the disk is mounted again. Whoever has a file open from before holds a dead one. */
+  /** Resolves when the disk is mounted again. Files that were open before are dead. */
   cut(how?: PowerCut): Promise<Loss>;
-  /** All that was written until now is safe. */
+  /** Makes all data written so far durable. */
   sync(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function mountPowerDisk({
   };
 }
 
-/** One line out, one line back; the first answer comes unasked, when it is mounted. */
+/** Each line sent gets one line back; the first line comes without a request, when it is mounted. */
 function conversation(child: ChildProcess): (command: object | null) => Promise<Answer> {
   let said = "";
   child.stderr?.on("data", (data: Buffer) => (said = (said + data.toString()).slice(-2_000)));

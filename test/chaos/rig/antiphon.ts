@@ -1,4 +1,4 @@
-/** Antiphon as a system under test: the bundle as it ships, one process a service, several of each. */
+/** Antiphon as a system under test: the shipped bundle, several processes of each service. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -82,7 +82,7 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
         .map(({ name, code }) => `${name} ended with ${code ?? "a signal"}`);
     },
     async collect() {
-      // The engine's own list has the last word: what it still has was never destroyed, told or not.
+      // The engine's own list decides: a container in it was never destroyed, whatever the events say.
       const untold = containersLeft(instance).filter(
         (id) => !witness.events.some((event) => event.id === id),
       );
@@ -117,7 +117,7 @@ async function bundleDir(): Promise<string> {
   return ensureBuilt(ROOT);
 }
 
-/** Every process has answered the roll call. */
+/** Waits until every process has reported ready. */
 async function ready(urls: readonly string[], victims: readonly Victim[]): Promise<void> {
   const until = Date.now() + READY_MS;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Measures what must stay bounded while everything goes wrong: memory of each process, size of the store, open runs. */
+/** Measures bounded quantities during the faults: memory of each process, size of the store, open runs. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "@antiphon/contracts";
@@ -7,14 +7,14 @@ import type { System } from "./system.ts";
 
 const EVERY_MS = 2_000;
 const MiB = 1024 * 1024;
-/** A service process; measured under load they stay below a third of it. */
+/** The bound of a service process; under load they stay below a third of it. */
 const SERVICE_MIB = 512;
 const SERVER_MIB = 1_024;
 const STORE_MIB = 1_024;
 
 export interface BoundsWitness {
   readonly samples: BoundSample[];
-  /** The highest value of each thing, for the table. */
+  /** The highest value of each quantity, for the table. */
   peaks(): Map<string, BoundSample>;
   stop(): void;
 }
@@ -57,7 +57,7 @@ export function watchBounds(system: System, openRuns: () => number): BoundsWitne
   };
 }
 
-/** Null: the process is not there just now. */
+/** Null: the process is not running now. */
 function residentMib(pid: number): number | null {
   try {
     const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -81,7 +81,7 @@ function sizeOf(dir: string): number {
   });
 }
 
-/** 0 for what was removed while we looked, or lost its power (EIO). */
+/** 0 for a file that was removed meanwhile, or whose disk lost its power (EIO). */
 function unlessGone(measure: () => number): number {
   try {
     return measure();

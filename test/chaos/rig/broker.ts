@@ -1,4 +1,4 @@
-/** The server under torture: one nats-server, or a cluster of them, as the injector and the processes see it. */
+/** The server under test: one nats-server or a cluster, for the injector and the processes. */
 import type { Bus, BusOptions } from "@antiphon/runtime";
 import { startNats, type NatsServerOptions } from "../../support/nats.ts";
 
@@ -15,9 +15,9 @@ export interface Broker {
   readonly replicas: number;
   pids(): number[];
   connect(options?: Partial<BusOptions>): Promise<Bus>;
-  /** `kill -9` of whom the strike means, and the same again after `forMs`. */
+  /** Kills the servers that the strike selects, and starts them again after `forMs`. */
   strike(strike: Strike, forMs: number): Promise<void>;
-  /** Starts again whoever is not there: Ctrl-C ends the servers too. */
+  /** Starts missing servers again, because Ctrl-C ends the servers too. */
   revive(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * One campaign: a system is started, given work and tortured by a fault script; then everything is healed, the client
- * waits for its answers, the system is drained, and the checker judges the whole history.
+ * One campaign: starts a system, gives it work and injects the faults of a script. Then everything is healed, the client waits
+ * for its answers, the system is drained, and the checker judges the whole history.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,13 +34,13 @@ export interface CampaignOptions {
   /** Share of deliveries that are made twice. */
   readonly duplicates: number;
   readonly open: number;
-  /** Only processes of these roles are hit; null: all. */
+  /** Faults hit only processes of these roles; null: all. */
   readonly roles: readonly string[] | null;
   readonly start: (options: SystemOptions) => Promise<System>;
-  /** Where a violation's history and counterexamples are written; null: nowhere. */
+  /** The directory for a violation's history and counterexamples; null: none. */
   readonly outDir: string | null;
   readonly progress: (line: string) => void;
-  /** Leaves out the faults and the work that are still to come; what was done is judged. Absent: never. */
+  /** Skips the remaining faults and work; the history so far is judged. Absent: never. */
   readonly stop?: AbortSignal;
 }
 
@@ -210,7 +210,7 @@ function endsOf(history: History): Map<string, number> {
   return ends;
 }
 
-/** What a violation is understood from: the counterexamples, the history, and what the processes said. */
+/** Writes the files that explain a violation: counterexamples, history, logs of the processes. */
 function save(options: CampaignOptions, system: System, history: History, judgement: Judgement): void {
   if (options.outDir === null) return;
   mkdirSync(options.outDir, { recursive: true });

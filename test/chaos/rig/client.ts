@@ -1,6 +1,6 @@
 /**
- * The client: asks, repeats under the same key until it has an answer, and writes down every request and every
- * answer. What it was never told it does not know.
+ * The client: sends requests, repeats them under the same key until it has an answer, and records every request and answer. It
+ * knows only the answers.
  */
 import type { ClientCall } from "../checker/history.ts";
 
@@ -23,7 +23,7 @@ export class Client {
     this.#urls = urls;
   }
 
-  /** Stores the intent; not part of the history, because nothing is promised by it. */
+  /** Stores the intent; not part of the history, because storing it promises nothing. */
   async intent(intent: unknown, signal: AbortSignal): Promise<string> {
     const { body } = await this.#until(signal, () => this.#ask("POST", "/intents", intent, {}));
     return String(body["intentId"]);
@@ -113,7 +113,7 @@ export class Client {
       });
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
     } catch {
-      return null; // Nobody knows whether it was heard; that is what the history says.
+      return null; // The result is unknown, and the history says so.
     }
   }
 }

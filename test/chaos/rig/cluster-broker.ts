@@ -1,4 +1,4 @@
-/** A cluster of nats-servers under torture: its leader, any one of them, or so many that no majority is left. */
+/** A cluster of nats-servers; faults hit its leader, any member, or so many that no majority is left. */
 import { journalStream } from "@antiphon/contracts";
 import { startNatsCluster, type NatsMember } from "../../support/nats-cluster.ts";
 import type { Broker, Strike } from "./broker.ts";
@@ -29,7 +29,7 @@ export async function clusterBroker(size: number, random: Random): Promise<Broke
       await Promise.all(struck.map((member) => member.kill()));
       await new Promise((resolve) => setTimeout(resolve, forMs));
       await Promise.all(struck.map((member) => member.restart()));
-      await cluster.healthy(HEALTHY_MS); // The next strike finds a cluster that can stand it.
+      await cluster.healthy(HEALTHY_MS); // The next fault must find a cluster that can survive it.
     },
     async revive() {
       const gone = members.filter((member) => !member.running());

@@ -1,6 +1,6 @@
 /**
- * Every named point at which a process can end itself: before and after each thing by which it changes the world.
- * The preload crash-points.mjs watches for them from outside of the product's code.
+ * Every named point at which a process can end itself: before and after each operation with an outside effect.
+ * The preload crash-points.mjs watches for them from outside the product's code.
  */
 import { roleOf } from "./process-name.ts";
 

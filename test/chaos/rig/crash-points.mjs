@@ -1,8 +1,8 @@
-// Ends the process at a named point. Loaded by `node --import` in the chaos rig only; the product knows nothing of it:
-// it watches what the process says to the server, to the container engine and to git.
+// Ends the process at a named point. Loaded by `node --import` in the chaos rig only; the product has no code for it.
+// It watches the process's messages to the server, the container engine and git.
 //
 //   ANTIPHON_CHAOS_POINT   {"deed":"append verdict","side":"after"}
-//   ANTIPHON_CHAOS_POISON  a text; whoever claims a task whose dispatch carries it ends
+//   ANTIPHON_CHAOS_POISON  a text; a process that claims a task whose dispatch contains it ends
 import { ChildProcess } from "node:child_process";
 import { Socket } from "node:net";
 
@@ -11,7 +11,7 @@ const poison = process.env.ANTIPHON_CHAOS_POISON ?? "";
 
 const end = () => process.kill(process.pid, "SIGKILL");
 
-/** What goes out when the deed is done, and what comes back when it has happened; null: nothing comes back. */
+/** The outgoing message of an operation, and the answer when it is complete; null: there is no answer. */
 function signs(deed) {
   if (deed.startsWith("append ")) {
     const type = deed.slice("append ".length);
@@ -53,7 +53,7 @@ Socket.prototype.write = function (chunk, ...rest) {
   armed.done = true;
   if (armed.back !== null) return write.call(this, chunk, ...rest);
   const result = write.call(this, chunk, ...rest);
-  process.nextTick(end); // The kernel has it.
+  process.nextTick(end); // The kernel has the bytes by then.
   return result;
 };
 

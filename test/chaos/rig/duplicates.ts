@@ -1,6 +1,6 @@
 /**
- * Delivers records twice: listens in on what the consumers are handed, and now and then says "not I" in a worker's
- * stead, so that the server hands the same record to another one while the first is still at work.
+ * Delivers records twice: it observes deliveries and sometimes sends a negative acknowledgement in a worker's name, so the
+ * server delivers the record to another worker while the first is still busy.
  */
 import type { Bus } from "@antiphon/runtime";
 import type { Random } from "./random.ts";

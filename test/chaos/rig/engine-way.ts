@@ -1,10 +1,10 @@
 /**
- * The way from the runners to the container engine: a socket of the rig's own in front of the engine's, which can be
- * closed. The engine and its containers go on; only nobody can speak to it.
+ * The runners' connection to the container engine: a socket of the rig in front of the engine's, which can be closed. The
+ * engine and its containers keep running, but are unreachable.
  *
- *   G1 `gone`: connections end and new ones are refused, as when the engine is stopped. `mute`: connections stay and new
- *      ones are taken, and nothing is answered, as when it hangs.
- *   G2 After `mend` new connections are passed on again, and what hung is ended; after `remove` nothing is opened again.
+ * `gone`: connections end and new ones are refused, as when the engine is stopped. `mute`: connections stay and new ones are
+ * accepted, but nothing is answered, as when it hangs. After `mend` new connections are passed on again and hanging ones end;
+ * after `remove` the socket is never opened again.
  */
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -38,14 +38,14 @@ export class EngineWay {
     this.#server = server;
   }
 
-  /** G1 */
+  /** Makes the engine unreachable. */
   lose(how: EngineLoss): void {
     if (how === "gone") return this.#close();
     this.#isMute = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** G2 */
+  /** Makes the engine reachable again. */
   async mend(): Promise<void> {
     if (this.#isMute) this.#endAll();
     this.#isMute = false;

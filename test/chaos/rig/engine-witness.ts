@@ -1,4 +1,4 @@
-/** What the container engine says about the containers of one instance, as it happens. */
+/** Records the container engine's events about the containers of one instance. */
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { ContainerEvent, ContainerJob } from "../checker/history.ts";
@@ -44,7 +44,7 @@ export function jobOf(name: string): ContainerJob | null {
   return { runId, taskId, epoch: Number(epoch), purpose: purpose as ContainerJob["purpose"] };
 }
 
-/** Containers the engine still has, for the end. */
+/** Containers that the engine still has at the end. */
 export function containersLeft(instance: string): string[] {
   const args = ["ps", "--all", "--quiet", "--filter", `label=antiphon.instance=${instance}`];
   return execFileSync("docker", args, { encoding: "utf8" })

@@ -1,6 +1,5 @@
 /**
- * What goes wrong, and when: a list made from a seed before anything starts. The same script is played to Antiphon
- * and to the naive twin. Pure.
+ * The faults and their times: a list made from a seed before the start. Antiphon and the naive twin get the same script. Pure.
  */
 import { STRIKES, type Strike } from "./broker.ts";
 import { ENGINE_LOSSES, type EngineLoss } from "./engine-way.ts";
@@ -23,17 +22,17 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 export interface Fault {
   readonly atMs: number;
   readonly kind: FaultKind;
-  /** Name of a process; the server's faults have none. */
+  /** The name of the process; faults of the server have none. */
   readonly target: string | null;
-  /** How long it lasts; 0: it is over at once. */
+  /** Its duration; 0: it is over at once. */
   readonly forMs: number;
   /** Where the process ends itself, for `points`. */
   readonly point: CrashPoint | null;
   /** Which servers of a cluster, for `nats`. */
   readonly strike: Strike | null;
-  /** How the engine is lost, for `engine`. */
+  /** How the engine becomes unreachable, for `engine`. */
   readonly loss: EngineLoss | null;
-  /** What a power cut leaves of what was not fsynced, by chance; null: nothing. */
+  /** The seed for the part of unsynced data that survives a power cut; null: none survives. */
   readonly seed: number | null;
 }
 
@@ -48,12 +47,12 @@ export interface FaultPlan {
   readonly partitionable: readonly string[];
 }
 
-/** Longer than any lease: a stopped holder comes back as a zombie. */
+/** Longer than any lease, so that a stopped holder comes back as a zombie. */
 const STOP_MS = [9_500, 12_000] as const;
 const PARTITION_MS = [3_000, 12_000] as const;
 const NATS_DOWN_MS = [50, 1_500] as const;
 const DISK_FULL_MS = [4_000, 6_000] as const;
-/** Some shorter, some longer than an attempt has patience. */
+/** Some are shorter, some longer than an attempt waits for the engine. */
 const ENGINE_AWAY_MS = [1_000, 45_000] as const;
 const DARK_MS = [100, 1_000] as const;
 
@@ -97,7 +96,7 @@ function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random):
   }
 }
 
-/** A gateway that stands still is only slow; the others hold leases. */
+/** A stopped gateway is only slow; the others hold leases. */
 function stoppable(plan: FaultPlan): string[] {
   return plan.processes.filter((name) => roleOf(name) !== "gateway");
 }

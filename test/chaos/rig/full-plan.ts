@@ -13,7 +13,7 @@ export interface Leg {
   readonly counts: FaultPlan["counts"];
 }
 
-/** What three hours are for. A run of the workload has 1.67 tasks: 6,000 runs are 10,000 tasks. */
+/** The work of three hours. A run of the workload has 1.67 tasks, so 6,000 runs are 10,000 tasks. */
 export const WHOLE = { runs: 6_000, kill: 300, stop: 300, nats: 300, partition: 200, disk: 20, rounds: 50 };
 
 const LEGS = 20;
@@ -36,14 +36,14 @@ export function fullPlan(seed: number, share: number, points: number): Leg[] {
         nats: part(WHOLE.nats),
         partition: part(WHOLE.partition),
         points: part(WHOLE.rounds) * points,
-        // A cluster keeps a copy a member; the one small file system is for the single server.
+        // Each member of a cluster keeps a copy; the small file system is only for a single server.
         ...(single ? { disk: portion(WHOLE.disk, index / 2, LEGS / 2) } : {}),
       },
     };
   });
 }
 
-/** The share of one of so many, such that all of them together are the total. */
+/** The share of one leg, such that all shares add up to the total. */
 function portion(total: number, index: number, of: number): number {
   return Math.floor(((index + 1) * total) / of) - Math.floor((index * total) / of);
 }

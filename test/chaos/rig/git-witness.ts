@@ -1,4 +1,4 @@
-/** What git itself says about a repository after a run: its refs, its commits, and what a stored patch makes of a tree. */
+/** Reads a repository with git after a run: its refs, its commits, and the trees that stored patches result in. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,7 +73,7 @@ export function patchedTree(repo: string, on: string, patch: Buffer, digest: str
     git(repo, ["apply", "--cached", "--whitespace=nowarn"], patch, env);
     return { repo, on, patch: digest, tree: git(repo, ["write-tree"], undefined, env).trim() };
   } catch {
-    return { repo, on, patch: digest, tree: null }; // It does not apply: that is the answer.
+    return { repo, on, patch: digest, tree: null }; // It does not apply, which is a valid answer.
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

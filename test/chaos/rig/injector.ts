@@ -1,8 +1,6 @@
 /**
- * Plays a fault script to a system, and takes everything back at the end.
- *
- *   F1 After `heal` nothing is stopped, cut off, full, armed or down.
- *   F2 The server is under one fault at a time: killed while it starts it would never be up.
+ * Injects the faults of a script into a system, and undoes all of them at the end. After `heal` nothing is stopped, cut off,
+ * full, armed or down.
  */
 import { setTimeout } from "node:timers/promises";
 import type { InjectedFault } from "../checker/history.ts";
@@ -11,13 +9,13 @@ import type { Fault, FaultKind } from "./fault-script.ts";
 import type { System } from "./system.ts";
 import type { Victim } from "./victim.ts";
 
-/** A point that is not come to in this time is taken back, and told as missed. */
+/** A crash point that is not reached in this time is disarmed and reported as missed. */
 const POINT_PATIENCE_MS = 30_000;
 
 export interface Injected {
   readonly counts: Map<FaultKind, number>;
   readonly missedPoints: string[];
-  /** Faults that lasted, with their times; who was killed tells that itself. */
+  /** Lasting faults with their times; killed processes record their own. */
   readonly lasting: InjectedFault[];
 }
 
@@ -35,7 +33,7 @@ export class Injector {
     this.#system = system;
   }
 
-  /** Resolves when the last fault of the script has been injected and is over; `stop` leaves out the rest of them. */
+  /** Resolves when the last fault of the script has been injected and is over; `stop` skips the rest. */
   async play(script: readonly Fault[], stop: AbortSignal): Promise<void> {
     const began = Date.now();
     const points = script.filter(({ kind }) => kind === "points");
@@ -57,7 +55,7 @@ export class Injector {
       victim.disarm();
     }
     this.#system.disk?.free();
-    await this.#server; // F2
+    await this.#server; // The next fault has to wait until the server is up again.
     await this.#engine;
     await this.#system.broker.revive();
   }
@@ -90,7 +88,7 @@ export class Injector {
           disk?.fill();
           await pause(fault.forMs);
           disk?.free();
-          await broker.strike("random", 0); // As an operator would: JetStream does not come back by itself.
+          await broker.strike("random", 0); // As an operator would, because JetStream does not recover by itself.
         });
       case "engine":
         return this.#onEngine(fault, stop);
@@ -101,7 +99,7 @@ export class Injector {
     }
   }
 
-  /** The machine with everything on it. What the processes' supervisor starts again finds the disk as it came back. */
+  /** Cuts the power of the whole machine. Restarted processes find the disk as it is after the cut. */
   async #cutPower({ broker, victims, power }: System, fault: Fault): Promise<void> {
     if (power === null) throw new Error("this system has no disk whose power can be cut");
     const running = [...broker.pids(), ...victims.map((victim) => victim.killedFromOutside())];
@@ -123,20 +121,20 @@ export class Injector {
     return this.#engine;
   }
 
-  /** F2 */
+  /** One fault of the server at a time: if it were killed while it starts, it would never be up. */
   #onServer(kind: FaultKind, deed: (system: System) => Promise<void>): Promise<void> {
     this.#server = this.#server.then(() => this.#timed(kind, null, () => deed(this.#system)));
     return this.#server;
   }
 
-  /** Writes down from when to when it was done, and to whom. */
+  /** Records the time of a fault and the affected process. */
   async #timed(kind: FaultKind, role: string | null, deed: () => Promise<void>): Promise<void> {
     const fromMs = Date.now();
     await deed();
     this.injected.lasting.push({ kind, role, fromMs, untilMs: Date.now() });
   }
 
-  /** One point at a time in each role: armed, come to, next. */
+  /** Arms one point at a time in each role, and waits until it is reached. */
   async #playPoints(points: readonly Fault[], stop: AbortSignal): Promise<void> {
     const roles = new Set(points.map(({ point }) => point?.role));
     await Promise.all(

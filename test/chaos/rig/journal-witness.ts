@@ -1,4 +1,4 @@
-/** Reads back what Antiphon keeps: the whole journal, the evidence and its files, and what git makes of the diffs. */
+/** Reads back Antiphon's data: the whole journal, the evidence with its files, and the trees that the diffs give. */
 import {
   BUCKETS,
   digestOfJson,
@@ -44,7 +44,7 @@ export function readGit(repos: readonly { path: string; base: string }[]): {
   return { refs: facts.flatMap(({ refs }) => refs), commits: facts.flatMap(({ commits }) => commits) };
 }
 
-/** The evidence of everything that is done, and the trees its diffs give. */
+/** The evidence of all done tasks, and the trees that its diffs give. */
 export async function readEvidence(
   bus: Bus,
   records: readonly StoredRecord[],
@@ -65,7 +65,7 @@ export async function readEvidence(
   const store = openBlobs(bus, BUCKETS.evidenceFiles);
   const bytes = new Map<string, Buffer>();
   const blobs = await inTurn([...wanted.values()], async (ref): Promise<StoredBlob | null> => {
-    const read = await store.get(ref.name).catch(() => null); // Lost or changed: then it is not in the history.
+    const read = await store.get(ref.name).catch(() => null); // A lost or changed file is missing in the history.
     if (read === null) return null;
     bytes.set(ref.digest, read);
     return { bucket: ref.bucket, name: ref.name, digest: ref.digest, bytes: read.length };

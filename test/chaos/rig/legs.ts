@@ -1,8 +1,8 @@
 /**
- * Runs the legs of a campaign one after the other and keeps of each what a report needs; its history is forgotten.
+ * Runs the legs of a campaign one after the other. It keeps the facts of each that the report needs, and drops its history.
  *
- *   R1 After each leg everything known so far is on disk: whoever ends the rig loses the leg under way at most.
- *   R2 No leg begins that would not end in time, as long as the longest one so far took; the report says what is left.
+ * The verdicts are written to disk after each leg, so ending the rig loses at most the current leg. A leg starts only if it
+ * can end in time, judged by the longest leg so far; the report says how many are left.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,11 +29,11 @@ export interface LegVerdict {
 
 export interface LegsOptions {
   readonly run: (leg: Leg) => Promise<CampaignResult>;
-  /** Told after each leg. */
+  /** Called after each leg. */
   readonly told: (result: CampaignResult) => void;
   readonly stop: AbortSignal;
   readonly untilMs: number;
-  /** Where the verdicts are kept. */
+  /** The file for the verdicts. */
   readonly file: string;
 }
 
@@ -41,12 +41,12 @@ export async function runLegs(legs: readonly Leg[], options: LegsOptions): Promi
   const verdicts: LegVerdict[] = [];
   for (const leg of legs) {
     const longestMs = Math.max(0, ...verdicts.map(({ totalMs }) => totalMs));
-    if (options.stop.aborted || Date.now() + longestMs > options.untilMs) break; // R2
+    if (options.stop.aborted || Date.now() + longestMs > options.untilMs) break;
     const result = await options.run(leg);
     options.told(result);
     verdicts.push(verdictOf(leg, result));
     mkdirSync(join(options.file, ".."), { recursive: true });
-    writeFileSync(options.file, `${JSON.stringify({ legs: legs.length, verdicts }, null, 1)}\n`); // R1
+    writeFileSync(options.file, `${JSON.stringify({ legs: legs.length, verdicts }, null, 1)}\n`);
   }
   return verdicts;
 }
@@ -72,7 +72,7 @@ export function sumLines(planned: number, verdicts: readonly LegVerdict[]): stri
     `${verdicts.length} of ${planned} legs in ${hours.toFixed(1)} h, seeds ${verdicts.map(({ seed }) => seed).join(" ")}`,
     `${total(({ runs }) => runs)} runs, ${total(({ tasks }) => tasks)} tasks, ${total(({ records }) => records)} records`,
     `faults: ${kinds.map((kind) => `${total(({ faults }) => faults[kind] ?? 0)} ${kind}`).join(", ") || "none"}; ${total(({ duplicates }) => duplicates)} duplicate deliveries`,
-    `points never come to: ${total(({ missedPoints }) => missedPoints.length)}`,
+    `points never reached: ${total(({ missedPoints }) => missedPoints.length)}`,
     ...broken.map(
       ({ id, title }) => `${id} ${total(({ violations }) => violations[id] ?? 0)} VIOLATED  ${title}`,
     ),

@@ -1,6 +1,6 @@
 /**
- * Gives the system work while it is tortured: so many runs at a time are open, each asked for until it is accepted,
- * some canceled, questions answered. Ends when enough runs were accepted and the torture is over.
+ * Gives the system work during the faults: keeps a number of runs open, requests each until it is accepted, cancels some and
+ * answers questions. It ends when enough runs were accepted and the faults are over.
  */
 import type { Client } from "./client.ts";
 import type { Random } from "./random.ts";
@@ -40,7 +40,7 @@ export class Load {
     return this.#tasks;
   }
 
-  /** Accepted runs that were planted to end whoever works on them. */
+  /** Accepted runs with a task that ends every process that works on it. */
   get poisonous(): string[] {
     return [...this.accepted].flatMap(([runId, { shape }]) => (shape === "poison" ? [runId] : []));
   }
@@ -49,7 +49,7 @@ export class Load {
     return this.accepted.size - [...this.accepted.keys()].filter((runId) => this.ended.has(runId)).length;
   }
 
-  /** Submits until `isOver` and the wanted number of runs are both there, or until `stop`. */
+  /** Submits until `isOver` and the wanted number of runs are reached, or until `stop`. */
   async drive(isOver: () => boolean, stop?: AbortSignal): Promise<void> {
     const watch = this.#watch();
     const talk = this.#answer();
@@ -69,7 +69,7 @@ export class Load {
     };
   }
 
-  /** Waits for the end of every accepted run, at most so long; answers questions meanwhile. */
+  /** Waits for the end of every accepted run, up to a time limit, and answers questions meanwhile. */
   async settle(withinMs: number): Promise<void> {
     const until = Date.now() + withinMs;
     while (this.open > 0 && Date.now() < until) await pause(100);

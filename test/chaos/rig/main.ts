@@ -11,7 +11,7 @@ import { reportLines } from "./report.ts";
 const OUT = fileURLToPath(new URL("../../../.antiphon/chaos", import.meta.url));
 const { seed, legs, kinds, hours, naive, ...sizing } = readOptions(process.argv.slice(2));
 
-process.setMaxListeners(0); // Each server, cable and disk of a leg undoes itself, should this process end early.
+process.setMaxListeners(0); // Each server, cable and disk of a leg registers a clean-up for an early end of this process.
 const stop = new AbortController();
 process.once("SIGINT", () => {
   process.stdout.write("\nno more faults; what was done so far is judged (once more: end at once)\n");

@@ -1,6 +1,6 @@
 /**
- * A network of its own for one process, joined to this machine by one virtual cable that can be pulled: what is sent
- * into it is lost without a word, as in a real partition.
+ * A network of its own for one process, connected to this machine by a virtual cable that can be cut. Packets into a cut cable
+ * are lost silently, as in a real partition.
  *
  * Lifecycle: made -> (cut -> mended)* -> removed, at the latest when this process exits. Needs root and `ip`.
  */
@@ -22,7 +22,7 @@ const ip = (...args: string[]): void => {
   execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 };
 
-/** `natsPorts` listen on loopback here; inside they are reached through the cable. */
+/** `natsPorts` listen on this machine's loopback; the process reaches them through the cable. */
 export async function makeNamespace(natsPorts: readonly number[]): Promise<NetNamespace> {
   const index = (serial += 1);
   const name = `antch${process.pid}n${index}`;
@@ -56,7 +56,7 @@ export async function makeNamespace(natsPorts: readonly number[]): Promise<NetNa
   };
 }
 
-/** Passes connections that come through the cable on to the server on loopback. */
+/** Forwards connections from the cable to the server on loopback. */
 async function openDoor(host: string, natsPort: number): Promise<{ port: number; close(): Promise<void> }> {
   const open = new Set<Socket>();
   const server: Server = createServer((outer) => {
@@ -68,7 +68,7 @@ async function openDoor(host: string, natsPort: number): Promise<{ port: number;
       open.add(one);
       one.setNoDelay(true);
       one.pipe(other);
-      one.once("error", () => other.destroy()); // A broken pipe is what this is for.
+      one.once("error", () => other.destroy()); // Broken connections are the purpose.
       one.once("close", () => {
         open.delete(one);
         other.destroy();

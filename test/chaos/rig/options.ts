@@ -1,4 +1,4 @@
-/** What `npm run chaos` takes from its command line, as the legs it asks for. */
+/** The command line of `npm run chaos`, as the legs that it requests. */
 import { CommandLine } from "../../support/command-line.ts";
 import { pointsOf } from "./crash-point-list.ts";
 import { FAULT_KINDS, type FaultKind } from "./fault-script.ts";
@@ -8,9 +8,9 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly legs: readonly Leg[];
   readonly kinds: readonly FaultKind[];
-  /** No leg begins that would not be over by then. */
+  /** Legs that could not end by then are not started. */
   readonly hours: number;
-  /** Processes of each role, and the roles that are struck; null: all. */
+  /** Processes of each role, and the roles that faults hit; null: all. */
   readonly sizes: Readonly<Record<string, number>>;
   readonly roles: readonly string[] | null;
   readonly dockerEvery: number;
@@ -31,28 +31,28 @@ const RATIOS: Readonly<Record<FaultKind, number>> = {
   power: 0.2,
   points: 1.3,
 };
-/** What says something about one leg only, and its defaults. */
+/** The options of a single leg, and their defaults. */
 const LEG = { kills: "30", minutes: "5", servers: "1" } as const;
 
 const line = new CommandLine(`
 usage: npm run chaos -- [options]             the whole campaign, in legs on one server and on three
        npm run chaos -- --runs <n> [options]  one leg
 
-  --hours 3          no leg of the campaign begins that would not end in time
-  --share 1          the part of the campaign to do: 0.1 is a tenth
-  --runs <n>         one leg of so many runs
+  --hours 3          legs that could not end within this time are not started
+  --share 1          the part of the campaign to run: 0.1 is a tenth
+  --runs <n>         one leg with this number of runs
   --kills 30         its kills; the other faults scale with them
   --minutes 5        its length
   --servers 1|3      its nats-servers
-  --naive            a plain work queue in the product's place, to see that the rig finds something
-  --seed <n>         what the faults are drawn from (default: any)
+  --naive            a plain work queue instead of the product, to show that the rig finds violations
+  --seed <n>         determines the faults (default: random)
   --only <kinds>     of kill, stop, nats, partition, disk, engine, power, points
-  --roles <roles>    processes that are struck: gateway, router, director, associate, sandbox-runner
-  --docker 25        one run in so many works in a container; 0: none
+  --roles <roles>    processes that faults hit: gateway, router, director, associate, sandbox-runner
+  --docker 25        every n-th run works in a container; 0: none
   --open 48          runs open at a time
 
-Ctrl-C ends the torture and judges what was done so far; once more ends at once.
-Exit 1: violations, whose counterexamples are in .antiphon/chaos. 2: it could not be run.
+Ctrl-C stops the faults and judges the history so far; a second Ctrl-C ends at once.
+Exit 1: violations; their counterexamples are in .antiphon/chaos. 2: the campaign failed to run.
 
   npm run chaos -- --share 0.1 --seed 7
   npm run chaos -- --runs 400 --only power --kills 50 --minutes 8 --docker 0
@@ -81,7 +81,7 @@ export function readOptions(args: readonly string[]): ChaosOptions {
     if (runs === null && values[name] !== undefined)
       line.refuse(`--${name} goes with --runs: it is of one leg`);
   const sizes = naive ? NAIVE : PRODUCT;
-  // Power is asked for by name: the store has one disk, which is either small or can lose its power.
+  // `power` has to be named: the store has one disk, which is either small or can lose its power.
   const asked = line.someOf("only", values.only, FAULT_KINDS);
   const kinds = FAULT_KINDS.filter(
     (kind) =>

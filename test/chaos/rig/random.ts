@@ -1,4 +1,4 @@
-/** Numbers that look random and are a function of a seed alone (mulberry32): the same seed, the same faults. */
+/** Pseudo-random numbers (mulberry32): the same seed gives the same faults. */
 export interface Random {
   /** 0 <= x < 1. */
   next(): number;

@@ -1,4 +1,4 @@
-/** A campaign in words: what was done to the system, what became of the work, and the verdict. */
+/** A campaign as text: the faults, the results of the work, and the verdict. */
 import { INVARIANTS, tally } from "../checker/check.ts";
 import type { CampaignResult } from "./campaign.ts";
 
@@ -13,7 +13,7 @@ export function reportLines(result: CampaignResult): string[] {
     `seed ${result.seed}: ${result.runs} runs, ${result.tasks} tasks, ${judgement.records} records in ${(result.totalMs / 1000).toFixed(0)} s`,
     `faults: ${faults.join(", ") || "none"}; ${result.duplicates} duplicate deliveries; ${result.deaths} processes died`,
     ...(injected.missedPoints.length > 0
-      ? [`points never come to: ${injected.missedPoints.join("; ")}`]
+      ? [`points never reached: ${injected.missedPoints.join("; ")}`]
       : []),
     `ends: ${[...ends].map(([end, count]) => `${count} ${end}`).join(", ")}; the last ${(result.settledMs / 1000).toFixed(1)} s after heal`,
     `containers: ${containersOf(result)}`,
@@ -35,7 +35,7 @@ export function reportLines(result: CampaignResult): string[] {
   ];
 }
 
-/** How many there were, by what they were for: a history without any decides nothing about I8. */
+/** The number of containers by purpose; without any, a history decides nothing about I8. */
 function containersOf({ history }: CampaignResult): string {
   const purposes = new Map<string, Set<string>>();
   for (const { id, job } of history.containers) {

@@ -1,4 +1,4 @@
-/** A file system that is soon full, for the server's store. Needs root. Lifecycle: mounted -> (full -> freed)* -> gone. */
+/** A small file system that can be filled, for the server's store. Needs root. Lifecycle: mounted -> (full -> freed)* -> gone. */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What the rig tortures: processes around one nats-server, and a way to read afterwards what became of the work. */
+/** The system under test: processes around one nats-server, and access to the results of the work afterwards. */
 import type { ClientCall, ContainerEvent, History } from "../checker/history.ts";
 import type { InvariantId } from "../checker/invariant.ts";
 import type { PowerDisk } from "../power-loss/power-disk.ts";
@@ -9,22 +9,22 @@ import type { Victim } from "./victim.ts";
 
 export interface System {
   readonly name: string;
-  /** Where its HTTP interface answers. */
+  /** The address of its HTTP interface. */
   readonly urls: readonly string[];
   readonly victims: readonly Victim[];
   readonly broker: Broker;
   readonly disk: SmallDisk | null;
-  /** The runners' way to the container engine, where it can be closed. */
+  /** The runners' connection to the container engine, if it can be closed. */
   readonly engine: EngineWay | null;
-  /** The disk of everything it keeps, where its power can be cut. */
+  /** The disk of all its data, if its power can be cut. */
   readonly power: PowerDisk | null;
   /** The invariants its history can be judged by; null: all of them. */
   readonly judgedBy: readonly InvariantId[] | null;
-  /** Ids of the runs that came to their end. */
+  /** Ids of the runs that ended. */
   ended(): Promise<ReadonlySet<string>>;
-  /** Lets every process finish what it holds and end; names those that did not end well. */
+  /** Lets every process finish its work and end; returns those that failed to. */
   drain(): Promise<string[]>;
-  /** Everything a history needs that the rig itself did not see. */
+  /** The parts of a history that the rig itself did not observe. */
   collect(calls: readonly ClientCall[]): Promise<Collected>;
   remove(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface SystemOptions {
   readonly power: PowerDisk | null;
   /** Members of the server's cluster; 1: a single server. */
   readonly servers: number;
-  /** The text of a poisonous task; empty: there is none. */
+  /** The text that marks a poisonous task; empty: none. */
   readonly poison: string;
   readonly repos: readonly { readonly path: string; readonly base: string }[];
 }

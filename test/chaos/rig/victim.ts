@@ -2,10 +2,10 @@
  * One process under test: started, killed, stopped, cut off and started again.
  *
  * Lifecycle: down -> up -> down (it ended, or was ended) -> up ...; `retire` is the last down.
- *   V1 A process that ends is started again after a moment, as a supervisor would, until it is retired.
- *   V2 A point of death is armed for one life only.
- *   V3 What was done to it is written down: that it was killed, by the rig, by its point or by a poisonous task. That it
- *      ended by itself is no fault of the rig, and a power cut is one fault of the whole machine, told by who cut it.
+ *
+ * A process that ends is started again after a moment, as under a supervisor, until it is retired. A crash point is armed for
+ * one life only. Kills by the rig, by a crash point or by a poisonous task are recorded. A process that ends by itself is no
+ * fault of the rig; a power cut is one fault of the whole machine and is recorded by the injector.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -35,9 +35,9 @@ export class Victim {
   #wasKilled = false;
   #wasCutOff = false;
   deaths = 0;
-  /** V3 */
+  /** Its recorded deaths. */
   readonly killed: InjectedFault[] = [];
-  /** Deaths at the point that was armed. */
+  /** The number of deaths at armed points. */
   pointsHit = 0;
 
   constructor(spec: VictimSpec) {
@@ -50,7 +50,7 @@ export class Victim {
 
   start(): void {
     const { namespace, args, env, logFile } = this.spec;
-    const point = this.#point; // V2
+    const point = this.#point; // Armed for this life only.
     const node = [process.execPath, "--max-semi-space-size=4", "--import", PRELOAD, ...args];
     const [command = "", ...rest] =
       namespace === null ? node : ["ip", "netns", "exec", namespace.name, ...node];
@@ -73,12 +73,12 @@ export class Victim {
       if (this.#child === child) this.#child = null;
       if (this.#retired) return;
       this.deaths += 1;
-      if (signal === "SIGKILL" && !this.#wasCutOff) this.#noteKill(); // V3
+      if (signal === "SIGKILL" && !this.#wasCutOff) this.#noteKill();
       if (point !== null && this.#point === point && !this.#wasKilled) {
         this.#point = null;
         this.pointsHit += 1;
       }
-      setTimeout(() => this.#retired || this.start(), RESTART_MS); // V1
+      setTimeout(() => this.#retired || this.start(), RESTART_MS);
     });
   }
 
@@ -92,20 +92,20 @@ export class Victim {
     this.#child?.kill("SIGKILL");
   }
 
-  /** Somebody else kills it now; its process id. */
+  /** Returns its process id to a caller that is about to kill it. */
   killedFromOutside(): number {
     this.#wasKilled = true;
     this.#wasCutOff = true;
     return this.pid;
   }
 
-  /** In its next life it dies at the point; the life it has, if any, ends now. */
+  /** Ends its current life, and lets the next one die at the point. */
   arm(point: CrashPoint): void {
     this.#point = point;
     this.kill();
   }
 
-  /** Takes an armed point back that was never come to. True: there was one. */
+  /** Disarms a point that was not reached. True: one was armed. */
   disarm(): boolean {
     const had = this.#point !== null;
     this.#point = null;
@@ -121,7 +121,7 @@ export class Victim {
     this.#child?.kill("SIGCONT");
   }
 
-  /** As an operator ends it: SIGTERM. It is started again when it has gone (V1). */
+  /** Ends it as an operator would, with SIGTERM. It is started again afterwards. */
   async leave(): Promise<{ code: number | null; tookMs: number }> {
     const child = this.#child;
     if (child === null) throw new Error(`${this.spec.name} is not up`);
@@ -131,7 +131,7 @@ export class Victim {
     return { code: await gone, tookMs: Date.now() - began };
   }
 
-  /** Ends it for good: in order, or the hard way when that takes too long. */
+  /** Ends it for good: gracefully, or by force if that takes too long. */
   async retire(withinMs: number): Promise<number | null> {
     this.#retired = true;
     const child = this.#child;

@@ -9,21 +9,21 @@ export interface Job {
   readonly shape: Shape;
   readonly tasks: number;
   readonly intent: Record<string, unknown>;
-  /** Canceled so long after it was accepted; null: not at all. */
+  /** The delay between acceptance and cancel; null: not canceled. */
   readonly cancelAfterMs: number | null;
 }
 
 export type Shape =
   "change" | "chain" | "fan" | "look" | "question" | "hopeless" | "target" | "sandbox" | "poison";
 
-/** The text by which crash-points.mjs knows a task that ends whoever claims it. */
+/** The text by which crash-points.mjs recognizes a task that ends every process that claims it. */
 export const POISON = "Swallow the bitter pill";
 const POISON_EVERY = 100;
 const CANCELED = 0.1;
 
 export interface WorkloadPlan {
   readonly repos: readonly string[];
-  /** One run in so many works in a container; 0: none. */
+  /** Every n-th run works in a container; 0: none. */
   readonly dockerEvery: number;
   readonly poison: boolean;
 }
@@ -60,7 +60,7 @@ function shapeOf(index: number, plan: WorkloadPlan, random: Random): Shape {
 
 type Shaped = { inputs: Record<string, unknown>; tasks: number; goal?: string };
 
-/** A new file with one line: nothing else has to be so for it to apply. */
+/** A patch that adds a file with one line, so it applies to any tree. */
 function adding(path: string, line: string): Record<string, unknown> {
   const diff = `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
   return { kind: "scripted", patch: { files: [{ path, diff }] } };

@@ -1,4 +1,4 @@
-/** The host's memory and disk while something runs, as the kernel tells them. */
+/** Measures the host's free memory and disk, from the kernel. */
 import { readFileSync, statfsSync } from "node:fs";
 
 interface HostRoom {
@@ -8,7 +8,7 @@ interface HostRoom {
 
 interface HostRecord {
   readonly before: HostRoom;
-  /** The least there was at any look. */
+  /** The lowest measured value. */
   readonly during: HostRoom;
   readonly after: HostRoom;
 }

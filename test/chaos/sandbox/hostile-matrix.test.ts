@@ -1,6 +1,6 @@
 /**
- * What a hostile program may try, at its full size and under the limits of production: each ends as a named result
- * within its bound, and the host's memory and disk are what they were. Nightly: it takes minutes.
+ * Hostile programs at full size under the limits of production. Each ends with a named result within its time bound, and the
+ * host's memory and disk return to their values. It takes minutes and runs at night.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { endingOfDeath, endingOfExit } from "../../../services/sandbox-runner/src/jobs/ending.ts";
@@ -17,16 +17,16 @@ import { watchHost } from "./host.ts";
 const test = testEngine("matrix");
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
-/** What other work on the host may take or give back meanwhile. */
+/** The change that other work on the host may cause meanwhile. */
 const NOISE_BYTES = 2 * GiB;
 
 interface Cell {
   readonly name: string;
   readonly argv: readonly string[];
   readonly timeoutMs: number;
-  /** How the command ends, or what it prints where it ends well. */
+  /** The code of the command's end, or its output if it succeeds. */
   readonly ends: string;
-  /** What is made of the files it leaves: the rule they are refused by, or their modes. */
+  /** The rule by which its files are refused, or their modes. */
   readonly files?: string;
   readonly withinMs: number;
 }

@@ -1,11 +1,11 @@
-/** Attempts in containers whose runners are killed: exit code 1 when anything of them is left. */
+/** Runs attempts in containers and kills their runners; exit code 1 if anything of them remains. */
 import { CommandLine } from "../../support/command-line.ts";
 import { storm } from "./storm.ts";
 
 const line = new CommandLine(`
 usage: npx tsx test/chaos/sandbox/main.ts [--attempts 1000] [--concurrency 8] [--seed 1]
 
-Exit 1 when a container, a process or a file is left.
+Exit 1 when a container, a process or a file remains.
 `);
 const values = line.read({
   attempts: { type: "string", default: "1000" },

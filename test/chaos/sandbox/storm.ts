@@ -1,9 +1,9 @@
 /**
- * Many attempts at once against a real sandbox-runner process and a real engine, with the runner and its connections
- * to the engine killed at random; and what is left on the engine and the disk afterwards.
+ * Runs many attempts at once against a real sandbox-runner process and a real engine, kills the runner and its connections to
+ * the engine at random, and then looks for leftovers on the engine and the disk.
  *
- * An attempt is one job over RPC. One that met a kill ends as a lost runner and is counted, not repeated: what matters
- * here is what stays behind.
+ * An attempt is one job over RPC. An attempt that met a kill ends as a lost runner and is counted, not repeated, because only
+ * the leftovers matter here.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ export interface StormReport {
 
 const RUNNER = fileURLToPath(new URL("../../support/runner-process.ts", import.meta.url));
 const CLEAN_WITHIN_MS = 60_000;
-/** One kill in so many attempts, of either kind. */
+/** One kill of either kind per this many attempts. */
 const ATTEMPTS_PER_KILL = 15;
 
 export async function storm(options: StormOptions): Promise<StormReport> {
@@ -76,7 +76,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
       while (begun < options.attempts) {
         const attempt = (begun += 1);
         if (random() < 1 / ATTEMPTS_PER_KILL) {
-          // In turn, so that a short storm has both.
+          // Alternating, so that a short storm has both.
           if (runnerKills <= connectionKills) runnerKills += await runner.kill();
           else connectionKills += proxy.cut(random);
         }
@@ -158,7 +158,7 @@ async function inventory(docker: Docker, instance: string) {
     docker.listVolumes({ filters }),
     docker.listNetworks({ filters }),
   ]);
-  // What has no name any more the engine has removed, whatever it lists (docker-engine.ts).
+  // The engine has removed containers without a name, even if it still lists them (docker-engine.ts).
   const named = containers.filter(({ Names }) => Names.length > 0);
   return { containers: named.length, volumes: volumes.Volumes?.length ?? 0, networks: networks.length };
 }
@@ -177,7 +177,7 @@ class RunnerProcess {
   async kill(): Promise<1 | 0> {
     const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return 0;
-    this.#child = null; // Who else wants to kill it now finds nobody: one death, one start.
+    this.#child = null; // A second kill now finds no process, so each death has one restart.
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
@@ -210,7 +210,7 @@ interface EngineProxy {
   close(): Promise<void>;
 }
 
-/** The engine's socket behind one of ours, so that a client's connections can be cut without touching the engine. */
+/** A socket in front of the engine's, so that connections can be cut without touching the engine. */
 async function engineProxy(): Promise<EngineProxy> {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-proxy-"));
   const path = join(directory, "docker.sock");

@@ -45,7 +45,7 @@ interface ComposeService {
 }
 
 const base = renderKustomization(join(root, "deploy/k8s/base"));
-/** As the guide says: the keys are made in the overlay's directory, here in a copy of it. */
+/** Creates the keys as the guide says, but in a copy of the overlay's directory. */
 function renderLocal(): Manifest[] {
   const copy = mkdtempSync(join(tmpdir(), "antiphon-k8s-"));
   try {
@@ -147,7 +147,7 @@ describe("Kubernetes manifests", () => {
     }
   });
 
-  it("overlays/local takes every image of ours as it was built here", () => {
+  it("overlays/local uses the locally built image of every service", () => {
     const images = workloads(local)
       .flatMap(containersOf)
       .map(({ image }) => image);
@@ -247,11 +247,11 @@ describe("the compose file", () => {
   });
 });
 
-describe("what deploy/ sets", () => {
+describe("the settings of deploy/", () => {
   /** Read by nats.conf, by dockerode itself, and by node. */
   const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "TMPDIR"];
 
-  it("is read by the code: every variable is named in a config.ts", () => {
+  it("are read by the code: every variable is named in a config.ts", () => {
     const sources = readdirSync(root, { recursive: true, encoding: "utf8" })
       .filter((path) => /^(runtime|services)\/.*\/config\.ts$/.test(path) && !path.includes("node_modules"))
       .map(read)
@@ -271,7 +271,7 @@ describe("what deploy/ sets", () => {
     expect(names.size).toBeGreaterThan(6);
   });
 
-  it("agrees on ports: gateway and NATS listen where they are reached", () => {
+  it("agree on ports: gateway and NATS listen where clients connect", () => {
     const gateway = of(base, "Deployment").find((one) => one.metadata.name === "gateway") as Manifest;
     const [container] = podOf(gateway).containers as [Container];
     const listen = container.env?.find((one) => one.name === "ANTIPHON_LISTEN")?.value ?? "";
@@ -296,7 +296,7 @@ function freePort(): Promise<number> {
 }
 
 describe("deploy/nats/nats.conf", () => {
-  it("starts a server that the runtime accepts as durable, for holders of the token only", async () => {
+  it("starts a server that the runtime accepts as durable, and that demands the token", async () => {
     const dir = mkdtempSync(join(tmpdir(), "antiphon-deploy-"));
     const [port, monitorPort] = [await freePort(), await freePort()];
     const config = read("deploy/nats/nats.conf")

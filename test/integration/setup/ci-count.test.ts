@@ -31,7 +31,7 @@ function count(files: object[] | null, failedSteps = ""): { code: number | null;
 }
 
 describe("the closing line of .ci/run", () => {
-  it("counts what passed, and only then is green", () => {
+  it("counts the passed tests, and is green only if all passed", () => {
     expect(
       count([file("a.test.ts", "passed", ["passed", "passed"]), file("b.test.ts", "passed", ["passed"])]),
     ).toEqual({
@@ -40,7 +40,7 @@ describe("the closing line of .ci/run", () => {
     });
   });
 
-  it("prints the slowest files first, those of a second and more", () => {
+  it("prints the slowest files of a second or more, the slowest first", () => {
     const timed = (name: string, ms: number): object => ({
       ...file(name, "passed", ["passed"]),
       startTime: 1_000,

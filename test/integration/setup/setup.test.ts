@@ -13,7 +13,7 @@ interface Report {
   steps: { name: string; outcome: string; detail: string; remedy?: string }[];
 }
 
-/** A state directory of its own: what the checkout has is not touched, the engine and its image are shared. */
+/** A state directory of its own leaves the checkout's untouched; the engine and its image are shared. */
 let state: string;
 beforeEach(() => {
   state = mkdtempSync(join(tmpdir(), "antiphon-setup-"));
@@ -40,7 +40,7 @@ function setUp(
 const report = ({ output }: { output: string }): Report => JSON.parse(output) as Report;
 
 describe("npm run setup", () => {
-  it("finds everything in place, writes which image it is, and leaves no lock", async () => {
+  it("finds everything in place, writes the name of the image, and leaves no lock", async () => {
     const result = await setUp(["--json"]);
     expect(result.code, result.output).toBe(0);
     const { ok, steps } = report(result);
@@ -72,7 +72,7 @@ describe("npm run setup", () => {
     expect(result.output).not.toContain("waiting");
   });
 
-  it("says in one line what failed and in the next what helps, and goes on with what it can do", async () => {
+  it("prints a failure in one line and the remedy in the next, and continues with the other steps", async () => {
     const nowhere = join(state, "no-engine.sock");
     const result = await setUp([], { DOCKER_HOST: `unix://${nowhere}` });
     expect(result.code).toBe(1);

@@ -1,4 +1,4 @@
-/** A small load through real processes: the tool works, and what it measures is the product. */
+/** A small load through real processes: the tool works, and it measures the product. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,7 +30,7 @@ it("a load of scripted runs ends with each of them complete, landed once, and ac
   }
 });
 
-it("what stands in for sandbox, clean room and git under load is out of the product's reach", () => {
+it("the stand-ins for sandbox, clean room and git under load are out of the product's reach", () => {
   const sources = ["contracts", "run", "git", "runtime", "services", "cli"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter(

@@ -1,4 +1,4 @@
-/** No input of a stranger takes a parser more than linear time: the table is in test/parsers. */
+/** Every parser of outside input takes linear time; the table is in test/parsers. */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { faultsOf } from "../../parsers/growth.ts";
@@ -11,7 +11,7 @@ describe("the time of a parser grows no faster than its input", () => {
     expect(await faultsOf(parser)).toEqual([]);
   });
 
-  it("is told to be too long where it is, so that the rows above can fail", async () => {
+  it("is reported as too long for a parser that is not linear, so that the rows above can fail", async () => {
     const shapes = [numbered("lines", (i) => `${i}\n`)];
     const quadratic = (text: string): number => {
       let sum = 0;
@@ -35,7 +35,7 @@ describe("the table of parsers", () => {
     expect(missing, "give it a row in test/parsers, or a reason in ELSEWHERE").toEqual([]);
   });
 
-  it("names no source that is gone", () => {
+  it("names no source that does not exist", () => {
     const root = new URL("../../../", import.meta.url).pathname;
     const named = [...PARSERS.flatMap(({ reads }) => reads), ...Object.keys(ELSEWHERE)];
     expect(named.filter((path) => !existsSync(root + path))).toEqual([]);

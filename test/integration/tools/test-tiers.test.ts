@@ -8,7 +8,7 @@ import { ALL_ONLY, COMMIT, LONGEST_FIRST, NIGHTLY } from "../../tiers.ts";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDERS = ["cli", "contracts", "run", "git", "runtime", "scripts", "services", "setup", "test"];
 
-/** What vitest itself would run, by project. */
+/** The files that vitest would run, by project. */
 function listed(mode: string): { file: string; projectName: string }[] {
   const run = spawnSync(
     process.execPath,
@@ -38,7 +38,7 @@ it("has every test file of the tree in exactly one project, so none goes unteste
   expect(all.map(({ file }) => file).toSorted(), "a file is missing in test/tiers.ts").toEqual(onDisk());
 });
 
-it("has every file that is no unit test in exactly one tier", () => {
+it("has every file other than unit tests in exactly one tier", () => {
   const unit = new Set(unitOf(listed("test")));
   expect([...COMMIT, ...ALL_ONLY, ...NIGHTLY].toSorted()).toEqual(onDisk().filter((file) => !unit.has(file)));
 });
@@ -50,7 +50,7 @@ it("runs the unit tests and the tier of a commit before a commit, and nothing el
   expect(before.map(({ file }) => file).toSorted()).toEqual([...unit, ...COMMIT].toSorted());
 });
 
-it("begins with files that are there", () => {
+it("begins with files that exist", () => {
   const there = [...COMMIT, ...ALL_ONLY];
   expect(LONGEST_FIRST.filter((file) => !there.includes(file))).toEqual([]);
 });

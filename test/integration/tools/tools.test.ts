@@ -1,4 +1,4 @@
-/** The tools that measure and torture: what they are asked for is answered before anything begins. */
+/** Load, chaos, bench and simulation check their command line before they start. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -26,7 +26,7 @@ describe.each([
   ["chaos/sandbox/main.ts", ["--attempts", "0"], "--attempts takes a whole number from 1 up"],
   ["simulation/main.ts", ["--seeds", "-1"], "'--seeds' argument is ambiguous"],
 ])("test/%s", (tool, wrong, why) => {
-  it("tells what it takes", async () => {
+  it("prints its usage", async () => {
     const { code, stdout } = await ask(tool, "--help");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^usage: .+\n/)]);
   });

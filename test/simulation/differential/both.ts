@@ -1,4 +1,4 @@
-/** The same program against the real server and against the model; both have to say the same. */
+/** Runs the same program against the real server and the model; both have to answer alike. */
 import { installAmbient } from "../ambient.ts";
 import { Chance } from "../chance.ts";
 import { SimNode } from "../node.ts";
@@ -32,10 +32,10 @@ const ACK_WAIT_MS = 30_000;
 const NANOS = 1_000_000;
 const subjectsOf = (shape: StreamShape): string[] => [`${shape.name.toLowerCase()}.>`];
 
-/** The server does not let a stream with schedules refuse what is new. */
+/** The server does not let a stream with schedules refuse new messages. */
 const discardOf = (shape: StreamShape): "new" | "old" => (shape.schedules === true ? "old" : "new");
 
-/** Makes the stream on a real server and lets the program ask it. */
+/** Creates the stream on a real server and runs the program against it. */
 export async function onServer(bus: Bus, shape: StreamShape, program: Program): Promise<string[]> {
   const { name } = shape;
   await bus.jsm.streams.add({
@@ -67,7 +67,7 @@ export async function onServer(bus: Bus, shape: StreamShape, program: Program): 
   return probe.said;
 }
 
-/** The same against the model, in virtual time. */
+/** Runs the program against the model, in virtual time. */
 export function onModel(shape: StreamShape, program: Program): Promise<string[]> {
   return new Promise((resolve, reject) => {
     setImmediate(() => {

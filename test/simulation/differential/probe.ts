@@ -1,6 +1,6 @@
 /**
- * Probe: asks a JetStream server, real or modelled, over one connection, and writes down what it says. What differs
- * from server to server by nature (times, inboxes) is left out.
+ * Probe: sends requests to a JetStream server, real or modelled, over one connection, and records the answers without the
+ * parts that always differ (times, inboxes).
  */
 import type { Bus } from "../../../runtime/src/index.ts";
 import { parseAckSubject } from "../../../runtime/src/work/ack-subject.ts";
@@ -27,7 +27,7 @@ const KEPT = [
 
 export class Probe {
   readonly said: string[] = [];
-  /** How many are left for a consumer is an estimate of the server where records were removed. */
+  /** Where records were removed, the server only estimates how many are left for a consumer. */
   showsPending = true;
   private readonly nc: Connection;
   private inboxes = 0;
@@ -40,7 +40,7 @@ export class Probe {
     this.said.push(text);
   }
 
-  /** A JSON answer without what differs by nature. */
+  /** A JSON answer without the parts that always differ. */
   async ask(
     subject: string,
     payload = "",
@@ -60,7 +60,7 @@ export class Probe {
     this.nc.publish(subject, payload, { headers: wireHeaders(headers) });
   }
 
-  /** An atomic batch, one member a row; the answer to its commit. */
+  /** Sends an atomic batch, one member per row; returns the answer to its commit. */
   async batch(id: string, members: readonly (readonly [string, Record<string, string>?])[]): Promise<void> {
     for (const [index, [subject, headers = {}]] of members.entries()) {
       const position = { "Nats-Batch-Id": id, "Nats-Batch-Sequence": String(index + 1) };
@@ -81,7 +81,7 @@ export class Probe {
     this.note(`last ${subject} -> ${answer === undefined ? "nothing" : shownStored(answer)}`);
   }
 
-  /** What one pull brings: `batch` deliveries, or fewer and a status. */
+  /** The result of one pull: `batch` deliveries, or fewer and a status. */
   async pull(
     stream: string,
     consumer: string,
@@ -100,7 +100,7 @@ export class Probe {
     return delivered.filter(({ ack }) => ack !== "");
   }
 
-  /** Says what became of a delivery, and waits until the server has heard it. */
+  /** Acknowledges, refuses or extends a delivery, and waits until the server has received that. */
   async settle(delivered: Delivered | undefined, verb: string): Promise<void> {
     if (delivered === undefined) return this.note("nothing to settle");
     await this.nc.request(delivered.ack, verb, { timeout: 5000 });

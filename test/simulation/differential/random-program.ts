@@ -1,4 +1,4 @@
-/** A random sequence of operations, fixed by its seed, without anything that depends on time. */
+/** A random sequence of operations, determined by its seed, without any that depends on time. */
 import { Chance } from "../chance.ts";
 import type { Program } from "./both.ts";
 import { EXPECT, type Delivered } from "./probe.ts";

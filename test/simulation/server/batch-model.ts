@@ -1,5 +1,5 @@
 /**
- * BatchModel: atomic batches of one stream. Members are staged as they come; the commit stores all or none.
+ * BatchModel: atomic batches of one stream. Members are staged on arrival; the commit stores all or none.
  *
  * A staged batch lives in the server's memory only: a restart, or ten seconds without a member, ends it.
  */
@@ -16,7 +16,7 @@ interface Staged {
 }
 
 export type BatchStep =
-  /** A member that is kept until the commit; answered by nothing but an empty message, when it asks. */
+  /** Keeps a member until the commit; if the member asks for an answer, it gets an empty message. */
   | { kind: "staged" }
   | { kind: "committed"; lastSeq: number; count: number }
   | { kind: "refused"; error: ApiError };

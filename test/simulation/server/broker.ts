@@ -1,11 +1,11 @@
 /**
  * Broker: core NATS in front of the JetStream model, and the network between it and its clients.
  *
- * One connection is one stream of bytes: what one side sends arrives in order. Two connections, and two parts of
- * the server behind one connection (a stream and its direct gets), know no order. A faulty network loses whole
- * messages, in either direction, repeats requests, and breaks connections.
+ * Each connection is one stream of bytes, in which messages arrive in order. There is no order between two connections, or
+ * between two parts of the server behind one connection (a stream and its direct gets). A faulty network loses whole
+ * messages in either direction, repeats requests, and breaks connections.
  *
- * Lifecycle: up <-> down. A server that goes down forgets what is in memory only; what it stored is kept.
+ * Lifecycle: up <-> down. A server that goes down loses its memory and keeps its stored messages.
  */
 import type { Chance } from "../chance.ts";
 import { SimNode } from "../node.ts";
@@ -45,9 +45,9 @@ export class Broker {
   readonly connections = new Set<SimConnection>();
   private readonly exact = new Map<string, SimSubscription[]>();
   private readonly inboxes = new Map<string, SimSubscription[]>();
-  /** By the first token; under "" those that leave it open. */
+  /** By first token; those that start with a wildcard are under "". */
   private readonly wild = new Map<string, { matches: Matches; subscription: SimSubscription }[]>();
-  /** What `wild` says of a subject, until somebody comes or goes. */
+  /** The matches of `wild` for a subject, until a subscription is added or removed. */
   private readonly byWild = new Map<string, readonly SimSubscription[]>();
   private starts = 0;
 
@@ -68,7 +68,7 @@ export class Broker {
     });
   }
 
-  /** Whole milliseconds since 1970, as the server's host has it. */
+  /** The clock of the server's host, in whole milliseconds since 1970. */
   wallMs(): number {
     return Math.floor(Date.UTC(2026, 0, 1) + this.timeline.now + this.node.wallOffsetMs);
   }
@@ -96,7 +96,7 @@ export class Broker {
     else this.wild.delete(root);
   }
 
-  /** A message as it comes off a connection. */
+  /** A message that arrives over a connection. */
   receive(frame: Frame): void {
     const { subject, reply } = frame;
     const { jetstream } = this;
@@ -117,14 +117,14 @@ export class Broker {
 
   private serve(frame: Frame): void {
     if (!this.jetstream.serves(frame.subject)) return;
-    // Stores of a stream keep their order; everything else is done by other threads of the server.
+    // Writes to a stream keep their order; other threads of the server do everything else.
     const elsewhere = frame.subject.startsWith("$JS.") && this.chance.hit(0.3);
     if (!elsewhere) return this.jetstream.handle(frame);
     this.timeline.mishap("served out of order");
     this.timeline.after(this.chance.between(0, 2), this.node, () => this.jetstream.handle(frame));
   }
 
-  /** To whoever subscribed. False: nobody did. */
+  /** Delivers to all subscribers. False: there are none. */
   private route(address: string, frame: Frame): boolean {
     const found = this.subscribers(address);
     const [only] = found;
@@ -167,7 +167,7 @@ export class Broker {
     return found;
   }
 
-  /** The server process ends, and comes back after `downMs`. Acknowledgements of its last moment may be forgotten. */
+  /** The server process ends, and comes back after `downMs`. It may forget the latest acknowledgements. */
   restart(downMs: number): void {
     if (!this.up) return;
     this.timeline.note("server down");

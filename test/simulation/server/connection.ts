@@ -1,7 +1,7 @@
 /**
- * SimConnection: what the client library's connection is to the runtime, over the simulated network.
+ * SimConnection: stands in for the client library's connection, over the simulated network.
  *
- * Lifecycle: up <-> down (broken; what was on its way is lost, what is sent meanwhile waits) -> closed.
+ * Lifecycle: up <-> down (broken; messages in flight are lost, messages sent meanwhile wait) -> closed.
  */
 import { errors } from "@nats-io/nats-core";
 import type { Bus } from "../../../runtime/src/index.ts";
@@ -34,33 +34,33 @@ export class SimConnection {
   private readonly broker: Broker;
   private up = true;
   private ended = false;
-  /** Counts breaks: what was sent before one does not arrive after it. */
+  /** Counts breaks: a message sent before one does not arrive after it. */
   private breaks = 0;
   private outAtMs = 0;
   private inAtMs = 0;
   private waiting: Frame[] = [];
-  /** The last one that is on its way to us: its messages are handed over in one go, as a socket's are. */
+  /** The last packet on its way to us; its messages are delivered together, as a socket's are. */
   private packet: (() => void)[] | null = null;
   private readonly statuses: Status[] = [];
   private readonly statusWaiters: (() => void)[] = [];
   private readonly subscriptions = new Set<SimSubscription>();
   private readonly endings: (() => void)[] = [];
   private requests = 0;
-  /** Added to every way of a message: a client that is slow to read. */
+  /** Added to every message's latency: a client that is slow to read. */
   slowMs = 0;
 
   constructor(broker: Broker, node: SimNode) {
     this.broker = broker;
     this.node = node;
     broker.connections.add(this);
-    // The server learns of most deaths at once, of some only when it hears nothing for a while.
+    // The server notices most deaths at once, and some only after a while of silence.
     node.onCrash(() => {
       const lingersMs = broker.chance.hit(0.7) ? 0 : broker.chance.between(0, 10_000);
       broker.timeline.after(lingersMs, null, () => this.vanish());
     });
   }
 
-  /** For the runtime, which knows it by the library's type. */
+  /** The same, in the library's type, for the runtime. */
   asClient(): Bus["nc"] {
     return this as unknown as Bus["nc"];
   }
@@ -140,7 +140,7 @@ export class SimConnection {
     const hand = (): void => {
       if (breaks === this.breaks && !subscription.closed) subscription.receive(frame);
     };
-    // What comes while nobody reads is read in one go.
+    // Messages that arrive during a pause are read together.
     if (this.packet !== null && this.node.pausedUntil > broker.timeline.now) {
       broker.timeline.mishap("read in one go");
       this.packet.push(hand);
@@ -233,7 +233,7 @@ export class SimConnection {
   }
 }
 
-/** A delivered message, as the library shows it. */
+/** A delivered message in the library's form. */
 export class SimMessage {
   readonly subject: string;
   readonly reply: string | undefined;

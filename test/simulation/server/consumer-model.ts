@@ -1,11 +1,11 @@
 /**
  * ConsumerModel: a durable pull consumer with explicit acknowledgement.
  *
- * A record is new -> pending (delivered, with the time it was last heard of) -> gone (acknowledged or
- * terminated), or back in the line of redeliveries when its ack wait is over or it was handed back.
+ * A record is new -> pending (delivered, with the time of its last sign of life) -> gone (acknowledged or
+ * terminated), or back in the queue of redeliveries when its ack wait expires or it is handed back.
  *
- * An acknowledgement is not fenced: whoever says it, whenever, for whichever delivery, it counts. That is the
- * server's rule, and what the claim register is for.
+ * An acknowledgement is not fenced: it counts from any client, at any time, for any delivery. That is the server's rule,
+ * and the reason for the claim register.
  */
 import type { StoredMessage, StreamModel } from "./stream-model.ts";
 import { matcher, type Matches } from "./subject-filter.ts";
@@ -21,14 +21,14 @@ export interface ConsumerSettings {
   maxAckPending: number;
 }
 
-/** What the server around it gives a consumer. */
+/** What a consumer needs from its server. */
 export interface ConsumerHost {
   nowMs(): number;
   after(delayMs: number, run: () => void): () => void;
-  /** To the subscribers of `inbox`, under the frame's own subject. */
+  /** Sends to the subscribers of `inbox`, under the frame's own subject. */
   send(inbox: string, frame: Frame): void;
   hasInterest(inbox: string): boolean;
-  /** A record is delivered that was delivered before. */
+  /** A record is redelivered. */
   onRedelivery?(): void;
 }
 
@@ -81,7 +81,7 @@ export class ConsumerModel {
     return this.pending.size;
   }
 
-  /** Every record up to it was handed out and acknowledged. */
+  /** Every record up to this sequence was delivered and acknowledged. */
   get ackFloor(): number {
     return this.pending.size === 0 ? this.handedOut : Math.min(...this.pending.keys()) - 1;
   }
@@ -129,7 +129,7 @@ export class ConsumerModel {
     this.host.send(inbox, status(inbox, 404, "No Messages"));
   }
 
-  /** What a client said on the acknowledgement subject of a delivery. */
+  /** A client's message on the acknowledgement subject of a delivery. */
   acknowledge(seq: number, payload: string): void {
     if (payload === "" || payload.startsWith("+ACK") || payload.startsWith("+TERM")) {
       const known = this.pending.get(seq);
@@ -144,7 +144,7 @@ export class ConsumerModel {
     }
   }
 
-  /** The server ended: pulls are forgotten, and with them acknowledgements it had not written down yet. */
+  /** The server ended: it forgets pulls, and acknowledgements that were not on disk yet. */
   restart(forgets: (seq: number) => boolean): void {
     for (const pull of this.pulls) pull.cancel();
     this.pulls = [];
@@ -184,7 +184,7 @@ export class ConsumerModel {
       ? ((JSON.parse(argument) as { delay?: number }).delay ?? 0) / 1e6
       : 0;
     if (delayMs > 0) {
-      // Kept as if it had been heard of so long ago that the ack wait ends when the delay does.
+      // Its last sign of life is set back so far that the ack wait ends together with the delay.
       known.heardAtMs = this.host.nowMs() - this.settings.ackWaitMs + delayMs;
       this.arm(delayMs);
       return;
@@ -247,7 +247,7 @@ export class ConsumerModel {
     const ack = `$JS.ACK.${this.stream.settings.name}.${name}.${deliveries}.${seq}.${this.dseq}.${Math.floor(atMs)}000000.${this.numPending}`;
     pull.left -= 1;
     if (pull.left <= 0) this.drop(pull);
-    else this.pulls.push(...this.pulls.splice(this.pulls.indexOf(pull), 1)); // In turn.
+    else this.pulls.push(...this.pulls.splice(this.pulls.indexOf(pull), 1)); // Pulls take turns.
     this.host.send(pull.inbox, { subject, reply: ack, headers, data });
   }
 
@@ -280,7 +280,7 @@ export class ConsumerModel {
     });
   }
 
-  /** Looks at the pending ones in `delayMs`, or earlier if that was planned. */
+  /** Checks the pending records in `delayMs`, or earlier if a check is planned already. */
   private arm(delayMs: number): void {
     const atMs = this.host.nowMs() + Math.max(0, delayMs);
     if (this.stopTimer !== null && this.timerAtMs <= atMs) return;

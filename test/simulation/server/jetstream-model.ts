@@ -1,5 +1,5 @@
 /**
- * JetStreamModel: the part of JetStream that Antiphon leans on, at the level of subjects, headers and payloads, so
+ * JetStreamModel: the part of JetStream that Antiphon uses, at the level of subjects, headers and payloads, so
  * that the product's own publisher, reader, pull loop and journal run against it unmodified.
  */
 import { BatchModel } from "./batch-model.ts";
@@ -25,9 +25,9 @@ export interface ServerHost extends ConsumerHost {
 export class JetStreamModel {
   private readonly host: ServerHost;
   private readonly streams = new Map<string, KeptStream>();
-  /** Which stream takes a subject, once it was asked. */
+  /** The stream of each subject that was looked up. */
   private readonly takers = new Map<string, KeptStream | null>();
-  /** Told of each stored message, for traces and histories. */
+  /** Called for each stored message, for traces and histories. */
   onStored: (stream: string, message: StoredMessage) => void = () => undefined;
 
   constructor(host: ServerHost) {
@@ -65,7 +65,7 @@ export class JetStreamModel {
     return consumer;
   }
 
-  /** Whether anything of JetStream listens on a subject. */
+  /** Whether JetStream listens on a subject. */
   serves(subject: string): boolean {
     if (subject.startsWith("_INBOX.")) return false;
     return subject.startsWith("$JS.") || this.taker(subject) !== null;
@@ -87,7 +87,7 @@ export class JetStreamModel {
     if (taker !== null) this.publish(taker, frame);
   }
 
-  /** What a server that ends without notice forgets. `forgets`: is an acknowledgement of the last moment among it? */
+  /** A server that ends without notice loses its memory. `forgets`: whether that includes the latest acknowledgements. */
   crash(forgets: (seq: number) => boolean): void {
     for (const { batches, consumers } of this.streams.values()) {
       batches.forgetAll();

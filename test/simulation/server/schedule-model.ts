@@ -1,6 +1,6 @@
 /**
  * ScheduleModel: messages that the server publishes later (ADR-51): `Nats-Schedule: @at <time>` on one subject puts
- * the payload on `Nats-Schedule-Target` when the time has come, and the schedule itself is gone.
+ * the payload on `Nats-Schedule-Target` at that time, and the schedule itself is then gone.
  */
 import type { ApiError, StoredMessage } from "./stream-model.ts";
 import { HeaderBlock, type Frame } from "./wire.ts";
@@ -63,7 +63,7 @@ export class ScheduleModel {
     fields.set("Nats-Schedule-Next", "purge");
     const frame = { subject: headers.get(TARGET), reply: null, headers: new HeaderBlock(fields), data };
     const planned = { seq, subject, atMs: at, frame };
-    this.planned.set(subject, planned); // The last one on a subject counts.
+    this.planned.set(subject, planned); // The latest schedule of a subject counts.
     this.arm(planned);
   }
 
@@ -72,7 +72,7 @@ export class ScheduleModel {
   }
 
   private arm(planned: Planned): void {
-    // What is due already still waits for the server's next look.
+    // Even an overdue schedule waits for the server's next check.
     this.host.after(Math.max(100, planned.atMs - this.host.wallMs()), () => {
       if (this.planned.get(planned.subject) !== planned) return;
       this.planned.delete(planned.subject);

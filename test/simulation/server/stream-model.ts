@@ -1,8 +1,8 @@
 /**
- * StreamModel: one stream as the server keeps it: records in order, at most so many per subject, refused when
- * an expectation does not hold or the stream is full.
+ * StreamModel: one stream of the server. It keeps records in order and a bounded number per subject, and refuses a record
+ * when an expectation does not hold or the stream is full.
  *
- * Every answer here was asked of the real server first; the differential suite keeps it so.
+ * The answers follow the real server; the differential suite compares them.
  */
 import { isWild, matcher, type Matches } from "./subject-filter.ts";
 import { SubjectIndex } from "./subject-index.ts";
@@ -64,13 +64,13 @@ export class StreamModel {
     return this.accepts.some((matches) => matches(subject));
   }
 
-  /** Sequence of the oldest record, or the next one's where there is none. */
+  /** Sequence of the oldest record; without records, of the next one. */
   get firstSeq(): number {
     while (this.first <= this.lastSeq && !this.messages.has(this.first)) this.first += 1;
     return this.first;
   }
 
-  /** An expectation that does not hold is refused even where the id is known: that is looked at first. */
+  /** A failed expectation is refused even if the id is known, because the server checks expectations first. */
   offer(frame: Frame, nowMs: number): Offered {
     const wrong = this.wrongSequence(frame, null);
     if (wrong !== null) return { kind: "refused", error: wrong };
@@ -92,7 +92,7 @@ export class StreamModel {
     return known !== undefined && nowMs - known.atMs < this.settings.duplicateWindowMs;
   }
 
-  /** `staged`: last sequences by subject that an atomic batch is about to write. */
+  /** `staged`: the last sequences per subject that an atomic batch is about to write. */
   refusal(frame: Frame, staged: ReadonlyMap<string, number> | null = null, stagedBytes = 0): ApiError | null {
     const wanted = frame.headers.get("Nats-Expected-Stream");
     if (wanted !== "" && wanted !== this.settings.name) {
@@ -118,7 +118,7 @@ export class StreamModel {
     const expected = headers.get(EXPECTED);
     if (expected === "") return null;
     const filter = headers.get(EXPECTED_FILTER);
-    const about = filter === "" ? subject : filter; // A batch is looked through for this very text, not for what it matches.
+    const about = filter === "" ? subject : filter; // The server searches a batch for this exact text, not for matching subjects.
     if (staged?.has(about) === true)
       return { code: 400, err_code: 10164, description: "wrong last sequence" };
     const actual = this.lastSeqOf(about);
@@ -160,7 +160,7 @@ export class StreamModel {
     return true;
   }
 
-  /** Removes what matches `filter` (absent: all) below `seq` (absent: all), but the newest `keep`. */
+  /** Removes messages that match `filter` (absent: all) below `seq` (absent: all), except the newest `keep`. */
   purge(filter: string | undefined, seq: number | undefined, keep: number | undefined): number {
     const matches = filter === undefined ? null : matcher(filter);
     let doomed = [...this.messages.values()].filter((one) => matches?.(one.subject) ?? true);
@@ -213,7 +213,7 @@ export class StreamModel {
   }
 }
 
-/** What one message takes in the file store. */
+/** The bytes that one message takes in the file store. */
 export function storedBytes(frame: Pick<Frame, "subject" | "headers" | "data">): number {
   const head = headerBytes(frame.headers);
   return 22 + frame.subject.length + (head === 0 ? 0 : 4 + head) + frame.data.length + 8;

@@ -3,7 +3,7 @@ export type Matches = (subject: string) => boolean;
 
 const compiled = new Map<string, Matches>();
 
-/** Compiled once a filter; a simulation asks with few filters and many subjects. */
+/** Compiled once per filter, because a simulation uses few filters and many subjects. */
 export function matcher(filter: string): Matches {
   let matches = compiled.get(filter);
   if (matches === undefined) {

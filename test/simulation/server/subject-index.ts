@@ -1,6 +1,6 @@
 /**
- * SubjectIndex: which subjects of a stream a filter may match, found by the ids in them instead of by looking at all.
- * What it says may be too much, never too little: the filter itself decides.
+ * SubjectIndex: finds the subjects that a filter may match by the ids in them, without scanning all. The result may hold
+ * too many subjects, never too few; the filter itself decides.
  */
 const SHORTEST_ID = 12;
 

@@ -1,10 +1,10 @@
-/** What travels between a client and the server: subject, reply, header block, payload. */
+/** A message between client and server: subject, reply, header block, payload. */
 
-/** A header block as the client library shows it to its users. */
+/** A header block in the client library's form. */
 export class HeaderBlock {
   readonly code: number;
   readonly description: string;
-  /** As it came off the wire; 0: it did not. */
+  /** The size on the wire; 0: it did not come over the wire. */
   wireBytes = 0;
   private readonly fields: ReadonlyMap<string, string>;
   private readonly under: HeaderBlock | null;
@@ -49,7 +49,7 @@ export function statusBlock(code: number, description: string, fields = NONE): H
 
 const VERSION = "NATS/1.0";
 
-/** Reads a block as it stands on the wire: `NATS/1.0[ code text]`, then one `key: value` a line. */
+/** Parses a block in wire format: `NATS/1.0[ code text]`, then one `key: value` per line. */
 export function readHeaders(bytes: Uint8Array): HeaderBlock {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   const fields = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The Associate's ports in the simulated world: trees are names, a change is one file, the rest is the product's own. */
+/** The Associate's ports in the simulated world: trees are names and a change is one file; everything else is the product's code. */
 import { BUCKETS } from "@antiphon/contracts";
 import { openKv, sandboxClient, systemClock, uniqueId } from "../../../runtime/src/index.ts";
 import type { Blobs, Bus, Logger } from "../../../runtime/src/index.ts";

@@ -1,4 +1,4 @@
-/** Reads back, when a world is over, the evidence of what was done in it, and what its diffs give. */
+/** After the end of a world, reads back its evidence and applies its diffs. */
 import { BUCKETS, digestOf, digestOfJson } from "@antiphon/contracts";
 import type { BlobRef, EvidenceManifest, StoredRecord } from "@antiphon/contracts";
 import type { History, PatchedTree, StoredBlob, StoredManifest } from "../../chaos/checker/history.ts";

@@ -1,4 +1,4 @@
-/** What goes wrong in a run of the world, drawn from the seed as data, and how it is done. */
+/** The faults of a world: drawn from the seed as data, and carried out. */
 import type { Chance } from "../chance.ts";
 import type { Kind, SimNode } from "../node.ts";
 import type { Broker } from "../server/broker.ts";
@@ -9,7 +9,7 @@ export type Service = Exclude<Kind, "client" | "server">;
 
 export type Fault = { atMs: number } & (
   | { kind: "crash"; service: Service; backMs: number }
-  /** Gone before its n-th operation from then on. */
+  /** It crashes before its n-th operation from then on. */
   | { kind: "crash-at"; service: Service; operations: number; backMs: number }
   | { kind: "pause"; service: Service; forMs: number }
   | { kind: "disconnect"; service: Service; forMs: number }
@@ -46,7 +46,7 @@ const KINDS: readonly Fault["kind"][] = [
 ];
 
 export function drawFaults(chance: Chance, withinMs: number): Fault[] {
-  if (chance.hit(0.1)) return []; // Calm weather, where nothing at all may be tried twice.
+  if (chance.hit(0.1)) return []; // A world without faults, in which nothing may be retried.
   const kinds = chance.hit(0.5) ? KINDS : [chance.pick(KINDS)];
   const count = chance.int(1, 10);
   return Array.from({ length: count }, () =>
@@ -88,7 +88,7 @@ function drawFault(chance: Chance, kind: Fault["kind"], atMs: number): Fault {
   }
 }
 
-/** When the fault and its repair are over. */
+/** The time at which the fault and its repair are over. */
 export function healedMs(fault: Fault): number {
   if ("backMs" in fault) return fault.atMs + fault.backMs;
   if ("forMs" in fault) return fault.atMs + fault.forMs;
@@ -102,7 +102,7 @@ export interface Ground {
   /** Living processes of a service. */
   nodes(service: Service): SimNode[];
   start(service: Service): void;
-  /** By then everything is repaired. */
+  /** The time by which everything is repaired. */
   healMs: number;
 }
 
@@ -140,7 +140,7 @@ function strikeNode(fault: Extract<Fault, { service: Service }>, node: SimNode, 
     });
   switch (fault.kind) {
     case "crash":
-      if (node.operationsLeft !== Number.POSITIVE_INFINITY) return; // Its end is planned already.
+      if (node.operationsLeft !== Number.POSITIVE_INFINITY) return; // Its crash is planned already.
       restart(fault.backMs);
       timeline.mishap("crash of a process");
       return node.crash();

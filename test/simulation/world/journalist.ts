@@ -1,4 +1,4 @@
-/** Writes down what happened, from outside of everything: the history the checker judges. */
+/** Records, from outside the services, the history that the checker judges. */
 import { BUCKETS, parseJournalSubject, type StoredBytes } from "@antiphon/contracts";
 import type { ClientCall, ContainerEvent, GitCommit, History } from "../../chaos/checker/history.ts";
 import { emptyHistory } from "../../chaos/checker/history.ts";
@@ -51,7 +51,7 @@ export class Journalist {
       refs: [...this.git.refs].map(([name, commit]) => ({ repo: REPO.path, name, commit })),
       commits: this.commits(),
       containers: this.containers.flatMap((life) => eventsOf(life, endMs)),
-      // The runner is a stand-in: what I8 holds to account here is who asks for containers, and when; that the real
+      // The runner is a stand-in, so I8 judges here only who asks for containers, and when; that the real
       // runner and its reaper take them away is what the campaign with real processes looks at. Faults have no times here.
       witnessed: { git: true, evidence: true, engine: true, faults: false },
     };

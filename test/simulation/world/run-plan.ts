@@ -1,29 +1,29 @@
-/** What the caller wants of one run, drawn from the seed. */
+/** The caller's plan for one run, drawn from the seed. */
 import type { Intent } from "@antiphon/contracts";
 import type { Chance } from "../chance.ts";
 import { REPO } from "./sim-repository.ts";
 
 export interface RunPlan {
   intent: Intent;
-  /** Idempotency-Key; null: one try, whose fate may stay unknown. */
+  /** Idempotency-Key; null: a single try, whose result may stay unknown. */
   key: string | null;
   startMs: number;
   cancelAfterMs: number | null;
   /** An agent asks before it works, and the caller answers. */
   asks: boolean;
-  /** So many people have to approve a change before it lands; 0: nobody. */
+  /** The number of people who have to approve a change before it lands. */
   approvals: number;
   /** The caller sends the same request once more after it was accepted. */
   asksTwice: boolean;
 }
 
-/** Who has a token of his own. Runs that people have to approve are asked for by the first. */
+/** People with tokens of their own. The first one requests the runs that need approvals. */
 export const PEOPLE = ["ann", "ben", "cleo"] as const;
 
 export function drawRuns(chance: Chance, count: number, withinMs: number): RunPlan[] {
   return Array.from({ length: count }, (_, index) => {
     const asks = chance.hit(0.12);
-    const people = chance.fork(1_000 + index); // Of its own, so that the other draws are as they were.
+    const people = chance.fork(1_000 + index); // A generator of its own leaves the other draws unchanged.
     const approvals = people.hit(0.12) ? people.int(1, 2) : 0;
     const size = chance.pick([1, 1, 1, 2, 3]);
     const tasks = Array.from({ length: size }, (_unused, at) => ({

@@ -1,6 +1,6 @@
 /**
- * What a sandbox of the simulated world makes of a job. A check judges the change it is given, the same way each
- * time but for a rare flake; an attempt makes a change of its own each time it is run, as agents do.
+ * The result of a job in a simulated sandbox. A check judges a change the same way each time, except for a rare flake. An
+ * attempt makes a different change each time it runs, as agents do.
  */
 import {
   digestOf,

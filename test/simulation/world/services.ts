@@ -1,4 +1,4 @@
-/** The services of the product over the simulated connection: what their `wiring.ts` wires, with simulated IO. */
+/** The services of the product over the simulated connection: wired as in their `wiring.ts`, with simulated IO. */
 import { createHash } from "node:crypto";
 import { BUCKETS } from "@antiphon/contracts";
 import { busOver } from "../../../runtime/src/nats/bus.ts";
@@ -27,7 +27,7 @@ import { SimBlobs, type Objects } from "./sim-blobs.ts";
 import { SimRepository, type SimGit } from "./sim-repository.ts";
 import { startRunner, type ContainerLife } from "./sim-runner.ts";
 
-/** Sessions of commands are not part of this world: nothing here opens one. */
+/** Command sessions are not part of this world. */
 const NO_SESSIONS: SessionStore = {
   write: () => Promise.reject(new Error("no sessions in the simulation")),
   read: () => Promise.resolve(null),
@@ -43,17 +43,17 @@ export interface Surroundings {
   log: Logger;
   /** The gateways that are up, for the client. */
   gateways: Map<SimNode, Gateway>;
-  /** A sweep is due more often than in production, so that a run's end is not an hour of virtual time away. */
+  /** Sweeps are more frequent than in production, so that a run does not take an hour of virtual time to end. */
   sweep: DirectorConfig["sweep"];
 }
 
 /**
- * Reads the records of all processes of all worlds, and for the history: what it remembers, it remembers by digest, so
- * it says what a reader of each process would, and decodes a record once instead of once a process.
+ * Reads the records for all processes of all worlds, and for the history. Its cache is keyed by digest, so it answers as a
+ * reader of each process would, and decodes a record once instead of once per process.
  */
 export const READER = new RecordReader(unsafeTrust);
 
-/** Starts what `node` is. Runs as that node. */
+/** Starts the service of `node`, as that node. */
 export async function boot(node: SimNode, world: Surroundings): Promise<void> {
   const connection = new SimConnection(world.broker, node);
   const bus = await busOver(connection.asClient(), "confirmed", {
@@ -116,7 +116,7 @@ function bootDirector(bus: Bus, node: SimNode, world: Surroundings): void {
   );
 }
 
-/** Signs by digest: whether a signature holds is another suite's business, and Ed25519 would be half of the time. */
+/** Signs by digest: another suite tests signatures, and Ed25519 would take half of the time. */
 const QUICK_KEY: SigningKey = {
   jwk: { kty: "OKP", crv: "Ed25519", x: "c2lt", kid: "sim", use: "sig" },
   sign: (bytes) => createHash("sha512").update(bytes).digest(),
@@ -127,8 +127,8 @@ function blobsOf(node: SimNode, { broker, files }: Surroundings): SimBlobs {
 }
 
 /**
- * The client library names its inboxes from a generator that draws from the platform's chance once a process. It does
- * so here, before any world begins: else the first world of a process would be another one than the next.
+ * The client library seeds the names of its inboxes from the platform's randomness once per process. This makes it do so
+ * before any world begins; otherwise the first world of a process would differ from the next.
  */
 export async function primeInboxNames(): Promise<void> {
   const timeline = new Timeline();

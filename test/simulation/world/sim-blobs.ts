@@ -1,4 +1,4 @@
-/** An object bucket of the simulated world: shared bytes, asked for over the network of one process. */
+/** An object bucket of the simulated world: shared bytes, read over the network of one process. */
 import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf } from "@antiphon/contracts";
 import type { Blobs } from "../../../runtime/src/index.ts";

@@ -1,6 +1,6 @@
 /**
- * The caller: starts runs, repeats what got no answer under the same key, cancels some, answers questions. What it
- * saw is its half of the history.
+ * The caller: starts runs, repeats unanswered requests under the same key, cancels some runs, answers questions. Its
+ * observations are half of the history.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { ClientCall } from "../../chaos/checker/history.ts";
@@ -12,7 +12,7 @@ import type { Timeline } from "../timeline.ts";
 import type { RunStep } from "@antiphon/contracts";
 import { PEOPLE, type RunPlan } from "./run-plan.ts";
 
-/** No answer within this time: nobody knows what happened. */
+/** Without an answer within this time, the result is unknown. */
 const PATIENCE_MS = 20_000;
 
 type Answer<T> = { status: number; body: T | null } | null;
@@ -33,7 +33,7 @@ export class SimClient {
   readonly calls: Draft[] = [];
   /** Runs that were answered with 202. */
   readonly accepted = new Set<string>();
-  /** Stories that are not over. */
+  /** Plans that are not complete. */
   busy = 0;
   private readonly parts: ClientParts;
 
@@ -87,7 +87,7 @@ export class SimClient {
     }
   }
 
-  /** Looks now and then, answers what is asked, until the run is over. */
+  /** Polls the run and answers its questions until it is over. */
   private async answer(runId: string): Promise<void> {
     for (;;) {
       await this.pause(this.parts.chance.between(1_000, 6_000));
@@ -102,7 +102,7 @@ export class SimClient {
     }
   }
 
-  /** An answer to a question; about a change mostly an approval, sometimes by who may not, or about what is no more. */
+  /** Answers a question, or decides on a change: mostly an approval, sometimes by the requester or for an old verdict. */
   private wordsFor({ id, approval }: RunStep): { words: object; by: string } {
     if (approval === undefined)
       return { words: { event: "answer", answers: ["the blue one"], task: id }, by: "local" };

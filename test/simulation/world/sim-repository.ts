@@ -1,8 +1,8 @@
 /**
- * The user's repository as git keeps it: content-addressed commits, refs that move by compare-and-set. Trees are
- * names: a tree is what it was made from.
+ * The user's repository, like git: content-addressed commits, refs that move by compare-and-set. A tree is a name that says
+ * how the tree was made.
  *
- * The rules of landing are those of git/src/landing/landing.ts (J8a, J8b).
+ * The rules of landing are those of git/src/landing/landing.ts (git/G3).
  */
 import {
   AntiphonError,
@@ -57,7 +57,7 @@ export class SimGit {
     return commit;
   }
 
-  /** The tree that `patch` makes of a commit; null: it does not apply. */
+  /** The tree that results from `patch` on a commit; null: it does not apply. */
   treeWith(head: string, patch: Buffer): string | null {
     const text = patch.toString("utf8");
     return text.startsWith("broken") ? null : hex40(`${this.need(head).tree} ${text}`);
@@ -91,7 +91,7 @@ export class SimGit {
   }
 }
 
-/** Git as one Director's process runs it. */
+/** Git, as run by one Director process. */
 export class SimRepository implements RepositoryPort {
   private readonly git: SimGit;
   private readonly node: SimNode;

@@ -1,6 +1,6 @@
 /**
- * A sandbox-runner of the simulated world: it takes jobs off the subject the real one serves and speaks its
- * protocol, and its containers are entries of a list.
+ * A sandbox-runner of the simulated world. It serves the real runner's subject and protocol; its containers are entries of
+ * a list.
  *
  * Lifecycle of a job: accepted -> started -> steps -> done; or killed: canceled, or its requester went silent.
  */
@@ -40,7 +40,7 @@ export function startRunner(parts: RunnerParts): void {
   const { bus, node } = parts;
   let busy = 0;
   node.onCrash(() => {
-    // The watchdog beside a runner that died takes its containers away.
+    // The watchdog beside a dead runner removes its containers.
     for (const one of parts.containers) {
       if (one.endedMs === null && one.id.startsWith(`${node.name}-`)) one.endedMs = parts.now() + 2000;
     }
@@ -75,7 +75,7 @@ class Job {
   async run(): Promise<void> {
     const { bus, node, containers, chance, now } = this.parts;
     this.say({ kind: "accepted", node: node.name, image: "sim" });
-    if (!node.act()) return; // To make a container is an operation: who is gone by then makes none.
+    if (!node.act()) return; // Creating a container is an operation, so a crash can come before it.
     const life: ContainerLife = {
       id: `${node.name}-${containers.length}`,
       request: this.request,
@@ -96,7 +96,7 @@ class Job {
     try {
       await this.pause(chance.between(5, 40));
       this.say({ kind: "started", bootMs: 10, containerId: life.id });
-      // Mostly short; some outlast an ack wait, which is when fencing matters.
+      // Mostly short; some outlast an ack wait, so that fencing is needed.
       await this.pause(chance.hit(0.2) ? chance.between(2_000, 15_000) : chance.between(20, 1_500));
       life.endedMs = now();
       if (this.killed !== "silent") this.say({ kind: "done", result: this.outcome(life) });

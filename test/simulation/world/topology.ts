@@ -1,4 +1,4 @@
-/** The model provisioned as the real server is: from contracts/src/topology/topology.ts. */
+/** Provisions the model like the real server, from contracts/src/topology/topology.ts. */
 import { topology } from "@antiphon/contracts";
 import type { JetStreamModel } from "../server/jetstream-model.ts";
 

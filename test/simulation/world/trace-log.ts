@@ -1,8 +1,8 @@
-/** The services' log as lines of the trace: what they say is part of what happened. */
+/** Adds the services' log lines to the trace, because they are part of what happened. */
 import type { Logger } from "../../../runtime/src/index.ts";
 import type { Timeline } from "../timeline.ts";
 
-/** `kept` false: nothing is written down, which is ten times faster. */
+/** `kept` false: the lines are not stored, which is ten times faster. */
 export function traceLog(timeline: Timeline, kept: boolean): Logger {
   const nothing = (): void => undefined;
   const line =

@@ -1,8 +1,8 @@
 /**
- * One simulated world: the services, the server, a repository, a caller, and what goes wrong. A seed is all it
- * takes to make one; the same seed makes the same one.
+ * One simulated world: the services, the server, a repository, a caller and the faults. The seed alone determines
+ * it.
  *
- *   plan (from the seed) -> runs are started while faults strike -> heal -> every run comes to its end -> history
+ *   plan (from the seed) -> runs start while faults happen -> heal -> every run ends -> history
  */
 import { AntiphonError, type StoredBytes } from "@antiphon/contracts";
 import type { History } from "../../chaos/checker/history.ts";
@@ -35,16 +35,16 @@ export interface WorldReport {
   /** The journal as it was stored, byte by byte. */
   messages: readonly StoredBytes[];
   trace: readonly string[];
-  /** What no service may do, whatever happens: an unhandled rejection, a dead letter. */
+  /** Forbidden to every service at any time: an unhandled rejection, a dead letter. */
   accidents: readonly string[];
   virtualMs: number;
   steps: number;
   mishaps: ReadonlyMap<Mishap, number>;
 }
 
-/** After the last run ended the world goes on for this long: a zombie may still speak. */
+/** The world continues for this long after the end of the last run, because a zombie may still act. */
 const AFTERMATH_MS = 25_000;
-/** I1 gives 120 s from heal; nobody waits longer. */
+/** I1 allows 120 s from heal, so no wait is longer. */
 const PATIENCE_MS = 125_000;
 const SWEEP = { everyMs: 10_000, quietMs: 15_000, patienceMs: 60_000 };
 
@@ -167,7 +167,7 @@ class World implements Ground {
     this.timeline.after(0, node, () => this.dial(node));
   }
 
-  /** A process whose server is down waits for it, as its supervisor would have it. */
+  /** A process whose server is down waits for it, as under a supervisor. */
   private dial(node: SimNode): void {
     if (!this.broker.up) return void this.timeline.after(500, node, () => this.dial(node));
     boot(node, this.surroundings).catch((error: unknown) =>

@@ -1,4 +1,4 @@
-/** Runs that went well, or badly in an honest way: every way through the machine that breaks no promise. */
+/** Legal runs, successful or failed: every path through the machine that violates no invariant. */
 import { BASE, commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { Scene, START_MS } from "./scene.ts";
 
@@ -41,7 +41,7 @@ export function retried(name = "retried"): Scene {
   return scene.lands(T1, 2, 1).closed();
 }
 
-/** The first holder died; somebody saw it. */
+/** The first holder died, and its lease expiry was recorded. */
 export function lapsed(name = "lapsed"): Scene {
   const scene = new Scene(name).started();
   scene.log
@@ -53,7 +53,7 @@ export function lapsed(name = "lapsed"): Scene {
   return scene.lands(T1, 2, 1).closed();
 }
 
-/** More attempts without any sandbox than may be lost, and then there is one. */
+/** More attempts without a sandbox than losses are allowed; the next one gets a sandbox. */
 export function withoutSandbox(name = "withoutsandbox"): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)]);
@@ -90,7 +90,7 @@ export function waiting(name = "waiting"): Scene {
   return scene;
 }
 
-/** A question that was turned down: the run ends, and nothing lands. */
+/** A question that was rejected: the run ends, and nothing lands. */
 export function turnedDown(name = "turneddown"): Scene {
   const scene = new Scene(name).started().called({ kind: "answer" });
   scene.log
@@ -102,7 +102,7 @@ export function turnedDown(name = "turneddown"): Scene {
   return scene.closed();
 }
 
-/** A verified change that two people have to approve, and nobody has yet. */
+/** A verified change that waits for the approvals of two people. */
 export function awaiting(name = "awaiting"): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)], { approvals: { needed: 2 } }, "BUILD", "ann");
@@ -125,14 +125,14 @@ export function rejected(name = "rejected"): Scene {
   return scene.decided("approve", "ben", 1).decided("reject", "cleo", 2).closed();
 }
 
-/** Canceled before anybody decided; the approval came too late. */
+/** Canceled before a decision; the approval came too late. */
 export function canceledUndecided(name = "undecided"): Scene {
   const scene = awaiting(name).called({ kind: "cancel" });
   scene.log.canceled();
   return scene.decided("approve", "ben", 1).closed();
 }
 
-/** Canceled while the work went on; the holder's word came too late. */
+/** Canceled during the work; the holder's report came too late. */
 export function canceled(name = "canceled"): Scene {
   const scene = new Scene(name).started().called({ kind: "cancel" });
   scene.log
@@ -145,7 +145,7 @@ export function canceled(name = "canceled"): Scene {
   return scene;
 }
 
-/** Accepted, then canceled: what was accepted before the cancel still lands. */
+/** Accepted, then canceled: the accepted change still lands. */
 export function canceledAfterVerdict(name = "accepted"): Scene {
   const scene = new Scene(name).started().called({ kind: "cancel" });
   scene.log.opened([planned(T1), planned(T2, [T1])]);
@@ -164,7 +164,7 @@ export function failed(name = "failed"): Scene {
   return scene.closed();
 }
 
-/** Kills whoever works on it; given up when six attempts were lost. */
+/** A task that kills its Associates; given up after six lost attempts. */
 export function poisonous(name = "poisonous"): Scene {
   const scene = givenUp(name);
   scene.isPoisonous = true;
@@ -175,7 +175,7 @@ export function poisonous(name = "poisonous"): Scene {
 export function unlucky(name = "unlucky"): Scene {
   const scene = givenUp(name);
   for (const kind of ["kill", "points", "kill"]) harmed(scene, kind, "associate", 0);
-  harmed(scene, "stop", "sandbox-runner", 12_000); // Longer than a lease: it costs two.
+  harmed(scene, "stop", "sandbox-runner", 12_000); // Longer than a lease, so it costs two attempts.
   harmed(scene, "power", null, 500);
   return scene;
 }
@@ -220,7 +220,7 @@ export function side(name = "side"): Scene {
   return scene.lands(T2, 1, 2, commitOf(1)).closed();
 }
 
-/** Landed on the branch the caller named, too. */
+/** Also landed on the branch that the caller named. */
 export function integrated(name = "integrated"): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)], { land_on: "main" });
@@ -233,7 +233,7 @@ export function integrated(name = "integrated"): Scene {
   return scene.closed();
 }
 
-/** Held and let go in the middle of its work. */
+/** Paused and resumed during its work. */
 export function held(name = "held"): Scene {
   const scene = new Scene(name).started();
   scene.log
@@ -245,7 +245,7 @@ export function held(name = "held"): Scene {
   return scene.lands(T1, 1, 1).closed();
 }
 
-/** Held, and nobody has let go yet. */
+/** Paused, and not resumed yet. */
 export function paused(name = "paused"): Scene {
   const scene = new Scene(name).started();
   scene.log.opened([planned(T1)]).add("control", null, 1, { kind: "pause", by: "local" });

@@ -1,4 +1,4 @@
-/** A planted violation: how a healthy scene is spoiled, and what the checker has to say about it. */
+/** A planted violation: a change to a healthy scene, and the violation that the checker has to find. */
 import type { JournalType, StoredRecord } from "@antiphon/contracts";
 import type { History } from "../history.ts";
 import type { InvariantId } from "../invariant.ts";
@@ -8,21 +8,21 @@ export interface Plant {
   readonly name: string;
   readonly invariant: InvariantId;
   readonly rule: string;
-  /** Other invariants that are broken by the same deed. */
+  /** Other invariants that the same change violates. */
   readonly also?: readonly InvariantId[];
-  /** Items the counterexample may have at most. */
+  /** The largest allowed number of items in the counterexample. */
   readonly atMost: number;
   readonly history: () => History;
 }
 
-/** Takes the records out that match; the rest is numbered and sealed anew unless `torn`. */
+/** Removes matching records; the rest is numbered and sealed again unless `torn`. */
 export function without(scene: Scene, matches: (record: StoredRecord) => boolean): Scene {
   const kept = scene.records.filter((record) => !matches(record));
   scene.records.splice(0, scene.records.length, ...kept);
   return scene.resealed();
 }
 
-/** What `build` appends is moved to the place before the first record of that type. */
+/** Moves the records that `build` appends to before the first record of that type. */
 export function before(scene: Scene, type: JournalType, build: (scene: Scene) => unknown): Scene {
   const count = scene.records.length;
   build(scene);

@@ -1,4 +1,4 @@
-/** Changes that land although people did not let them: I3 and I12; and words that nobody may have stored: I5. */
+/** Changes that land without the necessary approvals (I3, I12), and approvals that must not be stored (I5). */
 import { planned } from "../../../../run/src/testing/record-log.ts";
 import { approved, awaiting, rejected } from "./healthy-runs.ts";
 import { before, without, type Plant } from "./plant.ts";
@@ -6,14 +6,14 @@ import { Scene } from "./scene.ts";
 
 const T1 = "T-001";
 
-/** Lands after whatever was said about it. */
+/** Lands after any decision about it. */
 function landsAfter(name: string, decide: (scene: Scene) => unknown): Scene {
   const scene = awaiting(name);
   decide(scene);
   return scene.lands(T1, 1, 1).closed();
 }
 
-/** Asked for by ann, who needs one other; her own word is not one. */
+/** Requested by ann, who needs one other person; her own approval does not count. */
 function landsOnOwnWord(): Scene {
   const scene = new Scene("own").started();
   scene.log.opened([planned(T1)], { approvals: { needed: 1 } }, "BUILD", "ann");

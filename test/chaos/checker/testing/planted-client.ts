@@ -1,4 +1,4 @@
-/** Broken promises to the client: I1, I2, I4's answers, I11, I12's cancel. */
+/** Violations that clients see: I1, I2, the answers of I4, I11, the cancel of I12. */
 import { contained, proven, recordOf } from "./proven.ts";
 import { canceled, failed, plain } from "./healthy-runs.ts";
 import { without, type Plant } from "./plant.ts";
@@ -8,7 +8,7 @@ const isClosed = ({ type }: { type: string }): boolean => type === "closed";
 
 function open(): Scene {
   const scene = without(plain(), isClosed);
-  scene.calls.pop(); // Nobody was told the end.
+  scene.calls.pop(); // No client was told the end.
   return scene;
 }
 

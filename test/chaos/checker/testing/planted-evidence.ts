@@ -1,4 +1,4 @@
-/** Broken proof: I6. */
+/** Violations of I6: missing or wrong evidence. */
 import type { History } from "../history.ts";
 import type { Plant } from "./plant.ts";
 import { ATTEMPT_KEY, proven, recordOf, VERDICT_KEY } from "./proven.ts";

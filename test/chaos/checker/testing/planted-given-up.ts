@@ -1,4 +1,4 @@
-/** Tasks given up as poison that were none, and to which too little was done (I11). */
+/** Tasks that were given up as poison without enough faults to explain it (I11). */
 import { givenUp, harmed, poisonous, withoutSandbox } from "./healthy-runs.ts";
 import type { Plant } from "./plant.ts";
 import { together } from "./scene.ts";

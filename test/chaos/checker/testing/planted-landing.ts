@@ -1,4 +1,4 @@
-/** Broken landings: I3, I12, and I4's terminal state. */
+/** Wrong landings: I3, I12, and the terminal state of I4. */
 import { BASE, commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { canceled, integrated, plain, retried } from "./healthy-runs.ts";
 import { before, type Plant } from "./plant.ts";

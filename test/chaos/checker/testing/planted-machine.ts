@@ -1,4 +1,4 @@
-/** Histories that no legal run has (I5), and words of the dead (I7). */
+/** Histories of no legal run (I5), and records of stale epochs (I7). */
 import { commitOf, planned } from "../../../../run/src/testing/record-log.ts";
 import { chain, lapsed, plain, retried, side } from "./healthy-runs.ts";
 import { before, without, type Plant } from "./plant.ts";

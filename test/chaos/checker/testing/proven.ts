@@ -1,4 +1,4 @@
-/** A run with all its evidence and its container: what I6 and I8 look at. */
+/** A run with all its evidence and its container, for I6 and I8. */
 import { digestOf, type BlobRef, type StoredRecord } from "@antiphon/contracts";
 import { BASE, planned } from "../../../../run/src/testing/record-log.ts";
 import type { ContainerEvent, ContainerJob } from "../history.ts";

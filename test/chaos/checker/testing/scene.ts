@@ -1,6 +1,6 @@
 /**
- * One imagined run with everything a history says about it: records as the Director's core would have them, the
- * client's calls, the commits. Healthy as built; a plant then spoils one thing.
+ * One constructed run with its full history: records like the Director's, the client's calls, the commits. It is healthy as
+ * built; a plant then breaks one thing.
  */
 import { canonicalJson, digestOf, type ApprovalBody, type StoredRecord } from "@antiphon/contracts";
 import { closingOf } from "../../../../run/src/owed/closing.ts";
@@ -77,7 +77,7 @@ export class Scene {
     return this.called({ kind: "start", key, intentId: "it_0" });
   }
 
-  /** Somebody's word about the last verdict: the run's `n`th approval. */
+  /** A person's decision about the last verdict: the run's `n`th approval. */
   decided(choice: ApprovalBody["choice"], by: string, n: number): this {
     const verdict = this.records.findLast(({ type }) => type === "verdict");
     if (verdict?.taskId == null) throw new Error("there is nothing to decide");
@@ -106,7 +106,7 @@ export class Scene {
     return this;
   }
 
-  /** The closing record, as the Director's core would write it now. */
+  /** The closing record that the Director would write now. */
   closed(): this {
     this.log.add("closed", null, 0, this.#closing(this.records));
     const closed = this.records.at(-1);
@@ -114,7 +114,7 @@ export class Scene {
     return this.called({ kind: "get", runStatus });
   }
 
-  /** Numbers, stamps and seals the records anew after a plant moved them. */
+  /** Numbers, stamps and seals the records again after a plant moved them. */
   resealed(): this {
     this.records.forEach((record, i) =>
       Object.assign(record, { seq: i + 1, at: new Date(START_MS + i + 1) }),

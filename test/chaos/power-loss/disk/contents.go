@@ -6,7 +6,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// What is done with an open file: its bytes, and when they are safe.
+// Operations on an open file: its bytes, and when they are durable.
 
 func (f *filesystem) Open(_ <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
 	return f.on(in.NodeId, func(n *inode) fuse.Status {
@@ -34,7 +34,7 @@ func (f *filesystem) Write(_ <-chan struct{}, in *fuse.WriteIn, bytes []byte) (u
 		if errno := f.disk.write(n, offset, bytes); errno != 0 {
 			return fuse.Status(errno)
 		}
-		if in.Flags&(syscall.O_SYNC|syscall.O_DSYNC) != 0 { // Z1
+		if in.Flags&(syscall.O_SYNC|syscall.O_DSYNC) != 0 {
 			f.disk.sync(n.id)
 		}
 		return fuse.OK

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// ordering says what an fsync brings to the platter besides the bytes of its own file.
+// ordering is the data that an fsync makes durable besides the bytes of its own file.
 type ordering string
 
 const (
 	// ordered is ext4's data=ordered with delayed allocation: any fsync commits the one journal, so every name, size
 	// and mode that was changed before it; bytes of other files stay behind.
 	ordered ordering = "ordered"
-	// strict is the least that POSIX promises: a name is safe only when its directory was fsynced.
+	// strict is the minimum that POSIX promises: a name is safe only when its directory was fsynced.
 	strict ordering = "strict"
 )
 
@@ -25,12 +25,11 @@ type write struct {
 	after  *change // the last change of size before it: without that on the platter, neither are these bytes
 }
 
-// disk is a file system in memory whose platter lags behind what programs see.
+// disk is a file system in memory. Its platter, the durable state, lags behind the state that programs see.
 //
-//	Z1 What an fsync (or O_SYNC) covered survives every power cut, unchanged.
-//	Z2 What none covered is gone after a cut; with a seed, any part of it that a real disk could have kept is there.
-//	Z3 Names, sizes and modes come to the platter in the order in which they were made (ordered: a prefix of all;
-//	   strict: a prefix for each directory).
+// Data that an fsync (or O_SYNC) covered survives every power cut unchanged. Other data is lost in a cut; with a seed, any
+// part of it that a real disk could have kept survives. Names, sizes and modes reach the platter in the order of their
+// changes (ordered: a prefix of all changes; strict: a prefix for each directory).
 type disk struct {
 	mu       sync.Mutex
 	ordering ordering
@@ -60,7 +59,7 @@ func (d *disk) forgetAll() {
 	d.lookups = map[uint64]uint64{}
 }
 
-// allocate makes an inode that has no name yet, so nobody can find it after a cut.
+// allocate creates an inode without a name, which is therefore lost in a cut.
 func (d *disk) allocate(made inode) *inode {
 	made.id = d.nextID
 	made.modified = time.Now()
@@ -99,7 +98,7 @@ func (d *disk) truncate(n *inode, size uint64) syscall.Errno {
 	}
 	d.used -= uint64(max(0, len(n.data)-int(size)))
 	var kept []write
-	for _, w := range d.writes[n.id] { // Bytes behind the end were in memory only and never get to the platter.
+	for _, w := range d.writes[n.id] { // Bytes behind the end were in memory only and never reach the platter.
 		if w.offset < size {
 			w.bytes = w.bytes[:min(uint64(len(w.bytes)), size-w.offset)]
 			kept = append(kept, w)
@@ -119,7 +118,7 @@ func (d *disk) reserve(n *inode, size uint64) syscall.Errno {
 	return 0
 }
 
-// sync is fsync of one file or directory (Z1).
+// sync is fsync of one file or directory.
 func (d *disk) sync(id uint64) {
 	d.commit(d.coveredBy(id))
 	if n := d.platter[id]; n != nil {
@@ -137,7 +136,7 @@ func (d *disk) syncAll() {
 	}
 }
 
-// coveredBy is the changes an fsync of the inode commits, in order (Z3).
+// coveredBy returns the changes that an fsync of the inode commits, in order.
 func (d *disk) coveredBy(id uint64) []*change {
 	if d.ordering == ordered {
 		return slices.Clone(d.pending)
@@ -167,7 +166,7 @@ func (d *disk) commit(changes []*change) {
 	d.pending = slices.DeleteFunc(d.pending, func(c *change) bool { return c.onDisk })
 }
 
-// release drops an inode that nobody can reach any more, neither by a name nor by an open file.
+// release drops an inode that is reachable neither by a name nor by an open file.
 func (d *disk) release(id uint64) {
 	n := d.live[id]
 	if n == nil || n.links > 0 || d.lookups[id] > 0 || id == rootID {

@@ -11,13 +11,13 @@ import (
 
 const forever = time.Hour
 
-// filesystem answers the kernel's questions about files from the disk. One mount has one: after the power cut its
-// disk belongs to the next, and whoever still holds a file of this one gets EIO.
+// filesystem answers the kernel's requests about files from the disk. Each mount has its own. After a power cut the disk
+// belongs to the next mount, and files that are still open in this one return EIO.
 type filesystem struct {
 	fuse.RawFileSystem
 	disk *disk
 	dead bool // guarded by the disk's lock
-	// What a directory held when its reading began, by handle.
+	// The entries of a directory when its reading began, by handle.
 	listings map[uint64][]fuse.DirEntry
 	handles  uint64
 }
@@ -32,7 +32,7 @@ func newFilesystem(d *disk) *filesystem {
 
 func (f *filesystem) String() string { return "power-disk" }
 
-// on does one thing with an inode, under the disk's lock and while there is power.
+// on runs one operation on an inode, under the disk's lock and while there is power.
 func (f *filesystem) on(id uint64, deed func(n *inode) fuse.Status) fuse.Status {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

@@ -1,14 +1,14 @@
-// Command power-disk mounts a file system whose power can be cut: what no fsync covered is then gone.
+// Command power-disk mounts a file system whose power can be cut, which loses all unsynced data.
 //
 //	power-disk [-ordering ordered|strict] [-capacity BYTES] MOUNTPOINT
 //
 // It takes one command as JSON on each line of its standard input and answers each with one line. When its input
 // ends, it unmounts and ends. Everything is in memory; nothing is kept.
 //
-//	{"do": "cut", "seed": 7, "kill": [123]}  the power goes: those processes, with all they started, die while the disk
-//	                                         stands still; what was not on the platter is lost (seed null: all of it;
-//	                                         else a part of it got there), and the disk is mounted again
-//	{"do": "sync"}                           all that was written is on the platter
+//	{"do": "cut", "seed": 7, "kill": [123]}  cuts the power: those processes and their children die while the disk is
+//	                                         frozen; unsynced data is lost (seed null: all of it; else a part survives),
+//	                                         and the disk is mounted again
+//	{"do": "sync"}                           makes all written data durable
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 // RENAME_NOREPLACE of renameat2(2), which the syscall package does not have.
 const renameNoReplace = 1
 
-// What is done with names: each is one change, which the platter has as a whole or not at all.
+// Operations on names. Each is one change, which reaches the platter as a whole or not at all.
 
 func (f *filesystem) make(h *fuse.InHeader, name string, made inode, out *fuse.EntryOut) fuse.Status {
 	return f.on(h.NodeId, func(dir *inode) fuse.Status {

@@ -37,7 +37,7 @@ func (p *power) on() error {
 	return server.WaitMount()
 }
 
-// cut holds the disk while the processes die, so that none of them sees it stand still, and none writes after the loss.
+// cut holds the disk while the processes die, so that none of them notices the freeze or writes after the loss.
 func (p *power) cut(chance *rand.Rand, kill []int) (loss, error) {
 	p.disk.mu.Lock()
 	if err := killAll(kill); err != nil {
@@ -53,12 +53,12 @@ func (p *power) cut(chance *rand.Rand, kill []int) (loss, error) {
 	return lost, p.on()
 }
 
-// unmount takes the file system out of the tree at once; whoever still has a file open keeps a dead one.
+// unmount takes the file system out of the tree at once; files that are still open are dead.
 func (p *power) unmount() error {
 	return syscall.Unmount(p.mountpoint, syscall.MNT_DETACH)
 }
 
-// killAll ends processes with everything that they started and that is still theirs.
+// killAll ends processes with their children.
 func killAll(roots []int) error {
 	children, err := childrenOf()
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	sector = 512
 )
 
-// loss tells what a cut took, and what had got to the platter by chance.
+// loss describes the data that a cut lost, and the unsynced data that survived.
 type loss struct {
 	Changes int `json:"changes"`
 	Writes  int `json:"writes"`
@@ -19,7 +19,7 @@ type loss struct {
 	Kept    int `json:"kept"`
 }
 
-// cut drops everything that is not on the platter (Z2). With a source of chance, some of it got there before.
+// cut drops everything that is not on the platter. With a random source, a part of it reaches the platter first.
 func (d *disk) cut(chance *rand.Rand) loss {
 	kept := 0
 	if chance != nil {
@@ -43,8 +43,8 @@ func (d *disk) cut(chance *rand.Rand) loss {
 	return lost
 }
 
-// writeBack is what the kernel and the disk had done on their own when the power went: a part of the journal (Z3), and
-// any blocks of the written bytes, one of them torn now and then. Answers how many bytes that were.
+// writeBack does the work that kernel and disk had done by themselves before the cut: it commits a prefix of the journal
+// and any blocks of the written bytes, some of them torn. It returns the number of bytes.
 func (d *disk) writeBack(chance *rand.Rand) int {
 	if d.ordering == ordered {
 		d.commit(d.pending[:chance.IntN(len(d.pending)+1)])
@@ -84,7 +84,7 @@ func blocksOf(writes []write) map[uint64][]write {
 	return blocks
 }
 
-// keepBlock brings the block to the platter as it was after some of its writes; one in eight is torn at a sector.
+// keepBlock makes the block durable in the state after some of its writes; one in eight is torn at a sector.
 func (n *inode) keepBlock(at uint64, parts []write, chance *rand.Rand) int {
 	border := (at + 1) * block
 	if chance.IntN(8) == 0 {

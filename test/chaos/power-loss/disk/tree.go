@@ -22,7 +22,7 @@ type inode struct {
 
 func (n *inode) isDir() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
 
-// tree is one state of the file system. There are two of them: what programs see, and what is on the platter.
+// tree is one state of the file system. There are two: the one that programs see, and the platter.
 type tree map[uint64]*inode
 
 // entry gives a name in a directory to an inode, or takes it away (id 0).
@@ -32,7 +32,7 @@ type entry struct {
 	id   uint64
 }
 
-// change is what a file system's journal holds: it comes to the platter as a whole or not at all.
+// change is an entry of the file system's journal; it reaches the platter as a whole or not at all.
 type change struct {
 	entries []entry
 	node    uint64 // whose attributes are set; 0: nobody's
@@ -41,7 +41,7 @@ type change struct {
 	onDisk  bool
 }
 
-// touches tells whose fsync brings the change to the platter, where only their own does.
+// touches returns the inodes whose own fsync makes the change durable (strict ordering).
 func (c *change) touches() []uint64 {
 	if c.node != 0 {
 		return []uint64{c.node}
@@ -102,7 +102,7 @@ func (n *inode) write(offset uint64, bytes []byte) {
 	n.modified = time.Now()
 }
 
-// reachable is a copy of what can be found by a name, which is all that a check of the file system would leave.
+// reachable copies everything that has a name, which is all that a file system check would keep.
 func (t tree) reachable() tree {
 	found := tree{}
 	var visit func(id uint64)

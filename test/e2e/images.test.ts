@@ -113,7 +113,7 @@ describe("the image of a run", () => {
       'test "$(cat *.txt)" = b',
     ];
     const told = await stack.antiphon(args);
-    expect(told.stdout + told.stderr).toContain("takes the standard image: .devcontainer/devcontainer.json");
+    expect(told.stdout + told.stderr).toContain("uses the standard image: .devcontainer/devcontainer.json");
     expect(told.code).toBe(0);
     const { document } = await stack.json<Summary>([...args, "--image", "default"]);
     expect(document.status).toBe("succeeded");

@@ -59,6 +59,6 @@ test("while an attempt goes on, `antiphon get` and the view in ANT_RUNS say so, 
   const second = await stack.json<{ durationMs: number }>(["get", runId]);
   expect(first.document.tasks[0]?.phase).toBe("claimed");
   expect(second.document.durationMs).toBeGreaterThan(first.document.durationMs);
-  expect((await stack.antiphon(["get", runId])).stdout).toContain("attempt 1 under way");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("attempt 1 running");
   await stack.antiphon(["cancel", runId]);
 });

@@ -79,7 +79,7 @@ test("what is said without a key is not said twice", async () => {
     else socket.once("data", () => socket.destroy());
   });
   const { code, stderr } = await antiphon(url, "cancel", "run_a");
-  expect(stderr).toContain("may have been done");
+  expect(stderr).toContain("may have been carried out");
   expect({ code, met: met() }).toEqual({ code: 4, met: 2 });
 });
 

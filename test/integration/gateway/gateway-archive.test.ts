@@ -102,7 +102,7 @@ it("J10 a Director archives what is over; for a client nothing changes, and a re
     ...{ runId, records: 3, restored: 3 },
   });
   expect(await antiphon("runs", "restore", runId)).toBe(
-    `${runId} is in the journal already: 3 records, as they were\n`,
+    `${runId} is already in the journal: 3 records, unchanged\n`,
   );
   expect(await types(runId)).toEqual(["archived", "restored", "closed", "cancel", "intent"]);
   expect(await seen(runId)).toEqual(before);

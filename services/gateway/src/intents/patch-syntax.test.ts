@@ -22,7 +22,7 @@ describe("the syntax of a patch", () => {
     ["prose", "please change x to y\n", 1, /no hunk/],
     ["nothing", "", 1, /no hunk/],
     ["headers alone", "--- a/x\n+++ b/x\n", 1, /no hunk/],
-    ["a hunk cut short", "@@ -1,3 +1,3 @@\n a\n-b\n", 3, /ends before/],
+    ["a hunk cut short", "@@ -1,3 +1,3 @@\n a\n-b\n", 3, /fewer lines/],
     ["a line that is none of a hunk's", "@@ -1,2 +1,2 @@\n a\nb\n", 3, /begins with/],
     ["a broken header", "@@ -1,x +1 @@\n-a\n+b\n", 1, /malformed hunk header/],
     ["more lines than announced", "@@ -1,1 +1,2 @@\n a\n-b\n+c\n", 3, /more lines/],

@@ -43,7 +43,7 @@ const open = (trusted: string[] = [], keys = [KEY]) => openDecisions(new Publish
 const refusal = { code: "ANT_SIGNATURE_INVALID" };
 
 describe("Director responses", () => {
-  test("pass if a trusted Director signed them, and its signer is named", async () => {
+  test("are signed by the Director and verified before they are shown", async () => {
     const decisions = open();
     await decisions.check(landing("a".repeat(40)));
     expect(decisions.words).toBe(`director ${kid.slice(0, 12)}: 1 decision verified`);

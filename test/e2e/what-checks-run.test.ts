@@ -91,7 +91,7 @@ test.each([
     "echo > tools/verify.sh",
     "make test -> Makefile -> build/rules.inc -> tools/verify.sh",
   ],
-])("V3 %s cannot be changed by a run that it decides", async (_name, files, check, cheat, way) => {
+])("a run cannot change %s, which decides its verdict", async (_name, files, check, cheat, way) => {
   const repo = project(files);
   const done = await change(repo, cheat, "--check", check);
   expect(done).toMatchObject({ status: "failed", tasks: [{ code: "ANT_PATCH_PROTECTED" }] });

@@ -296,7 +296,7 @@ describe("a gateway that lies", () => {
       })),
       ".verdict.",
     ],
-  ])("Y7 that %s is found out, at that record of that run and nowhere else", async (_what, lie, place) => {
+  ])("that %s is detected at exactly that record", async (_what, lie, place) => {
     const { ok, faults } = await told(lie);
     expect(ok).toBe(false);
     expect(new Set(faults.map(({ runId }) => runId))).toEqual(new Set(["run_x"]));

@@ -124,7 +124,7 @@ describe("retry", () => {
     );
     if (old?.type !== "intent" || fresh?.type !== "intent") throw new Error("both have an intent");
     expect(fresh.body).toEqual({ ...old.body, retry_of: runId });
-    expect(await types(runId)).toEqual(before); // J6
+    expect(await types(runId)).toEqual(before);
   });
 });
 

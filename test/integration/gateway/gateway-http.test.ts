@@ -418,7 +418,7 @@ describe("a store whose fill level is unknown", () => {
       const unreachable = "http://127.0.0.1:1";
       const besides = new StorageWatch({ ...bus, monitorUrl: `${unreachable},${tight.monitorUrl}` });
       await expect(besides.admit()).rejects.toMatchObject({ code: "ANT_NATS_NO_SPACE" });
-      await new StorageWatch({ ...bus, monitorUrl: unreachable }).admit(); // A2
+      await new StorageWatch({ ...bus, monitorUrl: unreachable }).admit();
     } finally {
       await tight.close();
     }

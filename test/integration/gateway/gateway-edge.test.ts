@@ -91,7 +91,7 @@ describe("the log", () => {
     const denied = { level: "warn", msg: "access denied", from: "127.0.0.1" };
     expect(lines).toMatchObject([
       { ...denied, by: "unknown", route: "GET /runs/:id", code: "ANT_GATEWAY_TOKEN_REQUIRED", status: 401 },
-      { ...denied, by: "unknown", route: "GET /runs/:id", why: "the bearer token is not the right one" },
+      { ...denied, by: "unknown", route: "GET /runs/:id", why: "the bearer token is wrong" },
       { ...denied, by: "token", route: "POST /intents", code: "ANT_SESSION_REQUIRED" },
       { ...denied, by: "unknown", route: "GET /runs", code: "ANT_GATEWAY_HOST", status: 403 },
     ]);

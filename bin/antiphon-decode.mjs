@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `antiphon decode` for `nats sub --translate`, which starts a program for each message. It takes the last bundle as it
-// is and does not look whether the sources have changed since; `antiphon` does.
+// `antiphon decode` for `nats sub --translate`, which starts a program for each message. To start fast, it runs the last
+// bundle without checking whether the sources have changed since. `antiphon` does check.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The `antiphon` command. In a checkout it makes sure that the bundle matches the sources, then runs it; in an
-// image there are no sources and the bundle runs as it is.
+// The `antiphon` command. In a checkout it rebuilds the bundle when the sources have changed, then runs it. An image
+// holds no sources, so there the bundle runs unchanged.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -19,13 +19,13 @@ function fail(code, message, remedy) {
   process.exit(2);
 }
 
-// Node ends with 13, and says nothing, when nothing is left that could settle what is awaited here.
+// Node exits with 13, silently, when a top-level await can never settle.
 process.on("exit", (code) => {
   if (code !== 13 && process.exitCode !== 13) return;
   tell(
     "ANT_COMMAND_STALLED",
-    "the command ended before its work was done: nothing it waited for could still happen",
-    "run it again; what it started may go on, `antiphon runs` shows it. If it happens again, report it with the command line",
+    "the command ended before its work was done: it waited for an answer that could no longer arrive",
+    "run it again; a run it started may still be running, `antiphon runs` shows it. If it happens again, report it with the command line",
   );
   process.exit(1);
 });
@@ -47,8 +47,8 @@ async function bundleDir() {
     if (["EACCES", "EPERM", "EROFS"].includes(code))
       return fail(
         "ANT_STATE_UNWRITABLE",
-        `${path} cannot be written (${code}): the bundle of this checkout is kept there`,
-        "run it as the owner of the checkout, or clone one of your own",
+        `${path} cannot be written (${code}); the bundle of this checkout is stored there`,
+        "run it as the owner of the checkout, or use a clone of your own",
       );
     if (code === "ENOSPC" || code === "EDQUOT")
       return fail(
@@ -56,7 +56,7 @@ async function bundleDir() {
         `${path}: ${message}`,
         "free some space there (df -h), then run it again",
       );
-    return fail("ANT_BUILD_FAILED", error.message.trim(), "correct the source that the message names");
+    return fail("ANT_BUILD_FAILED", error.message.trim(), "correct the source file that the message names");
   }
 }
 
@@ -73,7 +73,7 @@ if (major < 20)
   fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, "install Node 20.19 or newer");
 nodeModule.enableCompileCache?.();
 const bundle = await bundleDir();
-// A service's log should name lines of the sources. Every other command starts 20 ms sooner without.
+// Only services need source lines in their stack traces; other commands start 20 ms sooner without source maps.
 if (process.argv[2] === "serve") process.setSourceMapsEnabled(true);
 const { main } = await import(pathToFileURL(join(bundle, "cli.js")).href);
 await main({ argv: process.argv.slice(2), root, bundle });

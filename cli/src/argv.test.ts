@@ -12,7 +12,7 @@ describe("the command line before it is parsed", () => {
     expect(prepare(["run", "answer", "run_abc1", "blue"]).args).toEqual(["answer", "run_abc1", "blue"]);
   });
 
-  it("keeps an intent that begins with such a word an intent", () => {
+  it("reads `run get ...` without a run id as an intent", () => {
     const argv = ["run", "get the tests green", "--repo", "."];
     expect(prepare(argv).args).toEqual(argv);
     expect(prepare(["run", "get", "the", "tests", "green"]).args[0]).toBe("run");
@@ -23,7 +23,7 @@ describe("the command line before it is parsed", () => {
     expect(prepare(["run", "cancel", "--help"]).args).toEqual(["cancel", "--help"]);
   });
 
-  it("takes everything behind a bare -- as a program", () => {
+  it("takes the words after a bare -- as a program", () => {
     const { args, program } = prepare(["run", "x", "--repo", ".", "--", "agent", "--json", "--"]);
     expect(args).toEqual(["run", "x", "--repo", "."]);
     expect(program).toEqual(["agent", "--json", "--"]);

@@ -1,8 +1,8 @@
-// What a person types, before commander reads it. Pure.
+// Prepares the command line for commander. Pure.
 
 export interface Argv {
   readonly args: string[];
-  /** Everything behind a bare `--`: the argv of a program, or null when there was none. */
+  /** The words after a bare `--`: the argv of a program, or null without `--`. */
   readonly program: string[] | null;
 }
 
@@ -20,8 +20,8 @@ const RUN_VERBS = new Set([
 const RUN_ID = /^run_[a-z0-9]+$/;
 
 /**
- * `run "<intent>"` and `run get <id>` share a verb. The second reading holds only when a run id (or a request
- * for help) follows, so `run get the tests green` is an intent and `run get run_abc` is a question.
+ * `run "<intent>"` and `run get <id>` share a verb. The second reading needs a run id or a request for help, so
+ * `run get the tests green` starts an intent and `run get run_abc` shows a run.
  */
 export function prepare(argv: readonly string[]): Argv {
   const bare = argv.indexOf("--");

@@ -6,7 +6,7 @@ export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
 export interface CliConfig {
   /** Default http://127.0.0.1:3001. Source: ANTIPHON_GATEWAY_URL. */
   readonly gatewayUrl: string;
-  /** Bearer token for a gateway beyond loopback. Source: ANTIPHON_TOKEN. */
+  /** Bearer token, for a gateway that is not on loopback. Source: ANTIPHON_TOKEN. */
   readonly token: string | null;
   /** Tools, bundles, the dev server's data. Default <checkout>/.antiphon. Source: ANTIPHON_STATE_DIR. */
   readonly stateDir: string;
@@ -14,16 +14,16 @@ export interface CliConfig {
   readonly natsServerBin: string | null;
   /** The container engine, for the doctor. Default unix:///var/run/docker.sock. Source: DOCKER_HOST. */
   readonly dockerHost: string;
-  /** Source: ANTIPHON_SANDBOX_IMAGE; without it, what setup built. */
+  /** Source: ANTIPHON_SANDBOX_IMAGE. Null: the image that setup built. */
   readonly sandboxImage: string | null;
   /** Where sandboxes come from. Default docker. Source: ANTIPHON_SANDBOX_PROVIDER. */
   readonly sandboxProvider: string;
-  /** The runtime sandboxes are to run with, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
+  /** The container runtime of the sandboxes, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
   readonly sandboxRuntime: string;
   /** The E2B service, for the doctor. Sources: E2B_API_KEY, and E2B_API_URL or E2B_DOMAIN (default e2b.app). */
   readonly e2b: { readonly apiKey: string | null; readonly url: string };
   readonly path: string;
-  /** Thumbprints of the Director keys to trust, comma separated; empty: all that the gateway trusts. Source: ANTIPHON_DIRECTOR_KEYS. */
+  /** Thumbprints of the Director keys to trust, comma separated. Empty: every key the gateway trusts. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
 }
 
@@ -54,14 +54,14 @@ function gatewayUrl(text: string): string {
   throw new Failure("ANT_CONFIG_INVALID", `ANTIPHON_GATEWAY_URL=${JSON.stringify(text)} is not an http URL`);
 }
 
-/** Colours only where a person looks. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
+/** Colours are for terminals only. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
 export function wantsColour(env: NodeJS.ProcessEnv = process.env): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "" && env.FORCE_COLOR !== "0") return true;
   return process.stdout.isTTY === true && env.TERM !== "dumb";
 }
 
-/** What a supervised child inherits: our environment, with the addresses of this instance on top. */
+/** The environment of a supervised child: ours, overridden by the addresses of this instance. */
 export function childEnvironment(overrides: Record<string, string>): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
@@ -69,12 +69,12 @@ export function childEnvironment(overrides: Record<string, string>): Record<stri
   return { ...Object.fromEntries(inherited), ...overrides };
 }
 
-/** A service started here looks where this checkout keeps its state, whatever directory it is started from. */
+/** Makes a service started here use this checkout's state, regardless of the directory it is started from. */
 export function shareStateDir(config: CliConfig): void {
   process.env.ANTIPHON_STATE_DIR = config.stateDir;
 }
 
-/** The header that shows the gateway's token, when there is one. */
+/** The header that carries the gateway's token, if there is one. */
 export function authorization(token: string | null): Record<string, string> {
   return token === null ? {} : { authorization: `Bearer ${token}` };
 }

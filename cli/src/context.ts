@@ -1,4 +1,4 @@
-// What every verb gets: where to print, how to reach the gateway, where things are.
+// The context passed to every verb: the screen, the gateway client and the paths of this installation.
 import type { Command } from "commander";
 import type { CliConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
@@ -9,11 +9,11 @@ export interface CliContext {
   readonly screen: Screen;
   readonly config: CliConfig;
   readonly version: string;
-  /** The checkout, or where the image keeps Antiphon. */
+  /** The checkout, or the directory of Antiphon in an image. */
   readonly root: string;
-  /** Directory of the bundle that runs. */
+  /** Directory of the running bundle. */
   readonly bundle: string;
-  /** Everything behind a bare `--`. */
+  /** The words after a bare `--`. */
   readonly program: string[] | null;
   gateway(): Promise<GatewayClient>;
   setExitCode(code: number): void;

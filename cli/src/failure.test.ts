@@ -9,7 +9,7 @@ describe("a failure", () => {
     expect(failure.remedy).toContain("antiphon dev");
   });
 
-  it("keeps a code of another version's gateway, with the words that came with it", () => {
+  it("keeps an unknown code from another version's gateway, with its message and remedy", () => {
     const failure = new Failure("ANT_FUTURE_THING", "new", { remedy: "upgrade" });
     expect(failure.toJSON()).toEqual({
       error: { code: "ANT_FUTURE_THING", message: "new", remedy: "upgrade" },
@@ -17,14 +17,14 @@ describe("a failure", () => {
     expect(failure.exitCode).toBe(1);
   });
 
-  it("keeps the code of an AntiphonError and names what has none", () => {
+  it("keeps the code of an AntiphonError and gives other errors a code", () => {
     expect(Failure.from(new AntiphonError("ANT_REPO_DIRTY", "3 files")).exitCode).toBe(2);
     expect(Failure.from(new TypeError("boom")).code).toBe("ANT_INTERNAL");
     expect(usage("no").exitCode).toBe(2);
   });
 });
 
-it("what a file system refuses is told with its place and a remedy that can be followed", () => {
+it("an error of the file system is reported with its path and a remedy that fits", () => {
   const refused = (code: string, message: string): Failure =>
     Failure.from(
       Object.assign(new Error(`${code}: ${message}, mkdir '/srv/state'`), { code, path: "/srv/state" }),

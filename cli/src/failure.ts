@@ -1,4 +1,4 @@
-// What went wrong, as the CLI tells it: a code, what happened, what to do, and the exit code.
+// A failure as the CLI reports it: code, message, remedy and exit code.
 import { AntiphonError, ERRORS, isErrorCode } from "@antiphon/contracts/errors";
 
 export interface FailureDetails {
@@ -8,7 +8,7 @@ export interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** Codes that the gateway of another version may send are kept as they are. */
+/** An unknown code, from a gateway of another version, is kept unchanged. */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly code: string;
@@ -42,13 +42,13 @@ export class Failure extends Error {
 const DENIED: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS"]);
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** What a file system refuses has nothing to do with a fault of ours; null: it is something else. */
+/** Maps an error of the file system to a failure with its own remedy. Null: it is another kind of error. */
 function systemFailure(thrown: unknown): Failure | null {
   if (!(thrown instanceof Error)) return null;
   const { code = "", path = "", syscall, message } = thrown as NodeJS.ErrnoException;
   const place = path === "" ? "" : `${path}: `;
   const why = message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?$/, "");
-  // A directory that cannot be made, whatever stands in its way, is one to be chosen otherwise.
+  // If a directory cannot be created, for any reason but a full disk, the remedy is to choose another one.
   const cannotBeMade = syscall === "mkdir" && !FULL.has(code);
   if (DENIED.has(code) || cannotBeMade)
     return new Failure("ANT_STATE_UNWRITABLE", `${place}${why}`, { cause: thrown });

@@ -1,4 +1,4 @@
-// `antiphon`: reads the command line, runs one verb, and turns whatever went wrong into a code and an exit code.
+// `antiphon`: reads the command line, runs one verb, and reports any failure with a code and an exit code.
 import { CommanderError } from "commander";
 import { prepare } from "./argv.ts";
 import { readConfig, wantsColour } from "./config.ts";
@@ -19,7 +19,7 @@ export interface MainInput {
 export async function main({ argv, root, bundle }: MainInput): Promise<void> {
   const { args, program } = prepare(argv);
   const screen = openScreen(wantsColour());
-  // `antiphon runs | head` closes our stdout: that is an end, not a fault.
+  // `antiphon runs | head` closes our stdout early; that is no fault.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   try {
     const tree = buildProgram(contextOf(screen, root, bundle, program));
@@ -54,7 +54,7 @@ function contextOf(screen: Screen, root: string, bundle: string, program: string
   };
 }
 
-/** null: commander has printed what was asked for (help, version) and is done. */
+/** Null: commander has printed the help or the version, so nothing failed. */
 function failureOf(thrown: unknown, args: readonly string[]): Failure | null {
   if (!(thrown instanceof CommanderError)) return Failure.from(thrown);
   if (thrown.exitCode === 0) return null;
@@ -65,5 +65,5 @@ function failureOf(thrown: unknown, args: readonly string[]): Failure | null {
     .trim();
   const verb = args.find((word) => /^[a-z]+$/.test(word) && thrown.code !== "commander.unknownCommand");
   const help = `antiphon ${verb === undefined ? "" : `${verb} `}--help shows how`;
-  return usage(what === "(outputHelp)" ? "an argument is missing" : what, hint === "" ? help : hint);
+  return usage(what === "(outputHelp)" ? "missing argument" : what, hint === "" ? help : hint);
 }

@@ -41,7 +41,7 @@ describe("the command tree", () => {
 });
 
 describe("the environment of the CLI", () => {
-  it("has defaults for all of it", () => {
+  it("has a default for every setting", () => {
     expect(readConfig("/app", {})).toMatchObject({
       gatewayUrl: "http://127.0.0.1:3001",
       token: null,
@@ -49,13 +49,13 @@ describe("the environment of the CLI", () => {
     });
   });
 
-  it("takes a gateway URL with or without a slash at its end", () => {
+  it("accepts a gateway URL with or without a slash at its end", () => {
     expect(readConfig("/app", { ANTIPHON_GATEWAY_URL: "https://ant.example/" }).gatewayUrl).toBe(
       "https://ant.example",
     );
   });
 
-  it("refuses a gateway URL that is none", () => {
+  it("refuses a gateway URL that is not an http URL", () => {
     const refused = expect.objectContaining({ code: "ANT_CONFIG_INVALID", exitCode: 2 }) as Error;
     expect(() => readConfig("/app", { ANTIPHON_GATEWAY_URL: "localhost:3001" })).toThrow(refused);
   });

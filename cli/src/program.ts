@@ -52,23 +52,25 @@ const VERBS = [
 
 const EPILOGUE = `
 Environment:
-  ANTIPHON_GATEWAY_URL  where the gateway is (http://127.0.0.1:3001)
-  ANTIPHON_TOKEN        its token, when it is not on loopback
-  ANTIPHON_DIRECTOR_KEYS  thumbprints of the Director keys to trust (all that the gateway trusts)
+  ANTIPHON_GATEWAY_URL    address of the gateway (default http://127.0.0.1:3001)
+  ANTIPHON_TOKEN          token of the gateway; required if it is not on loopback
+  ANTIPHON_DIRECTOR_KEYS  thumbprints of the Director keys to trust, comma separated
+                          (default: every key the gateway trusts)
 
-Exit codes: 0 ok, 1 the run failed, 2 usage, 3 the run needs input, 4 unreachable
+Exit codes: 0 ok, 1 the run failed or was canceled, 2 usage error, 3 the run needs input,
+            4 unreachable, 130 Ctrl-C while watching (the run continues)
 `;
 
 export function buildProgram(context: CliContext): Command {
   const program = new Command("antiphon")
-    .description("Give it an intent and a git repository; get a verified, landed commit with evidence.")
+    .description("Turns an intent into a verified commit in a git repository, with evidence.")
     .version(context.version, "--version", "print the version")
-    .helpOption("-h, --help", "show this")
+    .helpOption("-h, --help", "show this help")
     .showSuggestionAfterError(true)
-    .enablePositionalOptions() // An option behind `runs restore` is not one of `runs`.
+    .enablePositionalOptions() // An option after `runs restore` belongs to `restore`, not to `runs`.
     .addHelpText("after", EPILOGUE)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined }); // main.ts prints errors, in one form for all.
+    .configureOutput({ writeErr: () => undefined }); // main.ts prints all errors in one form.
   for (const add of VERBS) add(program, context);
   for (const command of program.commands) inherit(command);
   return program;
@@ -78,6 +80,6 @@ function inherit(command: Command): void {
   command
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
-    .helpOption("-h, --help", "show this");
+    .helpOption("-h, --help", "show this help");
   for (const child of command.commands) inherit(child);
 }

@@ -289,7 +289,7 @@ export const seed000 = statements("000", {
     {
       says: "prompt forwarding uses a control-plane issued, short-lived session token",
       file: "test/integration/gateway/gateway-http.test.ts",
-      title: "N2 are taken with a control-plane issued, short-lived session token only",
+      title: "are taken with a control-plane issued, short-lived session token only",
     },
     {
       says: "the Associate UI does not store the token; it is injected at session start",

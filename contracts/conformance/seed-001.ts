@@ -140,7 +140,7 @@ export const seed001 = statements("001", {
       says: "the Director verifies with checks of its own",
       file: "test/e2e/honest-failures.test.ts",
       title:
-        "V1 a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed",
+        "a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed",
     },
     {
       says: "a successful attempt proposes: the task shows proposed",

@@ -1,4 +1,4 @@
-/** A person decides: what is rejected never lands, whoever says it and however. */
+/** Approvals: a rejected change never lands, regardless of who rejects it and how. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunStep } from "@antiphon/contracts";
 import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
@@ -14,7 +14,7 @@ const [SHARED, ANN, BEN, CLEO] = [
   "ben-s-own-s3cret",
   "cleo-s-own-s3cret",
 ] as const;
-/** Everybody has a token of his own; the shared one is the deployment's. */
+/** Each person has a token; the shared one is the deployment's. */
 const TOKENS = { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN},cleo:${CLEO}` };
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** What somebody says, over HTTP: a session of his own, then his words with its token. */
+/** Sends a person's event over HTTP: opens a session, then sends the event with its token. */
 async function post(token: string, path: string, body?: unknown) {
   const opened = await stack.http("POST", "/sessions", undefined, { authorization: `Bearer ${token}` });
   expect(opened.status, JSON.stringify(opened.body)).toBe(201);
@@ -35,7 +35,7 @@ async function post(token: string, path: string, body?: unknown) {
 const look = (path: string) =>
   stack.http("GET", path, undefined, { authorization: `Bearer ${SHARED}`, accept: "application/json" });
 const say = (token: string, runId: string, body: object) => post(token, `/runs/${runId}/events`, body);
-/** What somebody does on a command line of his own. */
+/** Runs the CLI with a person's own token. */
 const as = (token: string) => ({ env: { ANTIPHON_TOKEN: token } });
 
 const APPROVE = { event: "approval", choice: "approve" };
@@ -83,7 +83,7 @@ const recordsOf = async (runId: string): Promise<Told[]> =>
 const lastRecord = async (runId: string): Promise<Told> => (await recordsOf(runId)).at(-1)!;
 
 describe("a task that asks for approval", () => {
-  test("and is rejected over HTTP lands nothing; its run says who rejected it, when and why", async () => {
+  test("lands nothing after a rejection over HTTP; its run names the person, the time and the reason", async () => {
     const { runId, project } = await begin(asks);
     await untilStatus(runId, ["waiting_input"]);
     const said = await say(BEN, runId, REJECT);
@@ -98,7 +98,7 @@ describe("a task that asks for approval", () => {
     expect(errorOf(late)["message"]).toMatch(/ben was first: reject at 20/);
   });
 
-  test("and is rejected with the CLI lands nothing either", async () => {
+  test("lands nothing after a rejection with the CLI", async () => {
     const { runId, project } = await begin(asks);
     await untilStatus(runId, ["waiting_input"]);
     const said = await stack.antiphon(["answer", runId, "--reject"], as(BEN));
@@ -110,7 +110,7 @@ describe("a task that asks for approval", () => {
     expect(got.stdout).toMatch(/ANT_TASK_REJECTED: T-001 rejected by ben at .*no reason given/);
   });
 
-  test("takes a choice that exists, and stores nothing for another one", async () => {
+  test("accepts only known choices, and stores nothing for any other", async () => {
     const { runId } = await begin(asks);
     await untilStatus(runId, ["waiting_input"]);
     const before = (await recordsOf(runId)).length;
@@ -146,7 +146,7 @@ describe("a run whose change people have to approve", () => {
     return { ...begun, step: stepOf(view) };
   };
 
-  test("waits, tells what is to be decided, and lands when enough others have approved it", async () => {
+  test("waits, shows what to decide, and lands after enough other people have approved it", async () => {
     const { runId, project, step } = await held(2);
     expect(step).toMatchObject({ phase: "waiting_input", verdict: "PASS", approval: { state: "pending" } });
     expect(project.landed(runId)).toEqual([]);
@@ -172,7 +172,7 @@ describe("a run whose change people have to approve", () => {
     expect(told.stdout).toContain("approved by ben: looks right");
   });
 
-  test("lands nothing when somebody rejects it after a first approval", async () => {
+  test("lands nothing if a person rejects it after a first approval", async () => {
     const { runId, project } = await held(2);
     expect((await say(BEN, runId, APPROVE)).status).toBe(202);
     const no = await stack.antiphon(["reject", runId, "--reason", "not this file"], as(CLEO));
@@ -186,7 +186,7 @@ describe("a run whose change people have to approve", () => {
     });
   });
 
-  test("is tried again with the reason when changes are asked for; the old verdict cannot be approved any more", async () => {
+  test("is retried with the reason after a request for changes; the old verdict can no longer be approved", async () => {
     const { runId, project, step } = await held(1);
     const sent = await stack.antiphon(["changes", runId, "--reason", "say why"], as(BEN));
     expect(sent.code, sent.stderr).toBe(0);
@@ -206,7 +206,7 @@ describe("a run whose change people have to approve", () => {
     expect(project.landed(runId)).toHaveLength(1);
   });
 
-  test("lands on a branch that did not move, and not as another commit on one that did", async () => {
+  test("lands on a branch that did not move, but not as another commit on a branch that did", async () => {
     const still = await held(1, fixes, {}, { land_on: "topic" });
     const moved = await held(1, fixes, {}, { land_on: "topic" });
     moved.project.write("other.txt", "other\n");
@@ -223,7 +223,7 @@ describe("a run whose change people have to approve", () => {
     expect(moved.project.git("rev-parse", "topic").trim()).toBe(other);
   });
 
-  test("cannot ask for more people than there are", async () => {
+  test("cannot require more approvers than there are people", async () => {
     const inputs = { repo: "/nowhere", agent: fixes };
     const body = { goal: "x", inputs, constraints: { approvals: { needed: 3 } } };
     const intent = await post(ANN, "/intents", body);
@@ -231,7 +231,7 @@ describe("a run whose change people have to approve", () => {
     expect([refused.status, errorOf(refused)["path"]]).toEqual([422, "/constraints/approvals/needed"]);
   });
 
-  test("is asked for with --require-approval, and ends a follower with exit code 3", async () => {
+  test("waits with --require-approval, and a follower exits with code 3", async () => {
     const project = makeProject(BROKEN_CALCULATOR);
     projects.push(project);
     const { code, document } = await stack.json<{ runId: string; status: string }>(
@@ -246,7 +246,7 @@ describe("a run whose change people have to approve", () => {
     expect(project.landed(document.runId)).toEqual([]);
   });
 
-  test("still waits after everything was killed, and can be decided then", async () => {
+  test("still waits after every process was killed, and can then be decided", async () => {
     const { runId, project, step } = await held(1);
     for (const name of ["director", "gateway", "nats-server"]) {
       const before = stack.pid(name);

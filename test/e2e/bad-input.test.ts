@@ -20,7 +20,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Messages in every stream of the server: what "changes nothing" is measured by. */
+/** The number of messages in every stream; "changes nothing" leaves it unchanged. */
 async function stored(): Promise<string> {
   const { stdout, code, stderr } = await run(`${ROOT}.antiphon/tools/nats`, [
     "--server",
@@ -54,8 +54,8 @@ describe("a malformed intent is a 400 with the field's path, and nothing is writ
     ["no goal", { inputs: {}, constraints: {} }, "/goal"],
     ["an empty goal", { goal: "", inputs: {}, constraints: {} }, "/goal"],
     ["a goal of another type", { goal: 7, inputs: {}, constraints: {} }, "/goal"],
-    ["inputs that are no object", { goal: "x", inputs: [], constraints: {} }, "/inputs"],
-    ["a key nobody knows", { goal: "x", inputs: {}, constraints: {}, extra: 1 }, "/extra"],
+    ["inputs that are not an object", { goal: "x", inputs: [], constraints: {} }, "/inputs"],
+    ["an unknown key", { goal: "x", inputs: {}, constraints: {}, extra: 1 }, "/extra"],
     [
       "connectors of another type",
       { goal: "x", inputs: {}, constraints: {}, connectors: [1] },
@@ -75,7 +75,7 @@ describe("a malformed intent is a 400 with the field's path, and nothing is writ
   });
 });
 
-describe("a repository no run can start from is one coded error with a remedy", () => {
+describe("an unusable repository causes one coded error with a remedy", () => {
   const attempt = (path: string, ...more: string[]) =>
     stack.antiphon(["run", "Fix it", "--repo", path, "--command", "true", ...more]);
   const expectError = (ended: { code: number | null; stderr: string }, error: string, code = 2): void => {
@@ -128,7 +128,7 @@ describe("a repository no run can start from is one coded error with a remedy", 
   });
 });
 
-describe("what cannot work is said before or as the run's honest end", () => {
+describe("an impossible request is refused, or ends the run with its real cause", () => {
   test("a patch that does not apply ends the run as failed, with git's own reason", async () => {
     const patch = join(scratch, "stale.diff");
     writeFileSync(
@@ -150,7 +150,7 @@ describe("what cannot work is said before or as the run's honest end", () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(/error ANT_PATCH_DOES_NOT_APPLY: .*add\.js.*\nremedy: /);
   });
-  test("a patch that leaves the tree is refused at the door", async () => {
+  test("a patch outside the tree is refused by the gateway", async () => {
     const patch = join(scratch, "escape.diff");
     writeFileSync(
       patch,
@@ -171,12 +171,12 @@ describe("what cannot work is said before or as the run's honest end", () => {
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/error ANT_INTENT_OPTIONS: .*path has a `..` segment/);
   });
-  test("an agent nobody knows", async () => {
+  test("an unknown agent", async () => {
     const ended = await stack.antiphon(["run", "Fix it", "--repo", project.path, "--agent", "oracle"]);
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/error ANT_AGENT_UNKNOWN: [^]*scripted[^]*command[^]*replay/);
   });
-  test("a recording nobody made", async () => {
+  test("an unknown recording", async () => {
     const ended = await stack.antiphon([
       "run",
       "Fix it",
@@ -194,24 +194,24 @@ describe("what cannot work is said before or as the run's honest end", () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain("ANT_RECORDING_NOT_FOUND");
   });
-  test("a run nobody started", async () => {
+  test("an unknown run", async () => {
     const ended = await stack.antiphon(["get", "run_nobody"]);
     expect(ended.stderr).toContain("error ANT_RUN_NOT_FOUND");
     expect(ended.code).toBe(2);
   });
-  test("wrong words on the command line are exit code 2", async () => {
+  test("a wrong command line exits with code 2", async () => {
     expect((await stack.antiphon(["run", "Fix it"])).code).toBe(2);
     expect((await stack.antiphon(["run", "Fix it", "--repo", project.path])).code).toBe(2);
     expect((await stack.antiphon(["fly"])).code).toBe(2);
   });
-  test("a gateway that is not there is exit code 4", async () => {
+  test("an unreachable gateway exits with code 4", async () => {
     const ended = await stack.antiphon(["runs"], { env: { ANTIPHON_GATEWAY_URL: "http://127.0.0.1:9" } });
     expect(ended.stderr).toMatch(/error ANT_GATEWAY_UNREACHABLE: .+\nremedy: .+/);
     expect(ended.code).toBe(4);
   });
 });
 
-describe("the gateway lets nobody in who has no business there", () => {
+describe("the gateway refuses unauthorized access", () => {
   test("refuses to bind beyond loopback without a token", async () => {
     const ended = await run(process.execPath, [ANTIPHON, "serve", "--role", "gateway"], {
       env: { ANTIPHON_LISTEN: "0.0.0.0:0", ANTIPHON_NATS_URL: stack.ready.nats, ANTIPHON_UNSAFE_TRUST: "1" },

@@ -4,7 +4,7 @@ import { BROKEN_CALCULATOR, fixing, makeProject } from "./support/project.ts";
 import { ANTIPHON, ROOT, run } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
-/** Nobody answers there: what needs an engine would fail. */
+/** No engine answers at this address, so any use of one would fail. */
 const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/docker.sock" };
 
 describe("without a container engine", () => {
@@ -14,7 +14,7 @@ describe("without a container engine", () => {
   });
   afterAll(() => stack.stop());
 
-  it("a run is worked on, verified and landed in sandboxes of bubblewrap, and its evidence says so", async () => {
+  it("a run works, verifies and lands in bubblewrap sandboxes, and its evidence shows that", async () => {
     const project = makeProject(BROKEN_CALCULATOR);
     try {
       const { code, document } = await stack.json<{ runId: string; status: string }>(fixing(project));
@@ -28,7 +28,7 @@ describe("without a container engine", () => {
     }
   });
 
-  it("the doctor says which providers work, and why the others do not", async () => {
+  it("the doctor lists the working providers, and why the others do not work", async () => {
     const env = { ...NO_ENGINE, ANTIPHON_SANDBOX_PROVIDER: "bubblewrap" };
     const { stdout } = await stack.antiphon(["doctor", "--json"], { env });
     const { findings } = JSON.parse(stdout) as {
@@ -42,7 +42,7 @@ describe("without a container engine", () => {
     }
   });
 
-  it("Y6: production refuses it, with the reason", async () => {
+  it("production mode refuses it, with the reason", async () => {
     const env = {
       ...NO_ENGINE,
       ANTIPHON_SANDBOX_PROVIDER: "bubblewrap",

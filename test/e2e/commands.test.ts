@@ -1,4 +1,4 @@
-/** Contracts v1.3 through a whole Antiphon: what a client of that contract gets for a command. */
+/** Contracts v1.3 through all of Antiphon: the answers to a client's commands. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { SessionEvent } from "@antiphon/contracts";
 import { eventually } from "./support/program.ts";
@@ -26,7 +26,7 @@ async function complete(sessionId: string, command: string, payload: object): Pr
   });
 }
 
-test("ApplyPatch lands a verified commit, and RunTests tells whether the checks pass", async () => {
+test("ApplyPatch lands a verified commit, and RunTests reports whether the checks pass", async () => {
   project = makeProject({ ...BROKEN_CALCULATOR, "package.json": '{"scripts":{"test":"node test.js"}}\n' });
   const repo = { name: "app", path: project.path };
   const { body } = await stack.http("POST", "/sessions", { repo });

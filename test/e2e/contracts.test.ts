@@ -1,6 +1,6 @@
 /**
- * What the services really say to each other, held to the contracts by the strict reader: every record of the
- * journal and every document in the buckets, after a run that lands, one that is rejected and one that asks.
+ * Checks the services' real messages against the contracts with the strict reader: every record of the
+ * journal and every document in the buckets, after runs that land, are rejected and ask a question.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Starts a run over HTTP on a fresh project; its id. */
+/** Starts a run over HTTP on a fresh project; returns its id. */
 async function begin(agent: object, constraints: object = {}): Promise<string> {
   const project = makeProject(BROKEN_CALCULATOR);
   projects.push(project);
@@ -59,7 +59,7 @@ function problemsOf(name: SchemaName, value: unknown, where: string): string[] {
     : result.errors.map(({ path, message }) => `${where} is no ${name}: ${path}: ${message}`);
 }
 
-/** A record as it was written, without what reading added. */
+/** A record as it was written, without the fields added by reading. */
 function written(record: StoredRecord): unknown {
   const {
     seq: _seq,
@@ -79,7 +79,7 @@ function schemaOfKey(bucket: string, key: string): SchemaName | null {
   return bucket === BUCKETS.evidence ? "EvidenceManifest" : null;
 }
 
-test("every record and every document the services write has the shape of its contract", async () => {
+test("every record and every document that the services write conforms to its contract", async () => {
   const lands = await begin({ kind: "scripted", commands: [FIX] });
   const rejected = await begin({ kind: "scripted", commands: [BREAK], claim: "ok" }, { max_attempts: 2 });
   const asks = await begin({ kind: "scripted", ask: "Which operator?", commands: [FIX] });
@@ -128,7 +128,7 @@ test("every record and every document the services write has the shape of its co
   ]);
 });
 
-test("the CLI names line, path and the key that was meant in a file somebody wrote", async () => {
+test("the CLI names the line, the path and the intended key in a hand-written file", async () => {
   const text = "id: T-001\nobjektive: Fix it\n";
   const { code, stdout, stderr } = await stack.antiphon(["validate", "-", "--schema", "TaskContract"], {
     stdin: text,

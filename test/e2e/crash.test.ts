@@ -4,7 +4,7 @@ import { BROKEN_CALCULATOR, CHECK, makeProject, type Project } from "./support/p
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
-/** Slow enough for a kill to fall into the middle of it. */
+/** Slow enough to be killed in the middle. */
 const SLOW_FIX = "sleep 2; sed -i 's/a - b/a + b/' add.js";
 const SLOW_CHECK = `sleep 1; ${CHECK}`;
 
@@ -37,7 +37,7 @@ async function begin(): Promise<string> {
   return document.runId;
 }
 
-/** Resolves when the run's journal has a record of that type. */
+/** Resolves once the run's journal has a record of that type. */
 async function reached(runId: string, type: string): Promise<void> {
   const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };
   const watch = start(process.execPath, [ANTIPHON, "events", runId, "--json"], { env });
@@ -66,7 +66,7 @@ async function landsOnce(runId: string): Promise<void> {
   expect(project.landed(runId)).toHaveLength(1);
 }
 
-describe("kill -9 in the middle of a run, and its restart, still end in exactly one landed commit", () => {
+describe("a run survives kill -9 and restart of a service with exactly one landed commit", () => {
   test.each([
     ["router", "intent"],
     ["director", "routed"],

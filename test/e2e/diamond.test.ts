@@ -20,7 +20,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-test("a diamond runs in order, in parallel where it may, each task on the landed commit of those before it", async () => {
+test("a diamond graph runs in order and in parallel where possible, each task on the landed commits before it", async () => {
   const task = (id: number, dependencies: number[], command: string, check: string) => ({
     id,
     description: `Step ${id}`,
@@ -56,7 +56,7 @@ test("a diamond runs in order, in parallel where it may, each task on the landed
   expect(landed[3]).toBe(byTask["T-004"]);
   expect(project.git("show", `${document.commit}:four`)).toBe("one\ntwo\none\nthree\n");
 
-  // In parallel where the graph allows: both arms were claimed before either of them had a result.
+  // In parallel: both arms were claimed before either had a result.
   const stream = await (await fetch(`${stack.ready.gateway}/runs/${document.runId}/events`)).text();
   const seen = stream
     .split("\n")
@@ -68,7 +68,7 @@ test("a diamond runs in order, in parallel where it may, each task on the landed
   for (const claim of ["claim T-002", "claim T-003"]) expect(seen.indexOf(claim)).toBeLessThan(firstResult);
 });
 
-test("a graph with a cycle is refused at the door, naming the cycle", async () => {
+test("a graph with a cycle is refused by the gateway, which names the cycle", async () => {
   const tasks = join(scratch, "cycle.yaml");
   const task = (id: number, dependencies: number[]) => ({
     id,

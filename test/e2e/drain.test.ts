@@ -1,6 +1,6 @@
 /**
- * Every role is asked to leave while there is work: it takes no more, finishes what it holds, and ends in time. What it
- * leaves behind is counted by the server: a record that was handed out twice is one that somebody had to do again.
+ * Every role is stopped under load: it takes no more work, finishes the work it has, and exits in time. The server
+ * counts redeliveries: a record that was delivered twice was work left undone.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** By consumer: how much more was handed out than there is. */
+/** Redeliveries per consumer: deliveries beyond the number of messages. */
 async function handedOutAgain(bus: Bus): Promise<Record<string, number>> {
   const again: Record<string, number> = {};
   for (const { name, stream, filterSubjects } of topology.consumers) {
@@ -41,7 +41,7 @@ async function handedOutAgain(bus: Bus): Promise<Record<string, number>> {
 }
 
 test(
-  "W4 a process of each role that is asked to leave under load ends in order and makes nobody do anything again",
+  "a process of each role that is stopped under load exits in order and causes no redelivery",
   { timeout: 240_000 },
   async () => {
     const repos = [makeRepo(), makeRepo()].map(({ path, head }) => ({ path, base: head }));
@@ -66,7 +66,7 @@ test(
         const [victim] = system.victims.filter(({ spec }) => spec.role === role);
         const [before, accepted] = [load.ended.size, load.accepted.size];
         await eventually(
-          "work is under way",
+          "work is running",
           () => load.ended.size > before && load.accepted.size > accepted,
           60_000,
         );

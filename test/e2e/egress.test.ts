@@ -1,4 +1,4 @@
-/** A run that asks for a way out, from the command line to the evidence of its attempt. */
+/** A run with network egress, from the command line to the evidence of its attempt. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("X4 a run with --allow-host reaches that host with its credential, no other, and shows both in its evidence", async () => {
+test("a run with --allow-host reaches only that host, with its credential, and its evidence shows both", async () => {
   const ask = (url: string): string =>
     `python3 -c "import urllib.request as u; print(u.urlopen('${url}').read())" || true`;
   const { document } = await stack.json<{ runId: string; status: string }>([

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => project.remove());
 
-/** Over plain HTTP: the liar is no agent the command line offers. */
+/** Over plain HTTP, because the CLI does not offer the lying agent. */
 async function begin(inputs: object, constraints: object = {}, goal = "Fix the broken add"): Promise<string> {
   const intent = { goal, inputs: { repo: project.path, ...inputs }, constraints };
   const { body } = await stack.http("POST", "/intents", intent);
@@ -48,7 +48,7 @@ const until = (runId: string, ...wanted: string[]): Promise<View> =>
     60_000,
   );
 
-test("V1 a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed with evidence", async () => {
+test("a liar whose patch breaks the check is rejected by the clean room, told why, retried, and ends failed with evidence", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const liar = { kind: "scripted", claim: "ok", commands: [`${BREAK}; echo "// $ANTIPHON_EPOCH" >> add.js`] };
   const runId = await begin({ agent: liar, checks: [CHECK] }, { max_attempts: 2 });
@@ -63,7 +63,7 @@ test("V1 a liar whose patch breaks the check is rejected by the clean room, told
   expect(stdout).toContain("ANT_VERIFY_CHECK_FAILED");
 });
 
-test("the next attempt is given the reason why the last one was rejected", async () => {
+test("the next attempt gets the reason for the last rejection", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const learner = {
     kind: "command",
@@ -79,7 +79,7 @@ test("the next attempt is given the reason why the last one was rejected", async
   expect(project.landed(runId)).toHaveLength(1);
 });
 
-test("V2 a check that passes without the change too proves nothing and does not land", async () => {
+test("a check that also passes without the change proves nothing, and the change does not land", async () => {
   project = makeProject({ "a.txt": "a\n" });
   const runId = await begin({ agent: { kind: "scripted", commands: ["echo b > b.txt"] }, checks: ["true"] });
   const end = await until(runId, "failed");
@@ -87,7 +87,7 @@ test("V2 a check that passes without the change too proves nothing and does not 
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("V3 a change to a test that nobody granted is refused", async () => {
+test("a change to a test without a grant is refused", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin(
     { agent: { kind: "scripted", commands: ["echo > test.js"] }, checks: [CHECK] },
@@ -98,10 +98,10 @@ test("V3 a change to a test that nobody granted is refused", async () => {
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("V4 a check that fails and then passes on the same tree is called flaky", async () => {
+test("a check that fails and then passes on the same tree is reported as flaky", async () => {
   project = makeProject({ "a.txt": "a\n" });
-  // Fails when it began before a second that the attempt names, and then waits for it: the second look at the same tree
-  // passes.
+  // Fails if it starts before a second that the attempt names, and then waits for that second, so the second check of the
+  // same tree passes.
   const named = "$(cat until)";
   const flaky = `test $(date +%s) -ge ${named} || { while test $(date +%s) -lt ${named}; do sleep 0.1; done; exit 1; }`;
   const liar = { kind: "scripted", claim: "ok", commands: ["echo $(($(date +%s) + 15)) > until"] };
@@ -115,7 +115,7 @@ test("V4 a check that fails and then passes on the same tree is called flaky", a
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("V5 without a check to be found the verdict is unknown, nothing lands, and a grant lands it", async () => {
+test("if no check is found, the verdict is unknown and nothing lands without --allow-unverified", async () => {
   project = makeProject({ "a.txt": "a\n" });
   const agent = { kind: "scripted", commands: ["echo b > b.txt"] };
   const runId = await begin({ agent }, {}, "Add b");
@@ -145,7 +145,7 @@ test("a question puts the run in waiting_input, exit code 3, and an answer over 
   expect(late.status).toBe(409);
 });
 
-test("a task past its time budget is killed and reported as that", async () => {
+test("a task that exceeds its time budget is killed and reported as such", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin(
     { agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] },
@@ -179,7 +179,7 @@ test("a cancelled run stops its container within 5 s and never lands", async () 
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("a run cancelled during its clean room stops that container as well, and never lands", async () => {
+test("a run cancelled during verification stops the clean room's container, and never lands", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const liar = { kind: "scripted", claim: "ok", commands: [FIX] };
   const runId = await begin({ agent: liar, checks: [`sleep 600; ${CHECK}`] });

@@ -1,4 +1,4 @@
-/** Which image a run's sandboxes are made of, and what the standard one can do. */
+/** The image of a run's sandboxes, and the abilities of the standard image. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeBusyboxImage } from "../support/busybox-image.ts";
 import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
@@ -39,7 +39,7 @@ function project(files: Record<string, string>): Project {
   return made;
 }
 
-/** A project that can tell in which image its check runs: the minimal one has no bash. */
+/** A project whose check detects its image: the minimal one has no bash. */
 const GREETING = {
   "greeting.txt": "helo\n",
   "test.sh": "grep -q hello greeting.txt && test ! -e /bin/bash && echo in the minimal image\n",
@@ -54,7 +54,7 @@ const fixing = (repo: Project): string[] => [
 ];
 
 describe("the image of a run", () => {
-  test("that is not allowed ends the run at once, by name, with what to do", async () => {
+  test("ends the run at once if it is not allowed, with its name and a remedy", async () => {
     const repo = project(GREETING);
     const { code, stdout, stderr } = await stack.antiphon([...fixing(repo), "--image", minimal.ref]);
     expect(stdout + stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
@@ -67,7 +67,7 @@ describe("the image of a run", () => {
     ]);
   });
 
-  test("comes from antiphon.yaml, or devcontainer.json, is allowed by digest, and needs nothing but a shell", async () => {
+  test("comes from antiphon.yaml or devcontainer.json, is allowed by digest, and needs only a shell", async () => {
     const allowed = await stack.json<{ images: { ref: string; id: string; sealed: boolean }[] }>([
       "images",
       "allow",
@@ -86,7 +86,7 @@ describe("the image of a run", () => {
     expect(stdout).toContain(minimal.ref);
   });
 
-  test("may be BusyBox alone: an attempt, its checks and its verdict are as in any other", async () => {
+  test("may be BusyBox alone: an attempt, its checks and its verdict work as in any other image", async () => {
     const allow = ["images", "allow", busybox.ref];
     const { document: allowed } = await stack.json<{ images: { ref: string; sealed: boolean }[] }>(allow);
     expect(allowed.images.at(-1)).toMatchObject({ ref: busybox.ref, sealed: true });
@@ -96,7 +96,7 @@ describe("the image of a run", () => {
     expect(repo.landed(document.runId)).toEqual([document.commit]);
   });
 
-  test("that devcontainer.json builds gives way to the standard one, and the run says so", async () => {
+  test("is replaced by the standard one if devcontainer.json builds it, and the run reports that", async () => {
     const files = {
       "a.txt": "a\n",
       ".devcontainer/devcontainer.json": '{"build": {"dockerfile": "Dockerfile"}}',
@@ -113,13 +113,13 @@ describe("the image of a run", () => {
       'test "$(cat *.txt)" = b',
     ];
     const told = await stack.antiphon(args);
-    expect(told.stdout + told.stderr).toContain("takes the standard image: .devcontainer/devcontainer.json");
+    expect(told.stdout + told.stderr).toContain("uses the standard image: .devcontainer/devcontainer.json");
     expect(told.code).toBe(0);
     const { document } = await stack.json<Summary>([...args, "--image", "default"]);
     expect(document.status).toBe("succeeded");
   });
 
-  test("is not asked for where antiphon.yaml is not valid", async () => {
+  test("is not looked up if antiphon.yaml is invalid", async () => {
     const repo = project({ "a.txt": "a\n", "antiphon.yaml": "imagee: x\n" });
     const { code, stderr } = await stack.antiphon(fixing(repo));
     expect(stderr).toContain("antiphon.yaml:1: /imagee");
@@ -128,7 +128,7 @@ describe("the image of a run", () => {
 });
 
 describe("the standard image", () => {
-  test("runs the own tests of projects in JavaScript, Python, Perl, shell and C, and lands a fix in each", async () => {
+  test("runs the tests of projects in JavaScript, Python, Perl, shell and C, and lands a fix in each", async () => {
     const runs = LANGUAGES.map(async ({ language, files, fix }) => {
       const repo = project({ ...files });
       const args = ["run", `Fix the failing test (${language})`, "--repo", repo.path, "--command", fix];

@@ -29,7 +29,7 @@ describe("antiphon dev", () => {
     expect(readdirSync(temporary).filter((name) => /antiphon/i.test(name))).toEqual([]);
   });
 
-  test("a second one on the same state directory is told who holds it and disturbs nothing", async () => {
+  test("a second one on the same state directory names the first one and disturbs nothing", async () => {
     const stack = await startStack();
     const second = await run(process.execPath, [
       ANTIPHON,
@@ -91,8 +91,8 @@ describe("six processes that share nothing but NATS", () => {
   });
 });
 
-describe("what is missing is said, and nothing is lost", () => {
-  test("NATS down: exit code 4 with a remedy, and an accepted run goes on when it is back", async () => {
+describe("a missing dependency is reported, and nothing is lost", () => {
+  test("NATS down: exit code 4 with a remedy, and an accepted run continues when it is back", async () => {
     const stack = await startStack();
     const project = makeProject(BROKEN_CALCULATOR);
     const { document } = await stack.json<{ runId: string }>([
@@ -122,7 +122,7 @@ describe("what is missing is said, and nothing is lost", () => {
     await stack.stop();
   });
 
-  test("no space left in the store: a coded 503 instead of a promise, and the rest stays up", async () => {
+  test("a full store: a coded 503 instead of an acceptance, and everything else stays up", async () => {
     const stack = await startStack();
     const bus = await connectBus({ servers: stack.ready.nats, name: "test" });
     await bus.jsm.streams.update("KV_ANT_INTENTS", { max_bytes: 1_000_000 });
@@ -138,7 +138,7 @@ describe("what is missing is said, and nothing is lost", () => {
     await stack.stop();
   });
 
-  test("Docker down: the doctor and the service say so, with a remedy", async () => {
+  test("Docker down: the doctor and the service report it, with a remedy", async () => {
     const env = { DOCKER_HOST: `unix://${join(scratch, "no-docker.sock")}` };
     const doctor = await run(process.execPath, [ANTIPHON, "doctor"], { env });
     expect(doctor.code).not.toBe(0);
@@ -153,7 +153,7 @@ describe("what is missing is said, and nothing is lost", () => {
   });
 });
 
-test("npm run demo ends with a landed commit and says where everything is", async () => {
+test("npm run demo ends with a landed commit and names the place of every result", async () => {
   const ended = await run(process.execPath, [join(ROOT, "scripts", "demo.mjs")], { timeoutMs: 110_000 });
   expect(ended.code, ended.stderr).toBe(0);
   for (const words of [

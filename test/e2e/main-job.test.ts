@@ -34,7 +34,7 @@ afterEach(() => project.remove());
 const nats = (...args: string[]) => run(NATS, ["--server", stack.ready.nats, ...args]);
 
 describe("antiphon run", () => {
-  test("lands a scripted change once, on its own branch, with trailers, and leaves main alone", async () => {
+  test("lands a scripted change once, on its own branch, with trailers, and does not touch main", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const before = project.git("rev-parse", "main").trim();
     const { code, document } = await stack.json<Summary>(fixing(project));
@@ -50,7 +50,7 @@ describe("antiphon run", () => {
     expect(project.git("status", "--porcelain")).toBe("");
   });
 
-  test("lands a commit that git itself verifies, and shows decisions only when their signature holds", async () => {
+  test("lands a commit that git verifies, and shows only decisions with a valid signature", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const { document } = await stack.json<Summary>(fixing(project));
     const signers = join(scratch, "signers");
@@ -66,7 +66,7 @@ describe("antiphon run", () => {
     expect(stranger.stdout).toContain("ANT_SIGNATURE_INVALID");
   });
 
-  test("moves the target branch and the clean work tree on it when asked", async () => {
+  test("moves the target branch and its clean work tree on request", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const { document } = await stack.json<Summary>([...fixing(project), "--land", "main"]);
     expect(document).toMatchObject({ status: "succeeded", landedOn: "refs/heads/main" });
@@ -75,7 +75,7 @@ describe("antiphon run", () => {
     expect(project.git("status", "--porcelain")).toBe("");
   });
 
-  test("takes a patch file, and any program that edits the work tree", async () => {
+  test("accepts a patch file, or any program that edits the work tree", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     project.write("add.js", "module.exports = (a, b) => a + b;\n");
     const patch = join(scratch, "fix.diff");
@@ -112,7 +112,7 @@ describe("antiphon run", () => {
     expect(project.git("show", `${byProgram.document.commit}:add.js`)).toContain("// T-001");
   });
 
-  test("finds the repository's own check where none is named", async () => {
+  test("finds the repository's own check if none is given", async () => {
     project = makeProject({ ...BROKEN_CALCULATOR, "package.json": '{"scripts":{"test":"node test.js"}}\n' });
     const { document } = await stack.json<Summary>([
       "run",
@@ -127,7 +127,7 @@ describe("antiphon run", () => {
     expect(stdout).toContain("npm test");
   });
 
-  test("says in words what happened, and where the commit and the evidence are", async () => {
+  test("describes what happened, and where the commit and the evidence are", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const { code, stdout, stderr } = await stack.antiphon(fixing(project));
     expect(stderr).toBe("");

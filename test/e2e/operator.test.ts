@@ -1,4 +1,4 @@
-/** What an operator sees of a run from outside: the logs of the services, and the view while an attempt goes on. */
+/** An operator's view of a run: the services' logs, and the run's view while an attempt is running. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -24,7 +24,7 @@ const start = async (command: string): Promise<string> => {
   return document.runId;
 };
 
-/** What the log of a service says of a run, in order. */
+/** The log messages of a service about a run, in order. */
 function told(service: string, runId: string): string[] {
   const lines = readFileSync(join(stack.stateDir, "logs", `${service}.log`), "utf8").split("\n");
   return lines
@@ -34,7 +34,7 @@ function told(service: string, runId: string): string[] {
     .map(({ msg = "" }) => msg);
 }
 
-test("each step of a run is in the log of the service that took it", async () => {
+test("each step of a run is in the log of the service that performed it", async () => {
   const runId = await start(FIX);
   expect((await stack.antiphon(["events", runId])).code).toBe(0);
   expect(told("gateway", runId)).toEqual(["accepted"]);
@@ -44,7 +44,7 @@ test("each step of a run is in the log of the service that took it", async () =>
   expect(associate.filter((msg) => ["claimed", "result"].includes(msg))).toEqual(["claimed", "result"]);
 });
 
-test("while an attempt goes on, `antiphon get` and the view in ANT_RUNS say so, and its time goes on", async () => {
+test("while an attempt is running, `antiphon get` and the view in ANT_RUNS show it, and its duration grows", async () => {
   const runId = await start(`sleep 20; ${FIX}`);
   const view = async (): Promise<string> => {
     const args = ["--server", stack.ready.nats, "kv", "get", "ANT_RUNS", runId, "--raw"];
@@ -59,6 +59,6 @@ test("while an attempt goes on, `antiphon get` and the view in ANT_RUNS say so, 
   const second = await stack.json<{ durationMs: number }>(["get", runId]);
   expect(first.document.tasks[0]?.phase).toBe("claimed");
   expect(second.document.durationMs).toBeGreaterThan(first.document.durationMs);
-  expect((await stack.antiphon(["get", runId])).stdout).toContain("attempt 1 under way");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("attempt 1 running");
   await stack.antiphon(["cancel", runId]);
 });

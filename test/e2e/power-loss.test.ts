@@ -1,6 +1,6 @@
 /**
- * The power of everything at once is cut in the middle of work: server, repositories, state of every process. Then the
- * checker judges the whole history. `npm run chaos -- --only power --kills 50` cuts more often.
+ * Cuts the power of everything at once during work: server, repositories and every process's state. Then the
+ * checker verifies the whole history. `npm run chaos -- --only power --kills 50` cuts more often.
  */
 import { afterAll, expect, test } from "vitest";
 import { startAntiphon } from "../chaos/rig/antiphon.ts";
@@ -10,7 +10,7 @@ import { cleanUpRepos } from "../support/repo.ts";
 afterAll(cleanUpRepos);
 
 test(
-  "after a power cut every accepted run ends, and what was landed is landed once",
+  "after a power cut every accepted run ends, and every change has landed at most once",
   { timeout: 240_000 },
   async () => {
     const said: string[] = [];

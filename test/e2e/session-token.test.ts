@@ -1,4 +1,4 @@
-/** What becomes of the token with which prompts are forwarded: a listener between CLI and gateway learns it. */
+/** The fate of the token that forwards prompts; a listener between CLI and gateway learns it. */
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 afterEach(() => project.remove());
 
-/** Moves main while the agent is at work: it waits for a file that is there once main has moved. */
+/** Moves main while the agent works: the agent waits for a file that appears once main has moved. */
 async function landWhileMainMoves(move: () => void): Promise<Summary> {
   const { document } = await stack.json<{ runId: string }>([
     ...["run", "Fix the broken add", "--repo", project.path, "--command", `sleep 2; ${FIX}`],
@@ -30,7 +30,7 @@ async function landWhileMainMoves(move: () => void): Promise<Summary> {
   return (await stack.json<Summary>(["get", document.runId])).document;
 }
 
-test("L3 a target branch that moved gets the run replayed on its tip and checked there before it moves", async () => {
+test("if the target branch moved, the run is replayed on its tip and checked there before the branch moves again", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   let theirs = "";
   const end = await landWhileMainMoves(() => {
@@ -44,7 +44,7 @@ test("L3 a target branch that moved gets the run replayed on its tip and checked
   expect(project.git("status", "--porcelain")).toBe("");
 });
 
-test("L3 a combination that fails the check does not land, though each half passed", async () => {
+test("a combination that fails the check does not land, even though each half passed", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   let theirs = "";
   const end = await landWhileMainMoves(() => {
@@ -59,7 +59,7 @@ test("L3 a combination that fails the check does not land, though each half pass
   expect(project.landed(end.runId).length).toBeGreaterThan(0);
 });
 
-test("a conflict fails the run, moves nothing and keeps the verified work on its own branch", async () => {
+test("a conflict fails the run, moves no branch and keeps the verified work on the run's own branch", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   let theirs = "";
   const end = await landWhileMainMoves(() => {

@@ -1,4 +1,4 @@
-/** What a check runs decides what a change may touch: the source under test is open, what judges it is not. */
+/** A change may touch the source under test, but not the programs that the check runs. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -34,7 +34,7 @@ async function change(repo: Project, command: string, ...more: string[]): Promis
   return (await stack.json<Summary>(args)).document;
 }
 
-/** Parses day and month the wrong way round, and says so when it is run. */
+/** Swaps day and month, and fails when it is run. */
 const DATES = {
   "src/parse-date.js": [
     'const parse = (text) => { const [m, d] = text.split("."); return { d: Number(d), m: Number(m) }; };',
@@ -44,7 +44,7 @@ const DATES = {
 };
 const FIX = "sed -i 's/\\[m, d\\]/[d, m]/' src/parse-date.js";
 
-test("V3 a fix of the source that the check names lands, because the check fails without it", async () => {
+test("a fix of the source that the check names lands, because the check fails without it", async () => {
   const repo = project(DATES);
   const done = await change(repo, FIX, "--check", "node src/parse-date.js");
   expect(done, JSON.stringify(done)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
@@ -53,7 +53,7 @@ test("V3 a fix of the source that the check names lands, because the check fails
   expect(stdout).toContain("src/parse-date.js is run by the check");
 });
 
-test("V3 a source that the check names stays closed where the check passes without the change too", async () => {
+test("a source that the check names stays protected if the check also passes without the change", async () => {
   const repo = project({ "src/parse-date.js": "console.log(1);\n" });
   const done = await change(
     repo,
@@ -91,7 +91,7 @@ test.each([
     "echo > tools/verify.sh",
     "make test -> Makefile -> build/rules.inc -> tools/verify.sh",
   ],
-])("V3 %s cannot be changed by a run that it decides", async (_name, files, check, cheat, way) => {
+])("a run cannot change %s, which decides its verdict", async (_name, files, check, cheat, way) => {
   const repo = project(files);
   const done = await change(repo, cheat, "--check", check);
   expect(done).toMatchObject({ status: "failed", tasks: [{ code: "ANT_PATCH_PROTECTED" }] });

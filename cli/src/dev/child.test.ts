@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 
-test("C2 what ignores SIGTERM is killed when its grace is over, and all it started with it", async () => {
+test("a child that ignores SIGTERM is killed after the grace time, with every process it started", async () => {
   let said: (line: string) => void = () => undefined;
   const line = new Promise<string>((resolve) => (said = resolve));
   const log = new LogFile(join(scratch, "child.log"));

@@ -3,11 +3,8 @@
 // Lifecycle: idle -> running -> (waiting -> running)* -> stopping -> stopped. The process and the timer live on
 // the phase that owns them.
 //
-// Invariants:
-//   C1  A child that ends unasked is started again, after a backoff that grows to 5 s and is forgotten after
-//       30 s of health; every such end is reported with its last lines.
-//   C2  A stop is SIGTERM; what is still there after the grace time is killed with its whole process group.
-//   C3  A child's stdin is a pipe that nobody writes to: its end tells the child that the supervisor is gone.
+// A child that exits on its own is reported with its last lines and restarted after a backoff. The backoff grows to 5 s
+// and resets once a child has run for 30 s. A stop sends SIGTERM; after the grace time the whole process group is killed.
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { compactLine, LineSplitter } from "./log-line.ts";
@@ -19,7 +16,7 @@ export interface ChildSpec {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Record<string, string>;
-  /** SIGTERM goes to the process group (a shell and what it runs) instead of the process. */
+  /** SIGTERM goes to the process group (a shell and its children) instead of the process. */
   readonly signalGroup: boolean;
   readonly graceMs: number;
 }
@@ -69,17 +66,17 @@ export class SupervisedChild {
     return this.#failures;
   }
 
-  /** Another one for the same name and log, which runs something else. This one has to be stopped first. */
+  /** A child of the same name and log that runs another command line. Stop this one first. */
   successor(args: readonly string[]): SupervisedChild {
     return new SupervisedChild({ ...this.spec, args }, this.#log, this.#report, this.#onLine);
   }
 
   start(): void {
     if (this.#phase.kind !== "idle" && this.#phase.kind !== "waiting") return;
-    // A session of its own: a Ctrl-C in the terminal reaches the supervisor alone, which then stops in order.
+    // With a session of its own, a Ctrl-C in the terminal reaches only the supervisor, which then stops all in order.
     const child = spawn(this.spec.command, [...this.spec.args], {
       env: this.spec.env,
-      stdio: ["pipe", "pipe", "pipe"], // C3
+      stdio: ["pipe", "pipe", "pipe"], // cli/C2: nothing is written to stdin; its end means that the supervisor is gone.
       detached: true,
     });
     this.#phase = { kind: "running", process: child, startedAt: Date.now() };
@@ -88,7 +85,7 @@ export class SupervisedChild {
       const lines = new LineSplitter((line) => this.#line(line));
       stream.setEncoding("utf8").on("data", (text: string) => lines.push(text));
     }
-    child.stdin.on("error", () => undefined); // EPIPE of a child that died: its exit is what counts.
+    child.stdin.on("error", () => undefined); // EPIPE of a child that died; its exit is handled below.
     child.once("error", (error) => this.#line(error.message));
     child.once("close", (code, signal) => this.#ended(child, code, signal));
     if (child.pid !== undefined)
@@ -112,7 +109,7 @@ export class SupervisedChild {
     }
     const lived = this.#phase.kind === "running" ? Date.now() - this.#phase.startedAt : 0;
     this.#failures = lived >= HEALTHY_AFTER_MS ? 1 : this.#failures + 1;
-    const restartInMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (this.#failures - 1)); // C1
+    const restartInMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (this.#failures - 1));
     this.#phase = { kind: "waiting", timer: setTimeout(() => this.start(), restartInMs) };
     const pid = child.pid ?? -1;
     this.#report({
@@ -126,7 +123,7 @@ export class SupervisedChild {
     });
   }
 
-  /** Resolves when the process and its group are gone. */
+  /** Resolves when the process is gone. */
   async stop(): Promise<void> {
     const phase = this.#phase;
     if (phase.kind === "waiting") clearTimeout(phase.timer);
@@ -139,7 +136,7 @@ export class SupervisedChild {
     const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
     if (child.exitCode !== null || child.signalCode !== null) return;
     signal(child, "SIGTERM", this.spec.signalGroup);
-    const killer = setTimeout(() => signal(child, "SIGKILL", true), this.spec.graceMs); // C2
+    const killer = setTimeout(() => signal(child, "SIGKILL", true), this.spec.graceMs);
     await gone;
     clearTimeout(killer);
   }

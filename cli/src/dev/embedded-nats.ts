@@ -1,4 +1,4 @@
-// The nats-server of `antiphon dev`: which binary, which config, which port it got.
+// The nats-server of `antiphon dev`: its binary, its config and its port.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "../config.ts";
@@ -9,7 +9,7 @@ import type { ChildSpec } from "./child.ts";
 import { greeting } from "./loopback-port.ts";
 import { natsConfig } from "./nats-config.ts";
 
-// A shell keeps the nats-server (which knows nothing of us) and watches our pipe: its end ends the server (D3).
+// cli/C2: nats-server does not watch its stdin, so a shell around it does and ends it when our pipe closes.
 const GUARD = `
 exec 3<&0
 "$@" </dev/null &
@@ -27,7 +27,7 @@ exit $code
 export class EmbeddedNats {
   readonly #config: CliConfig;
   readonly #storeDir: string;
-  /** Config, pid and port files; gone after a clean stop. */
+  /** Config, pid and port files; removed by a clean stop. */
   readonly #runDir: string;
 
   constructor(config: CliConfig, dir: string) {
@@ -36,7 +36,7 @@ export class EmbeddedNats {
     this.#runDir = join(dir, "run");
   }
 
-  /** Finds the binary and writes the config. Port 0: any free one. */
+  /** Finds the binary and writes the config. Port 0 picks a free one. */
   prepare(port: number, graceMs: number): ChildSpec {
     const binary = findNatsServer(this.#config);
     if (binary.kind === "missing") throw new Failure("ANT_NATS_BINARY_MISSING", "no nats-server was found");
@@ -57,7 +57,7 @@ export class EmbeddedNats {
     };
   }
 
-  /** A server that is started again comes back on this port, where the services look for it. */
+  /** Fixes the port in the config, so that a restarted server comes back where the services expect it. */
   keepPort(port: number): void {
     const text = natsConfig({
       storeDir: this.#storeDir,
@@ -68,7 +68,7 @@ export class EmbeddedNats {
     writeFileSync(join(this.#runDir, "nats.conf"), text);
   }
 
-  /** The server writes the ports it got into `<binary>_<pid>.ports`; null: not yet. */
+  /** Read from `<binary>_<pid>.ports`, which the server writes at its start. Null: not written yet. */
   portInUse(): number | null {
     const file = readdirSync(this.#runDir).find((name) => name.endsWith(".ports"));
     if (file === undefined || !existsSync(join(this.#runDir, "nats.pid"))) return null;
@@ -78,7 +78,7 @@ export class EmbeddedNats {
     return Number(/:(\d+)$/.exec(nats?.[0] ?? "")?.[1] ?? 0);
   }
 
-  /** Its own pid: the supervisor's child is the shell around it. */
+  /** The pid of nats-server itself; the supervisor's child is the shell around it. */
   pid(): number {
     return Number(readFileSync(join(this.#runDir, "nats.pid"), "utf8").trim());
   }

@@ -1,4 +1,4 @@
-// What the supervisor reports, as data: `antiphon dev --json` prints one per line, a terminal gets sentences.
+// The supervisor's events. `antiphon dev --json` prints one per line; a terminal shows them as sentences.
 
 export type DevEvent =
   | { event: "child_started"; name: string; pid: number }
@@ -21,7 +21,7 @@ export type DevEvent =
       logs: string;
       pids: Record<string, number>;
     }
-  /** `--watch`: the sources changed, and these services run from the new bundle. */
+  /** `--watch`: the sources changed, and these services now run from the new bundle. */
   | { event: "reloaded"; names: string[]; elapsedMs: number }
   | { event: "build_failed"; message: string }
   | { event: "draining"; reason: string }

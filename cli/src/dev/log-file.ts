@@ -1,4 +1,4 @@
-// A log file with a bound: at 16 MiB it becomes `<name>.1` and a new one begins, so a child keeps at most 32 MiB.
+// A bounded log file: at 16 MiB it is renamed to `<name>.1` and a new one begins, so a child keeps at most 32 MiB.
 import { closeSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compactLine, LineSplitter } from "./log-line.ts";
 
 describe("a service's log line", () => {
-  it("is cut down to level, message and what is worth reading", () => {
+  it("is reduced to its level, message and useful fields", () => {
     const line =
       '{"level":"warn","time":"2026-11-22T02:00:00Z","name":"router","node":"r_1","msg":"slow","ms":12}';
     expect(compactLine(line)).toEqual({ level: "warn", text: "slow node=r_1 ms=12" });
@@ -22,11 +22,11 @@ describe("a service's log line", () => {
     });
   });
 
-  it("is kept as it is when it is neither", () => {
+  it("is kept unchanged if it has neither format", () => {
     expect(compactLine("{ not json")).toEqual({ level: "info", text: "{ not json" });
   });
 
-  it("comes out whole, however the chunks are cut, and never grows without end", () => {
+  it("comes out whole regardless of how the chunks are cut, and is bounded in length", () => {
     const lines: string[] = [];
     const splitter = new LineSplitter((line) => lines.push(line));
     splitter.push("one\ntw");

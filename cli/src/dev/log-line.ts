@@ -1,4 +1,4 @@
-// Turns a service's log line (pino JSON, or nats-server's own format) into something short to read. Pure.
+// Shortens a service's log line (pino JSON, or nats-server's own format) for reading. Pure.
 
 export interface CompactLine {
   readonly level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
@@ -28,7 +28,7 @@ export function compactLine(line: string): CompactLine {
     const parsed = parseJson(line);
     if (parsed !== null) return fromJson(parsed);
   }
-  if (line.includes("Plaintext passwords detected")) return { level: "info", text: line }; // Ours keeps nothing.
+  if (line.includes("Plaintext passwords detected")) return { level: "info", text: line }; // The password in our own config protects nothing (nats-config.ts).
   const nats = /^\[\d+\] \S+ \S+ \[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/.exec(line);
   if (nats !== null) return { level: NATS_LEVELS[nats[1] ?? ""] ?? "info", text: nats[2] ?? "" };
   return { level: "info", text: line };
@@ -39,7 +39,7 @@ function parseJson(line: string): Record<string, unknown> | null {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
-    return null; // A line that only looks like JSON is shown as it is.
+    return null; // A line that only looks like JSON is shown unchanged.
   }
 }
 
@@ -66,7 +66,7 @@ function show(value: unknown): string {
 
 const MAX_LINE_CHARS = 64 * 1024;
 
-/** Chunks in, lines out; a line without an end is cut at 64 KiB so that memory stays bounded. */
+/** Splits chunks into lines. An unfinished line is cut at 64 KiB so that memory stays bounded. */
 export class LineSplitter {
   readonly #emit: (line: string) => void;
   #rest = "";

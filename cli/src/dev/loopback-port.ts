@@ -1,9 +1,9 @@
-// Ports on loopback.
+// Probes ports on loopback.
 import { connect, createServer } from "node:net";
 
 const HOST = "127.0.0.1";
 
-/** True when nobody listens on the port. */
+/** True when no process listens on the port. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -12,7 +12,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The first line a server says to a new connection, or null: enough to know a nats-server from anything else. */
+/** The first line a server sends to a new connection, or null. It tells a nats-server from other programs. */
 export function greeting(port: number, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ host: HOST, port });

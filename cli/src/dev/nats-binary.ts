@@ -1,4 +1,4 @@
-// Finds the nats-server to run: NATS_SERVER_BIN, then the one that setup put into the state directory, then PATH.
+// Finds a nats-server: first NATS_SERVER_BIN, then the one that setup installed in the state directory, then PATH.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -43,7 +43,7 @@ function versionOf(path: string): string | null {
     });
     return /v(\d+\.\d+\.\d+\S*)/.exec(output)?.[1] ?? null;
   } catch {
-    return null; // Not a nats-server, or one that does not run here.
+    return null; // Not a nats-server, or not runnable here.
   }
 }
 

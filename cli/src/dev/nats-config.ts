@@ -2,15 +2,15 @@
 
 export interface NatsOptions {
   readonly storeDir: string;
-  /** 0: the server picks a free one and writes it to a file in `portsDir`. */
+  /** 0: the server picks a free port and writes it to a file in `portsDir`. */
   readonly port: number;
   readonly portsDir: string;
   readonly pidFile: string;
 }
 
 /**
- * Whoever connects without credentials is this user, so its password keeps nothing. It cannot be the hash of none: the
- * server compares what stands here with itself.
+ * Connections without credentials get this user, so its password protects nothing. It must be plain text: for
+ * `no_auth_user` the server checks the configured password against itself, and a hash would not match.
  */
 const ANYBODY = "antiphon";
 
@@ -26,12 +26,12 @@ write_deadline: "10s"
 lame_duck_duration: "30s"
 jetstream {
   store_dir: ${JSON.stringify(options.storeDir)}
-  # An acknowledged record is on the disk, not in a page cache.
+  # An acknowledged record is on disk, not only in the page cache.
   sync_interval: always
   max_memory_store: 256MB
   max_file_store: 16GB
 }
-# Services ask here whether the server fsyncs before it acknowledges; nobody is a user of the system account.
+# Services ask this service whether the server fsyncs before it acknowledges; the system account has no users.
 accounts {
   SYS { exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }
   ANTIPHON {

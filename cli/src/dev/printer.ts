@@ -1,4 +1,4 @@
-// Shows the supervisor's events: as JSON lines, or as sentences.
+// Prints the supervisor's events as JSON lines or as sentences.
 import type { Screen } from "../screen/screen.ts";
 import { plain } from "../screen/screen.ts";
 import { duration } from "../screen/table.ts";
@@ -21,8 +21,8 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
         `${c.dim(event.name.padEnd(14))} ${event.level === "warn" ? c.yellow("warn ") : c.red(event.level.padEnd(5))} ${plain(event.line)}`,
       ];
     case "child_exited": {
-      const how = event.signal === null ? `ended with code ${event.code}` : `was ended by ${event.signal}`;
-      const head = `${c.dim(event.name.padEnd(14))} ${c.red("down ")} ${how}; starting it again in ${duration(event.restartInMs)}`;
+      const how = event.signal === null ? `exited with code ${event.code}` : `was killed by ${event.signal}`;
+      const head = `${c.dim(event.name.padEnd(14))} ${c.red("down ")} ${how}; restarting in ${duration(event.restartInMs)}`;
       return [head, ...event.tail.slice(-3).map((line) => c.dim(`${" ".repeat(21)}${plain(line)}`))];
     }
     case "ready":
@@ -46,12 +46,12 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
       ];
     case "build_failed":
       return [
-        `${c.red("✗")} the sources do not build; the services run on as they are`,
+        `${c.red("✗")} the build failed; the services keep running the previous build`,
         ...event.message.split("\n").map((line) => `  ${plain(line)}`),
       ];
     case "draining":
-      return ["", `${event.reason}: stopping in order (again: at once)`];
+      return ["", `${event.reason}: stopping the services; press Ctrl-C again to stop at once`];
     case "stopped":
-      return [`stopped after ${duration(event.elapsedMs)}; nothing is left running`];
+      return [`everything stopped after ${duration(event.elapsedMs)}`];
   }
 }

@@ -1,19 +1,19 @@
-// Builds anew when a source changes, for `antiphon dev --watch`.
+// Rebuilds the bundle when a source changes, for `antiphon dev --watch`.
 //
-// Lifecycle: watching -> (a change, then quiet) -> building -> watching; a change meanwhile leads to one more build.
+// Lifecycle: watching -> (a change, then quiet) -> building -> watching. A change during a build starts one more build.
 import { existsSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { usage } from "../failure.ts";
 
-/** Editors write a file in several steps, and a checkout of a branch many files. */
+/** Waits for a burst of changes to end: an editor writes a file in several steps, a branch checkout writes many files. */
 const QUIET_MS = 100;
 const FOLDERS = ["contracts", "run", "git", "runtime", "services", "cli"];
 
-/** `scripts/build.mjs` of the checkout; it is no part of the bundle. */
+/** `scripts/build.mjs` of the checkout; it is not part of the bundle. */
 interface Builder {
   ensureBuilt(root: string): Promise<string>;
-  /** Keeps a build from being pruned; returns how to take that back. */
+  /** Protects a build from pruning; returns a function that ends the protection. */
   lease(build: string): () => void;
 }
 
@@ -21,14 +21,14 @@ export interface WatchedSources {
   stop(): void;
 }
 
-/** Calls `onBuilt` with each new bundle, one after the other; `onFailed` with what a compiler says of a source. */
+/** Calls `onBuilt` with each new bundle, one after the other, and `onFailed` with the compiler's message. */
 export async function watchSources(
   root: string,
   onBuilt: (bundle: string) => Promise<void>,
   onFailed: (message: string) => void,
 ): Promise<WatchedSources> {
   const script = join(root, "scripts/build.mjs");
-  if (!existsSync(script)) throw usage("--watch needs a checkout: there are no sources here");
+  if (!existsSync(script)) throw usage("--watch works only in a checkout: this installation has no sources");
   const builder = (await import(pathToFileURL(script).href)) as Builder;
   let timer: NodeJS.Timeout | undefined;
   let building = Promise.resolve();
@@ -60,7 +60,7 @@ export async function watchSources(
   };
 }
 
-/** A chunk's name holds its content's hash, so a service's entry point differs when anything it imports does. */
+/** Chunk names contain a hash of their content, so a service's entry point changes whenever one of its imports does. */
 export function isSameService(role: string, before: string, after: string): boolean {
   return ["serve.js", `role-${role}.js`].every((file) =>
     readFileSync(join(before, file)).equals(readFileSync(join(after, file))),

@@ -1,7 +1,7 @@
-// One `antiphon dev` per state directory: two nats-servers on one store would destroy it.
+// A lock that allows one `antiphon dev` per state directory, because two nats-servers on one store would destroy it.
 //
-// The lock names its process by pid and start time, so a stale file after a crash, or a pid that belongs to
-// somebody else by now, does not stand in the way.
+// The lock names its process by pid and start time, so neither a stale file after a crash nor a reused pid blocks
+// the next start.
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -29,7 +29,7 @@ export function takeLock(path: string): LockOutcome {
   }
 }
 
-/** link() fails when the name exists, and the file appears with its content: a create that is atomic and whole. */
+/** link() fails if the name exists, and the file appears together with its content, so creating the lock is atomic. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -48,7 +48,7 @@ function readHolder(path: string): LockHolder | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as LockHolder;
   } catch {
-    return null; // Gone or unreadable: nobody's.
+    return null; // Gone or unreadable: no process holds it.
   }
 }
 
@@ -61,7 +61,7 @@ function isRunning(holder: LockHolder): boolean {
   return startTime(holder.pid) === holder.startedAt;
 }
 
-/** Linux tells a process's start time; elsewhere the pid alone has to do. */
+/** Linux shows a process's start time; on other systems the pid alone identifies the holder. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,13 +1,12 @@
-// `antiphon dev`: a nats-server and every service as child processes of this one.
+// `antiphon dev`: a nats-server and every service as child processes of this one. Every port is on loopback.
 //
 // Lifecycle: lock the state directory -> nats-server -> all services at once -> ready -> drain in order -> unlock.
+// Each service stops before the services it depends on: gateway, router, director, associates, sandbox-runner, egress,
+// nats-server.
 //
-// Invariants:
-//   D1  At most one supervisor per state directory; a second one is told who holds it and touches nothing.
-//   D2  Services stop before what they stand on: gateway, router, director, associates, sandbox-runner, egress, nats-server.
-//   D3  Nothing survives the supervisor: it waits for each child's end, and if it is killed itself, each child
-//       sees the end of its stdin and stops.
-//   D4  Every listening port is on loopback, and known before "ready" is reported.
+// Promises:
+//   cli/C2 No child process outlives the supervisor: a stop waits until every child has exited, and because each child
+//     watches a stdin pipe that only the supervisor holds, each one also stops when the supervisor is killed.
 import { join } from "node:path";
 import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
@@ -23,25 +22,25 @@ import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 
 export interface DevOptions {
-  /** Where the store, the logs and the lock live. */
+  /** Directory of the store, the logs and the lock. */
   readonly dir: string;
-  /** 0: any free port. */
+  /** 0 picks a free port. */
   readonly natsPort: number;
   readonly port: number;
   readonly associates: number;
-  /** Where sandboxes come from; null: as configured. */
+  /** The sandbox provider. Null: as configured. */
   readonly sandbox: string | null;
   readonly readyWithinMs: number;
 }
 
-/** Keys that are the sandbox-runner's alone, and empty for everybody else. */
+/** Secrets that only the sandbox-runner gets; for the other services they are set to "". */
 const RUNNER_ONLY = { E2B_API_KEY: "" };
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
 const ROLL_CALL_MS = 10_000;
-/** MiB. A service that worked keeps its young space for ever; this costs no time here and saves 10-20 MB each. */
+/** MiB. V8 never shrinks the young space of a busy service; this limit costs no time and saves 10-20 MB per service. */
 const SMALL_YOUNG_SPACE = "--max-semi-space-size=4";
-/** How long an obstacle that a service names may last before it ends the start. */
+/** How long a service may report that it cannot get ready before the start is given up. */
 const OBSTACLE_MS = 3_000;
 
 export class Supervisor {
@@ -51,9 +50,9 @@ export class Supervisor {
   readonly #report: Report;
   readonly #nats: EmbeddedNats;
   readonly #logs: LogFile[] = [];
-  /** In the order in which they stop (D2). */
+  /** In the order in which they stop. */
   #children: SupervisedChild[] = [];
-  /** Null: this directory is not ours, and nothing in it may be touched (D1). */
+  /** Null: another supervisor owns the directory, so nothing in it may be touched. */
   #releaseLock: (() => void) | null = null;
   #stopping: Promise<void> | null = null;
   #reloading: Promise<void> = Promise.resolve();
@@ -116,7 +115,7 @@ export class Supervisor {
         },
       );
     }
-    this.#releaseLock = lock.release; // D1
+    this.#releaseLock = lock.release;
   }
 
   async #startNats(began: number): Promise<string> {
@@ -134,7 +133,7 @@ export class Supervisor {
       ANTIPHON_MODE: "development",
       ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
       ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
-      ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director makes it at its first start.
+      ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
@@ -162,7 +161,7 @@ export class Supervisor {
     return [SMALL_YOUNG_SPACE, "--enable-source-maps", join(this.#bundle, "serve.js"), role];
   }
 
-  /** Restarts the services that are different in another bundle, all at once; the nats-server and the rest run on. */
+  /** Restarts, all at once, the services that differ in the new bundle. The nats-server and the others keep running. */
   reload(bundle: string): Promise<void> {
     this.#reloading = this.#reloading.then(() => this.#reload(bundle));
     return this.#reloading;
@@ -176,7 +175,7 @@ export class Supervisor {
       return name !== "nats-server" && !isSameService(roleOf(name), before, bundle);
     });
     await Promise.all(old.map((child) => child.stop()));
-    if (this.#stopping !== null) return; // D3: nothing is started that nobody would stop.
+    if (this.#stopping !== null) return; // cli/C2: a child started now would not be stopped.
     for (const child of old) {
       const fresh = child.successor(this.#argumentsOf(roleOf(child.spec.name)));
       this.#children[this.#children.indexOf(child)] = fresh;
@@ -190,12 +189,12 @@ export class Supervisor {
     const url = /"url":"(http:\/\/[^"]+)"/.exec(line)?.[1];
     if (url === undefined || !line.includes('"listening"')) return;
     this.#gatewayUrl = url;
-    // From here on a restarted gateway comes back where its callers look for it.
+    // A restarted gateway comes back on the same port, where its callers expect it.
     const gateway = this.#children.find((child) => child.spec.name === "gateway");
     if (gateway !== undefined) gateway.spec.env["ANTIPHON_LISTEN"] = new URL(url).host;
   }
 
-  /** What a service says keeps it from getting ready; it has a moment to get over it. */
+  /** Remembers the reason a service gives for not being ready; it has OBSTACLE_MS to recover. */
   #learnObstacle(line: string): void {
     if (!line.includes('"ready":false')) return;
     const { code, message, remedy } = JSON.parse(line) as { code: string; message: string; remedy: string };
@@ -210,7 +209,7 @@ export class Supervisor {
     return child;
   }
 
-  /** Ready means that each role answered the roll call through the gateway (D4). */
+  /** Ready means that every service answered the roll call through the gateway. */
   async #untilReady(began: number): Promise<string> {
     const wanted = this.#children.length - 1;
     return this.#until(began, "services", async () => {
@@ -245,24 +244,24 @@ export class Supervisor {
     const because =
       broken === undefined
         ? `not ready after ${this.#options.readyWithinMs / 1000} s`
-        : `ends again and again: ${tail}`;
+        : `keeps exiting: ${tail}`;
     throw new Failure("ANT_DEV_NOT_READY", `${name} ${because}`, {
       remedy: `read ${join(this.#options.dir, "logs")}; "antiphon doctor" checks what it needs`,
     });
   }
 
-  /** Idempotent; resolves when nothing of this instance is left. */
+  /** Idempotent. Resolves when every child has exited and the lock is released. */
   stop(): Promise<void> {
     this.#stopping ??= this.#drain();
     return this.#stopping;
   }
 
   async #drain(): Promise<void> {
-    await this.#reloading; // A service that is being replaced has to be gone as well (D3).
+    await this.#reloading; // cli/C2: a reload may still be replacing a child.
     const roles = new Set(this.#children.map((child) => roleOf(child.spec.name)));
     for (const role of roles) {
       const ofRole = this.#children.filter((child) => roleOf(child.spec.name) === role);
-      await Promise.all(ofRole.map((child) => child.stop())); // D2, D3
+      await Promise.all(ofRole.map((child) => child.stop())); // cli/C2
     }
     for (const log of this.#logs) log.close();
     if (this.#releaseLock === null) return;
@@ -270,7 +269,7 @@ export class Supervisor {
     this.#releaseLock();
   }
 
-  /** The second Ctrl-C: no more waiting. */
+  /** The second Ctrl-C: kills every child at once. */
   kill(): void {
     for (const child of this.#children) child.kill();
   }

@@ -1,4 +1,4 @@
-// The checks of `antiphon doctor`. Each asks the thing itself; none changes anything.
+// The checks of `antiphon doctor`. Each queries the real component; none changes anything.
 import { execFile } from "node:child_process";
 import { readFileSync, statfsSync } from "node:fs";
 import { request } from "node:http";
@@ -14,7 +14,7 @@ import { bytes } from "../screen/table.ts";
 
 export interface Finding {
   readonly name: string;
-  /** off: not running, which is no fault. */
+  /** off: not running, which is not a fault. */
   readonly state: "ok" | "off" | "problem";
   readonly detail: string;
   readonly remedy: string | null;
@@ -39,7 +39,7 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
   ];
 }
 
-/** What was chosen must work; what was not is told all the same. */
+/** The chosen provider must work; the others are listed for information. */
 async function providers(config: CliConfig): Promise<Finding[]> {
   return (await providerStates(config)).map(({ name, missing, detail, remedy }) => {
     if (missing === null) return ok(name, detail);
@@ -104,9 +104,9 @@ async function dockerEngine(config: CliConfig): Promise<Finding> {
 async function image(config: CliConfig, engineAnswers: boolean): Promise<Finding> {
   const ref = config.sandboxImage ?? readImageRef(config.stateDir);
   if (ref === null) return problem("image", "no sandbox image was built", SETUP);
-  if (!engineAnswers) return off("image", `${ref}, not checked without an engine`, "see docker above");
+  if (!engineAnswers) return off("image", `${ref}, not checked: no engine answers`, "see docker above");
   const answer = await dockerGet(config, `/images/${encodeURIComponent(ref)}/json`);
-  if (answer.status !== 200) return problem("image", `${ref} is not in the engine`, SETUP);
+  if (answer.status !== 200) return problem("image", `${ref} is not present in the engine`, SETUP);
   const { Id, Size } = JSON.parse(answer.body) as { Id: string; Size: number };
   return ok("image", `${ref} (${Id.slice(0, 19)}, ${bytes(Size)})`);
 }
@@ -138,7 +138,7 @@ function disk(root: string): Finding {
   const percent = Math.round((bavail / blocks) * 100);
   const detail = `${bytes(free)} free (${percent} %)`;
   return percent < 20
-    ? problem("disk", `${detail}; below 20 % no run is accepted`, "free some space")
+    ? problem("disk", `${detail}; below 20 % no run is accepted`, "free some disk space")
     : ok("disk", detail);
 }
 
@@ -163,16 +163,16 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
     return [
       problem(
         "gateway",
-        `${config.gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", and is no gateway" : ""}`,
+        `${config.gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
         "check ANTIPHON_GATEWAY_URL and ANTIPHON_TOKEN; see the gateway's log",
       ),
     ];
   }
-  const gateway = off("gateway", `nobody answers at ${config.gatewayUrl}`, "antiphon dev starts everything");
+  const gateway = off("gateway", `nothing answers at ${config.gatewayUrl}`, "antiphon dev starts everything");
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
 }
 
-/** null: whoever answers there is no gateway. */
+/** Null: the answer is not from a gateway. */
 function servicesIn(text: string): { name: string }[] | null {
   try {
     const { services } = JSON.parse(text) as { services?: { name: string }[] };
@@ -187,7 +187,7 @@ async function port(number: number, what: string, flag: string): Promise<Finding
   const holder = (await greeting(number, 300))?.startsWith("INFO ") ? "a nats-server" : "another program";
   return problem(
     `port ${number}`,
-    `taken by ${holder}; antiphon dev wants it for the ${what}`,
+    `taken by ${holder}; antiphon dev needs it for the ${what}`,
     `stop it, or: antiphon dev ${flag} 0`,
   );
 }
@@ -200,7 +200,7 @@ function output(command: string, args: string[]): Promise<string> {
   });
 }
 
-/** One GET to the engine, over its socket or TCP. Status 0 and the error's code when there is none. */
+/** One GET to the engine, over its socket or TCP. Without an answer: status 0 and the error's code as body. */
 function dockerGet(config: CliConfig, path: string): Promise<{ status: number; body: string }> {
   const host = config.dockerHost;
   const target = host.startsWith("unix://")

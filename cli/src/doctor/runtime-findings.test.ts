@@ -6,7 +6,7 @@ import { runtimeFindings } from "./runtime-findings.ts";
 
 const NOTHING = { PATH: "/nonexistent" };
 
-test("what the engine has is available, what it has not is unavailable with the reason", () => {
+test("a runtime of the engine is available; any other is unavailable, with the reason", () => {
   const info = { Runtimes: { runc: {}, runsc: {} } };
   const found = runtimeFindings(info, NOTHING, "runsc");
   expect(found.map(({ name, state }) => [name, state])).toEqual([
@@ -25,12 +25,12 @@ test("the chosen runtime is a problem where the engine does not have it", () => 
   expect(runsc?.detail).toContain("no runsc on this machine");
 });
 
-test("without an engine nothing is known", () => {
+test("without an engine no runtime is available", () => {
   for (const { detail } of runtimeFindings(null, NOTHING, ""))
     expect(detail).toBe("unavailable: no engine answers");
 });
 
-test("a release that is known to fail in places is told with what fails", () => {
+test("a release with a known defect is reported with that defect", () => {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-runsc-"));
   try {
     const program = (release: string): void =>

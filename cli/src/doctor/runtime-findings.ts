@@ -1,10 +1,10 @@
-// Which container runtimes sandboxes can be run with here (S6): what the engine has, and why it has not the others.
+// Lists the container runtimes that sandboxes can use here, and why the others are unavailable.
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Finding } from "./diagnosis.ts";
 
-/** What the engine calls them, and the programs behind them. */
+/** The engine's names for the runtimes, and their programs. */
 const RUNTIMES = [
   { name: "runc", programs: ["runc"], how: "it comes with the engine" },
   {
@@ -19,7 +19,7 @@ const RUNTIMES = [
   },
 ] as const;
 
-/** `info`: what the engine answers to GET /info; null: no engine answers. */
+/** `info`: the engine's answer to GET /info, or null if no engine answers. */
 export function runtimeFindings(info: unknown, env: { readonly PATH: string }, chosen: string): Finding[] {
   const known = Object.keys((info as { Runtimes?: Record<string, unknown> } | null)?.Runtimes ?? {});
   return RUNTIMES.map(({ name, programs, how }) => {
@@ -37,7 +37,7 @@ export function runtimeFindings(info: unknown, env: { readonly PATH: string }, c
   });
 }
 
-/** Debian 12's release, the one that was tried (services/sandbox-runner/README.md, Runtimes). */
+/** Warns of a known defect in Debian 12's release (services/sandbox-runner/README.md, Runtimes). */
 function caveat(name: string, env: { readonly PATH: string }): string {
   const program = name === "runsc" ? onPath("runsc", env) : null;
   if (program === null) return "";
@@ -71,6 +71,6 @@ function allows(path: string, mode: number): boolean {
     accessSync(path, mode);
     return true;
   } catch {
-    return false; // absent, or not ours to use: the same to whoever asks
+    return false; // Absent and forbidden count the same.
   }
 }

@@ -23,7 +23,7 @@ async function stateOf(name: ProviderState["name"], env: NodeJS.ProcessEnv): Pro
   return state;
 }
 
-/** A search path on which `msb` answers so. */
+/** A search path with an `msb` that gives these answers. */
 function msb(version: string, doctor: { exits: number; says: string }): string {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-msb-"));
   directories.push(directory);
@@ -34,7 +34,7 @@ case $1 in --version) echo '${version}' ;; doctor) echo '${doctor.says}'; exit $
   return directory;
 }
 
-/** Runs `during` beside a service that answers every request with `status`; tells the keys it was shown. */
+/** Runs `during` next to a service that answers every request with `status`; returns the keys it received. */
 async function asService(status: number, during: (url: string) => Promise<void>): Promise<unknown[]> {
   const keys: unknown[] = [];
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ async function asService(status: number, during: (url: string) => Promise<void>)
 }
 
 describe("e2b", () => {
-  test("is missing without a key, and nobody is asked", async () => {
+  test("is missing without a key, and no request is sent", async () => {
     const keys = await asService(200, async (E2B_API_URL) => {
       const { missing, remedy } = await stateOf("e2b", { E2B_API_URL });
       expect(missing).toBe("no key: E2B_API_KEY is not set");
@@ -75,7 +75,7 @@ describe("e2b", () => {
     expect(keys).toEqual([KEY]);
   });
 
-  test("whose service is not there is missing", async () => {
+  test("is missing if its service does not answer", async () => {
     let gone = "";
     await asService(200, (url) => Promise.resolve(void (gone = url)));
     const { missing } = await stateOf("e2b", { E2B_API_URL: gone, E2B_API_KEY: KEY });
@@ -84,31 +84,31 @@ describe("e2b", () => {
 });
 
 describe("microsandbox", () => {
-  test("is missing where msb is not installed", async () => {
+  test("is missing if msb is not installed", async () => {
     const { missing, remedy } = await stateOf("microsandbox", {});
     expect(missing).toMatch(/^msb is not installed/);
     expect(remedy).toContain("install msb");
   });
 
-  test("of another line of releases is not used", async () => {
+  test("is missing if msb belongs to another line of releases", async () => {
     const PATH = msb("msb 0.3.1", { exits: 0, says: "ok" });
     expect((await stateOf("microsandbox", { PATH })).missing).toBe("msb 0.3.1 is not msb 0.6.x");
   });
 
-  test("says in its own words why no machine boots", async () => {
+  test("is missing with msb's own reason if no machine boots", async () => {
     const says = "error: CPU virtualization is not available";
     const PATH = msb("msb 0.6.18", { exits: 1, says });
     expect((await stateOf("microsandbox", { PATH })).missing).toBe(says);
   });
 
-  test("works where its own doctor is content", async () => {
+  test("works if `msb doctor` succeeds", async () => {
     const PATH = msb("msb 0.6.18", { exits: 0, says: "ok" });
     const { missing, detail } = await stateOf("microsandbox", { PATH });
     expect([missing, detail]).toEqual([null, `msb 0.6.18 at ${PATH}/msb`]);
   });
 });
 
-test("bubblewrap is missing where it is not installed, with the package that brings it", async () => {
+test("bubblewrap is missing if it is not installed, and the remedy names its package", async () => {
   const { missing, remedy } = await stateOf("bubblewrap", {});
   expect(missing).toBe("not installed");
   expect(remedy).toContain("apt-get install bubblewrap");

@@ -1,12 +1,12 @@
-// Which providers of sandboxes work here, for the doctor. Each is asked itself; what is missing is `off`, not a fault,
-// unless it is the provider that was chosen.
+// Checks which sandbox providers work on this machine, for the doctor. A missing one is `off`, which is not a fault,
+// unless it is the chosen provider.
 import { execFile } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliConfig } from "../config.ts";
 import { http } from "../gateway/http-exchange.ts";
 
-/** Those that can be chosen. */
+/** The providers one can choose. */
 export const PROVIDERS = ["docker", "bubblewrap", "e2b", "microsandbox"] as const;
 
 export interface ProviderState {
@@ -17,7 +17,7 @@ export interface ProviderState {
   readonly remedy: string;
 }
 
-/** The line of releases the adapter is written for (services/sandbox-runner, README). */
+/** The releases the adapter is written for (services/sandbox-runner/README.md). */
 const MSB_LINE = "0.6.";
 const MSB_VERSION = "0.6.18";
 const TIMEOUT_MS = 5_000;
@@ -53,7 +53,7 @@ async function bubblewrap(config: CliConfig): Promise<ProviderState> {
   return state(null, `${said} at ${program}; development only`);
 }
 
-/** One line of the service's list, as the runner asks for it before it takes a job. */
+/** Requests one entry of the service's list, as the sandbox-runner does before it takes a job. */
 async function e2b(config: CliConfig): Promise<ProviderState> {
   const { apiKey, url } = config.e2b;
   const remedy = "set E2B_API_KEY where the sandbox-runner is; for a service of your own also E2B_DOMAIN";
@@ -77,7 +77,7 @@ async function e2b(config: CliConfig): Promise<ProviderState> {
   }
 }
 
-/** `msb doctor` says itself whether a machine can boot here; a machine without it is looked at as it would. */
+/** `msb doctor` reports whether a virtual machine can boot here. Without msb, this looks for the same obstacles. */
 async function microsandbox(config: CliConfig): Promise<ProviderState> {
   const remedy = `install msb ${MSB_VERSION} (npm install --global microsandbox@${MSB_VERSION}) where KVM is`;
   const state = (missing: string | null, detail: string): ProviderState => ({
@@ -118,7 +118,7 @@ function canAccess(path: string, how: number): boolean {
     accessSync(path, how);
     return true;
   } catch {
-    return false; // not there, or not ours
+    return false; // Absent and forbidden count the same.
   }
 }
 
@@ -126,7 +126,7 @@ function readOr(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // a system without it
+    return ""; // Not every system has it.
   }
 }
 

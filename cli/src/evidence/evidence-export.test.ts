@@ -14,7 +14,7 @@ afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 
 const digestOf = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64url")}`;
 
-/** A gateway with one bundle, whose files are as the test says. */
+/** A gateway with one bundle of the given files. */
 class OneBundle extends GatewayClient {
   readonly #files: Readonly<Record<string, { said: string; sent: string }>>;
 
@@ -51,7 +51,7 @@ function tree(out: string): Record<string, string> {
   );
 }
 
-test("X1 a file that is not what its manifest says is refused by name and not written", async () => {
+test("cli/C3: a file whose bytes differ from its manifest's digest is refused and not written", async () => {
   const files = { "a.txt": good("a"), "b.txt": { said: "b", sent: "B" } };
   await expect(exported(files, "out")).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
   const written = Object.keys(tree("out"));
@@ -60,7 +60,7 @@ test("X1 a file that is not what its manifest says is refused by name and not wr
 });
 
 test.each(["../../../../../escaped.txt", "a/../../../../../../escaped.txt"])(
-  "X2 a manifest that names %s is refused, and nothing is written there",
+  "cli/C3: a manifest that names %s is refused, and nothing is written there",
   async (path) => {
     await expect(exported({ [path]: good("x") }, "deep/out")).rejects.toMatchObject({
       code: "ANT_EVIDENCE_NOT_FOUND",
@@ -70,7 +70,7 @@ test.each(["../../../../../escaped.txt", "a/../../../../../../escaped.txt"])(
   },
 );
 
-test("X3 the same run gives the same files, into an empty place and over an earlier export", async () => {
+test("the same run gives the same files, in an empty directory and over an earlier export", async () => {
   const files = { "diff.patch": good("+1\n"), "checks/1.log": good("ok") };
   await exported(files, "one");
   const first = tree("one");

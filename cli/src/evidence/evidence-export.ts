@@ -1,9 +1,9 @@
 // Writes a run as the files of seed 001: tasks/T-001.yaml and evidence/T-001/run-<runId>.<epoch>/...
+// The same run always gives the same files, so an export can be repeated.
 //
-// Invariants:
-//   X1 Every file is checked against the digest in its manifest before it is written.
-//   X2 Nothing is written outside --out, whatever a path in a manifest says.
-//   X3 The same run gives the same files: the export can be made again at any time.
+// Promises:
+//   cli/C3 Because an export comes from a gateway that is not trusted, it writes no file whose bytes differ from the
+//     digest in its manifest, and none outside --out, regardless of the paths a manifest names.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
@@ -32,7 +32,7 @@ export async function exportEvidence(
   const write = (path: string, content: string | Buffer): void => {
     const target = resolve(root, path);
     if (!target.startsWith(root + sep))
-      throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // X2
+      throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // cli/C3
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, content);
     written.push(path);
@@ -50,7 +50,7 @@ export async function exportEvidence(
       const content = await gateway.bytes(
         filePath(runId, bundle.taskId, bundle.epoch, file.path, bundle.kind === "verdict"),
       );
-      checkDigest(content, file.blob.digest, file.path); // X1
+      checkDigest(content, file.blob.digest, file.path); // cli/C3
       write(`${dir}/${file.path}`, content);
     }
   }

@@ -1,4 +1,4 @@
-// Evidence on the screen: the bundles of a run, or one file's bytes.
+// Shows evidence: the bundles of a run, or the bytes of one file.
 import type { EvidenceManifest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -9,7 +9,7 @@ import { bytes, duration } from "../screen/table.ts";
 export interface Bundle {
   readonly taskId: string;
   readonly epoch: number;
-  /** "attempt": written by the Associate; "verdict": by the clean room. */
+  /** "attempt": written by the Associate. "verdict": written by the clean room. */
   readonly kind: "attempt" | "verdict";
   readonly key: string;
   readonly digest: string;
@@ -63,7 +63,7 @@ export async function showBundles(
     if (task === null) return context.screen.out("no evidence yet");
     throw new Failure(
       "ANT_EVIDENCE_NOT_FOUND",
-      `${id} has no evidence of ${task}${epoch === null ? "" : ` attempt ${epoch}`}`,
+      `${id} has no evidence for ${task}${epoch === null ? "" : ` attempt ${epoch}`}`,
       {},
     );
   }
@@ -86,7 +86,7 @@ function printBundle({ screen }: CliContext, id: string, bundle: Bundle): void {
   const verdict = bundle.kind === "verdict" ? " --verdict" : "";
   screen.out(
     screen.colours.dim(
-      `  read one: antiphon evidence get ${id} ${bundle.taskId} ${bundle.epoch} <file>${verdict}`,
+      `  print a file: antiphon evidence get ${id} ${bundle.taskId} ${bundle.epoch} <file>${verdict}`,
     ),
   );
 }

@@ -15,7 +15,7 @@ afterEach(() => {
 
 type Reply = Omit<Answer, "url">;
 
-/** A client and the requests it made; stands for the network, which answers each by what `answer` makes of it. */
+/** A client and the requests it made. In place of the network, `answer` answers each request. */
 function network(answer: (said: Said, nth: number) => Reply): { said: Said[]; client: GatewayClient } {
   const said: Said[] = [];
   const port: HttpPort = {
@@ -39,7 +39,7 @@ const lost = (code: string): never => {
   throw Object.assign(new Error("lost"), { code });
 };
 
-test("G1 no gateway, a stranger in its place and a gateway that says no are told apart, each with a remedy", async () => {
+test("a missing gateway, another program in its place and a refusal are distinguished, each with a remedy", async () => {
   const { client } = network(({ path }) => {
     if (path === "/none") return lost("ECONNREFUSED");
     return path === "/stranger" ? page(404, "<html>") : no(404, "ANT_RUN_NOT_FOUND");
@@ -55,7 +55,7 @@ test("G1 no gateway, a stranger in its place and a gateway that says no are told
   for (const failure of failures) expect((failure as { remedy: string }).remedy).not.toBe("");
 });
 
-test("G2 what starts something is sent again under the same key when its answer is lost or there is no room yet", async () => {
+test("a request that starts a run is sent again under the same key if its answer is lost or is a 503", async () => {
   vi.useFakeTimers();
   const { said, client } = network(({ path }, nth) => {
     if (path === "/sessions") return session("short");
@@ -68,7 +68,7 @@ test("G2 what starts something is sent again under the same key when its answer 
   expect(said.slice(1).map(({ key }) => key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
-test("G2 what was refused, or reached nobody, is not sent again", async () => {
+test("a request that was refused, or never reached a gateway, is not sent again", async () => {
   for (const answer of [() => no(422, "ANT_INTENT_INVALID"), () => lost("ECONNREFUSED")]) {
     const { said, client } = network(({ path }) => (path === "/sessions" ? session("short") : answer()));
     await expect(client.postOnce("/intents/i/run", {}, "key-1")).rejects.toHaveProperty("code");
@@ -76,7 +76,7 @@ test("G2 what was refused, or reached nobody, is not sent again", async () => {
   }
 });
 
-test("G2 what is only read is asked for again while the gateway is away, four times at most", async () => {
+test("a GET is retried while the gateway is down, at most four times in all", async () => {
   vi.useFakeTimers();
   const away = [() => lost("ECONNRESET"), () => page(502, "<html>")];
   const { said, client } = network((_, nth) => away[nth - 1]?.() ?? json(200, { here: true }));
@@ -92,7 +92,7 @@ test("G2 what is only read is asked for again while the gateway is away, four ti
   expect(never.said).toHaveLength(4);
 });
 
-test("G3 what is said goes with the session's token, opened once and again when it has ended; what is read does not", async () => {
+test("a POST carries the token of a session, which is opened once and again after it expires; a GET does not", async () => {
   let sessions = 0;
   const { said, client } = network(({ path, bearer, method }) => {
     if (path === "/sessions") return session(`short-${(sessions += 1)}`);

@@ -1,10 +1,8 @@
-// The CLI's one way out: HTTP to the gateway.
+// The client for the gateway's HTTP API.
 //
-// Invariants:
-//   G1  Every failure has a code and a remedy; "no gateway" and "the gateway says no" are told apart.
-//   G2  A request that starts something carries an Idempotency-Key, so it may be sent again when its answer is lost.
-//       One that only reads may be sent again as it is; any other is sent once.
-//   G3  What a person says is sent with the short-lived token of a session, which lives in this process only.
+// Every failure has a code and a remedy. GET requests are retried. A request that starts a run carries an
+// Idempotency-Key, so it is retried too when its answer is lost. Any other POST is sent once. Every POST carries the
+// token of a short-lived session; that token stays in this process.
 import type { JournalRecord } from "@antiphon/contracts";
 import { authorization } from "../config.ts";
 import { Failure } from "../failure.ts";
@@ -13,7 +11,7 @@ import { http } from "./http-exchange.ts";
 import type { Answer, HttpPort } from "./http-exchange.ts";
 import { SseParser } from "./sse-parser.ts";
 
-/** A journal record as it comes over HTTP. */
+/** A journal record as the gateway sends it over HTTP. */
 export type RunRecord = JournalRecord & { seq: number; digest: string; at: string; signature?: string };
 export interface LiveOutput {
   readonly taskId: string | null;
@@ -21,21 +19,21 @@ export interface LiveOutput {
   readonly epoch: number;
   readonly text: string;
 }
-/** What is asked for beside the records: nothing, what work is at, or also what commands print. */
+/** What the event stream carries besides records: nothing, progress messages, or also the output of commands. */
 export type LiveLogs = "none" | "progress" | "all";
 export type RunEvent =
   { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
 
 const RETRIES = 4;
 const REQUEST_TIMEOUT_MS = 30_000;
-const SILENCE_MS = 30_000; // The gateway beats every 10 s.
+const SILENCE_MS = 30_000; // The gateway sends a heartbeat every 10 s.
 const GIVE_UP_MS = 60_000;
 
 export class GatewayClient {
   readonly url: string;
   readonly #token: string | null;
   readonly #http: HttpPort;
-  /** G3: never written anywhere. */
+  /** The session's token; never written to disk. */
   #session: Promise<string> | null = null;
 
   constructor(url: string, token: string | null, port: HttpPort = http) {
@@ -52,7 +50,7 @@ export class GatewayClient {
     return (await this.#read(path)).body;
   }
 
-  /** G2: asked again while the gateway may only be restarting. */
+  /** Retries while the gateway may only be restarting. */
   #read(path: string): Promise<Answer> {
     return again(
       () => this.#request("GET", path, this.#token),
@@ -60,7 +58,7 @@ export class GatewayClient {
     );
   }
 
-  /** The session's token; opened with the first thing said. */
+  /** Opens the session with the first POST. */
   #sessionToken(): Promise<string> {
     this.#session ??= this.#request("POST", "/sessions", this.#token)
       .then((answer) => (jsonOf(answer) as { token: string }).token)
@@ -75,7 +73,7 @@ export class GatewayClient {
     return jsonOf(await this.#send(path, body)) as T;
   }
 
-  /** G2: sent again on a lost answer or a 503, at most four times. */
+  /** Sent at most four times, again after a lost answer or a 503. */
   async postOnce<T>(path: string, body: unknown, key: string): Promise<T> {
     const answer = await again(
       () => this.#send(path, body, { "idempotency-key": key }),
@@ -86,7 +84,7 @@ export class GatewayClient {
 
   async #send(path: string, body?: unknown, extra: Record<string, string> = {}): Promise<Answer> {
     try {
-      return await this.#request("POST", path, await this.#sessionToken(), body, extra); // G3
+      return await this.#request("POST", path, await this.#sessionToken(), body, extra);
     } catch (error) {
       if (Failure.from(error).code !== "ANT_SESSION_EXPIRED") throw error;
       this.#session = null;
@@ -118,8 +116,8 @@ export class GatewayClient {
   }
 
   /**
-   * The journal of a run from the record after `afterSeq` on, until it is closed or `signal` fires. Survives a lost
-   * connection by resuming behind the last record; gives up after a minute without a gateway.
+   * The records of a run after `afterSeq`, until the run is closed or `signal` fires. After a lost connection it
+   * resumes after the last record; it gives up after a minute without a gateway.
    */
   async *events(
     runId: string,
@@ -186,7 +184,7 @@ export class GatewayClient {
   }
 }
 
-/** Does it again with growing pauses while `mayPass` holds of its failure, at most four times. */
+/** Tries `work` up to four times, with growing pauses, while `mayPass` accepts the failure. */
 async function again<T>(work: () => Promise<T>, mayPass: (failure: Failure) => boolean): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

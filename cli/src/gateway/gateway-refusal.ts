@@ -1,10 +1,10 @@
-// How a failed call to the gateway becomes a failure with a code: it said no, or it was not there.
+// Turns a failed call to the gateway into a coded failure: the gateway refused, or it was unreachable.
 import { Failure } from "../failure.ts";
 
-/** What a proxy answers whose gateway is away. */
+/** A proxy answers with these while its gateway is down. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The gateway's own words, or what can be said when something else answered. */
+/** The gateway's own error, or a failure that says another program answered. */
 export function refusal(url: string, httpStatus: number, body: string): Failure {
   const error = parseError(body);
   if (error === null) {
@@ -16,7 +16,7 @@ export function refusal(url: string, httpStatus: number, body: string): Failure 
   return new Failure(code, message, { remedy, data: { ...data, httpStatus } });
 }
 
-/** Another program listens there: what it says is a page, not an answer of ours. */
+/** Another program listens there: the answer is not JSON. */
 export function stranger(url: string, httpStatus: number, cause: unknown): Failure {
   return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} answered without JSON; is it the gateway?`, {
     remedy: "Check ANTIPHON_GATEWAY_URL: another program answers there.",
@@ -27,7 +27,7 @@ export function stranger(url: string, httpStatus: number, cause: unknown): Failu
 
 const NOBODY: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** `lost`: somebody was there, so what was asked for may have been done. `away`: asking again may help. */
+/** `lost`: the request may have been carried out. `away`: a retry may help. */
 export function unreachable(url: string, method: string, error: unknown): Failure {
   const code = (error as { code?: string }).code ?? "";
   if (NOBODY.has(code)) {
@@ -35,13 +35,13 @@ export function unreachable(url: string, method: string, error: unknown): Failur
     return new Failure("ANT_GATEWAY_UNREACHABLE", `no gateway answers at ${url}`, { cause: error, data });
   }
   const silent = code === "ETIMEDOUT";
-  const why = silent ? "gave no answer in time" : "closed the connection without an answer";
-  const done = method === "GET" ? "" : "; what was asked for may have been done";
+  const why = silent ? "did not answer in time" : "closed the connection without an answer";
+  const done = method === "GET" ? "" : "; the request may have been carried out";
   return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} ${why}${done}`, {
     remedy:
       method === "GET"
-        ? "It may be restarting: try again. If it goes on, check that ANTIPHON_GATEWAY_URL names the gateway, and read the gateway's log."
-        : "Look first (`antiphon runs`, `antiphon get <runId>`), then try again. If it goes on, check that ANTIPHON_GATEWAY_URL names the gateway.",
+        ? "It may be restarting: try again. If that does not help, check that ANTIPHON_GATEWAY_URL names the gateway, and read the gateway's log."
+        : "Check whether it was (`antiphon runs`, `antiphon get <runId>`) before you try again. If it keeps failing, check that ANTIPHON_GATEWAY_URL names the gateway.",
     cause: error,
     data: { lost: true, ...(silent ? {} : { away: true }) },
   });
@@ -54,6 +54,6 @@ function parseError(text: string): { code: string; message: string; remedy: stri
     const remedy = typeof error.remedy === "string" ? error.remedy : "";
     return { ...error, code: error.code, message: error.message, remedy };
   } catch {
-    return null; // Not JSON: not one of our gateways.
+    return null; // Not JSON, so not from the gateway.
   }
 }

@@ -1,8 +1,8 @@
-// One HTTP request and its answer, over node:http: `fetch` leaves its promise open for ever when the peer accepts a
-// connection and closes it, and a process whose only work is such a promise ends without a word.
+// One HTTP request and its answer, over node:http instead of `fetch`: when a peer accepts a connection and closes it,
+// the promise of `fetch` never settles, and a process that waits only for it ends silently.
 //
-//   X1  Every exchange settles: `close` is the last event of a request and always comes, so a peer that hangs up at
-//       any point is a rejection, and so is silence, by a timer that keeps the process alive.
+// Here every exchange settles. `close` is the last event of each request, so a hang-up at any point rejects. A timer,
+// which also keeps the process alive, rejects when the peer stays silent.
 import { request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -21,14 +21,14 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** How requests leave; tests have one of their own. */
+/** How requests are sent; tests replace it. */
 export interface HttpPort {
   exchange(url: string, asked: Asked): Promise<Answer>;
-  /** Resolves with the head; the body is read from the message. Ends when `signal` fires. */
+  /** Resolves with the response head; the caller reads the body from the message. Ends when `signal` fires. */
   open(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<IncomingMessage>;
 }
 
-/** The peer was silent for too long, or hung up: `code` is that of the socket, or one of these two. */
+/** The error's `code` is the socket's own, or one of these: the peer was silent too long, or hung up. */
 export type HangUp = "ETIMEDOUT" | "ECONNRESET";
 
 export const http: HttpPort = { exchange, open };
@@ -43,7 +43,7 @@ function exchange(url: string, asked: Asked): Promise<Answer> {
     call.once("error", reject);
     call.once("close", () => {
       clearTimeout(timer);
-      reject(hungUp("ECONNRESET", "the connection was closed before the answer was whole")); // X1
+      reject(hungUp("ECONNRESET", "the connection was closed before the answer was complete"));
     });
     call.once("response", (message) => {
       const parts: Buffer[] = [];
@@ -65,13 +65,13 @@ function open(
   return new Promise((resolve, reject) => {
     const call = begin(url, "GET", headers, signal);
     call.once("error", reject);
-    call.once("close", () => reject(hungUp("ECONNRESET", "the connection was closed before an answer"))); // X1
+    call.once("close", () => reject(hungUp("ECONNRESET", "the connection was closed before an answer")));
     call.once("response", resolve);
     call.end();
   });
 }
 
-/** A request that is not a GET gets a connection of its own: an idle one may be closing just when it is used. */
+/** A request other than GET gets a connection of its own, because a reused idle one may be closing at that moment. */
 function begin(
   url: string,
   method: string,

@@ -24,7 +24,7 @@ describe("the reader of server-sent events", () => {
     );
   });
 
-  it("keeps an unfinished event until its end comes", () => {
+  it("keeps an unfinished event until its end arrives", () => {
     const parser = new SseParser();
     expect(parser.push("data: x\n")).toEqual([]);
     expect(parser.push("\n")).toHaveLength(1);

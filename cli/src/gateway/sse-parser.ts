@@ -1,4 +1,4 @@
-// Server-sent events, reading side. Pure: text chunks in, whole events out, whatever the chunk borders are.
+// Parses server-sent events. Pure: text chunks in, whole events out, regardless of where the chunks are cut.
 
 export interface ServerEvent {
   readonly id: string | null;

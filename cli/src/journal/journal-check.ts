@@ -1,9 +1,7 @@
-// Checks the journal from outside: asks the gateway for the stored messages and computes every digest here.
-//
-// Invariants:
-//   Y7  What the gateway says about a record is not believed: digests, causes, seals and signatures are computed from
-//       the bytes it hands out. A gateway that leaves a record out is found by the records that name it.
-//   Y8  A sequence below the journal's last one that no run accounts for is told of, also when no record misses it.
+// Checks the journal from outside. It reads the stored messages from the gateway and does not trust the gateway's
+// statements about them: digests, causes, seals and signatures are computed here, from the bytes. If the gateway
+// withholds a record, the records that name it reveal the gap. A sequence below the journal's last one that belongs to
+// no run is reported too.
 import type { DirectorKey, JournalOverview, JournalPartition, RunMaterial } from "@antiphon/contracts";
 import { journalFault, type JournalFault } from "@antiphon/run/audit/journal-fault";
 import { proveRun, type RunProof, type Trust } from "@antiphon/run/audit/run-proof";
@@ -15,14 +13,14 @@ export interface JournalReport {
   readonly ok: boolean;
   readonly runs: number;
   readonly records: number;
-  /** Runs whose last record nothing covers yet: they are not closed. */
+  /** Open runs: no seal covers their last record yet. */
   readonly open: number;
   readonly unsigned: number;
   readonly faults: readonly JournalFault[];
   readonly notes: readonly string[];
 }
 
-/** What the check needs of the gateway's client. */
+/** The part of the gateway's client that the check needs. */
 interface Source {
   get<T>(path: string): Promise<T>;
 }
@@ -33,14 +31,14 @@ const AT_ONCE = 8;
 export interface CheckRequest {
   /** Null: the whole journal. */
   readonly runId: string | null;
-  /** Thumbprints; empty: the keys the gateway publishes. */
+  /** Thumbprints. Empty: the keys the gateway publishes. */
   readonly trusted: readonly string[];
   progress(done: number, of: number, faults: number): void;
 }
 
 export interface CheckedJournal {
   readonly report: JournalReport;
-  /** The runs that were looked at. */
+  /** The runs that were checked. */
   readonly runIds: readonly string[];
 }
 
@@ -84,7 +82,7 @@ export async function checkJournal(gateway: Source, request: CheckRequest): Prom
 }
 
 function badView(runId: string): string {
-  return `the view of ${runId} in ANT_RUNS cannot be read; its records are what counts (--rebuild writes it again)`;
+  return `the view of ${runId} in ANT_RUNS cannot be read; its records are not affected (--rebuild writes the view again)`;
 }
 
 async function trustOf(gateway: Source, trusted: readonly string[], partitions: number): Promise<Trust> {
@@ -105,11 +103,11 @@ async function material(gateway: Source, runId: string): Promise<RunMaterial> {
 
 function lost({ stream, lostBytes, lastSeq }: JournalPartition): JournalFault[] {
   if (lostBytes === 0) return [];
-  const found = `${stream} ends at ${lastSeq}, and ${lostBytes} bytes of it were dropped when the server was started`;
+  const found = `${stream} ends at ${lastSeq}, and ${lostBytes} bytes of it were dropped when the server started`;
   return [streamFault(null, { expected: "every block that was written", found })];
 }
 
-/** Sequences are given once and in order, so one that nothing accounts for held a record (Y8). */
+/** Sequences are assigned once and in order, so one that belongs to no run held a record that is gone. */
 function unaccounted(
   { stream, lastSeq }: JournalPartition,
   seen: SequenceSet | undefined,
@@ -117,14 +115,14 @@ function unaccounted(
   purgedAgain: number,
 ): JournalFault[] {
   const gaps = seen?.gapsUpTo(lastSeq) ?? [];
-  // A record that is missing without a sequence of its own may be the one that a gap stands for.
+  // A record reported missing without a sequence may be the one that left the gap.
   const nowhere = faults.filter(({ seq, kind }) => seq === null && kind !== "lost").length;
   const missing = gaps.reduce((sum, [from, to]) => sum + to - from + 1, 0);
   if (missing > 0 && (missing === nowhere || missing <= purgedAgain)) return [];
   return gaps.map(([from, to]) =>
     streamFault(from, {
       expected: from === to ? `a record at ${stream} ${from}` : `records at ${stream} ${from} to ${to}`,
-      found: "nothing, and no run accounts for it",
+      found: "nothing, and no run explains the gap",
     }),
   );
 }

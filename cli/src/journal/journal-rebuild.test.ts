@@ -24,7 +24,7 @@ function checked(runIds: readonly string[], faults: readonly JournalFault[] = []
   return { runIds, report: { ...report, faults } };
 }
 
-/** A gateway that answers each rebuild as it is told, and remembers who was asked for. */
+/** A gateway that answers each rebuild as configured, and remembers the requested runs. */
 function gatewayOf(answers: Readonly<Record<string, Failure | Partial<RebuiltRun>>> = {}) {
   const asked: string[] = [];
   return {
@@ -62,7 +62,7 @@ test.each<readonly [string, (runId: string) => JournalFault[], string]>([
     "ANT_JOURNAL_CORRUPT",
   ],
 ])(
-  "R1 a run with %s is left and named, nobody is asked for it, and the others are rebuilt",
+  "a run with %s is skipped and named, no rebuild of it is requested, and the others are rebuilt",
   async (_, damage, code) => {
     const gateway = gatewayOf({ run_1: { written: ["ANT_RUNS/run_1"] } });
     const report = await rebuildRuns(gateway, checked(["run_0", "run_1"], damage("run_0")), quiet);
@@ -74,7 +74,7 @@ test.each<readonly [string, (runId: string) => JournalFault[], string]>([
   },
 );
 
-test("R1 a run of which a landing is missing, alone or with others, is the Director's to find", async () => {
+test("a run that only lacks records, a landing among them, is rebuilt by the Director", async () => {
   const faults = [
     fault("run_0", "missing", "landing"),
     fault("run_1", "missing", "claim"),
@@ -95,7 +95,7 @@ test("R1 a run of which a landing is missing, alone or with others, is the Direc
   expect(report.left).toMatchObject([{ runId: "run_1", code: "ANT_JOURNAL_GAP" }]);
 });
 
-test("R1 damage of the stream as a whole, or of another run, keeps no run from being rebuilt", async () => {
+test("damage to the stream as a whole, or to another run, does not prevent a run's rebuild", async () => {
   const faults = [
     journalFault("lost", { runId: null, subject: null, seq: null }, asFound),
     fault("run_9", "seal", null),
@@ -105,7 +105,7 @@ test("R1 damage of the stream as a whole, or of another run, keeps no run from b
   expect([gateway.asked, report.left]).toEqual([["run_0"], []]);
 });
 
-test("R2 what could not be done for some runs is named, and all the others are done", async () => {
+test("a failure of some runs is reported, and all the others are rebuilt", async () => {
   const runIds = many(30);
   const broken = { run_0: "ANT_RUN_NOT_FOUND", run_9: "ANT_JOURNAL_CORRUPT", run_29: "ANT_INTERNAL" };
   const answers: Record<string, Failure | Partial<RebuiltRun>> = {};
@@ -123,7 +123,7 @@ test("R2 what could not be done for some runs is named, and all the others are d
 });
 
 test.each(["ANT_DIRECTOR_UNAVAILABLE", "ANT_GATEWAY_UNREACHABLE", "ANT_NATS_UNREACHABLE"])(
-  "R2 with %s there is nobody to ask: it is thrown, and no further round is begun",
+  "%s ends the rebuild: it is thrown, and no further runs are requested",
   async (code) => {
     const gateway = gatewayOf({ run_3: new Failure(code, "nobody there") });
     await expect(rebuildRuns(gateway, checked(many(30)), quiet)).rejects.toMatchObject({ code });
@@ -131,7 +131,7 @@ test.each(["ANT_DIRECTOR_UNAVAILABLE", "ANT_GATEWAY_UNREACHABLE", "ANT_NATS_UNRE
   },
 );
 
-test("R2 what was as it should be is counted, and not told as rebuilt", async () => {
+test("a run that was already correct is counted but not listed as rebuilt", async () => {
   const gateway = gatewayOf({ run_1: { goesOn: true } });
   const report = await rebuildRuns(gateway, checked(many(3)), quiet);
   expect(report).toEqual({

@@ -1,9 +1,7 @@
-// Has what people look at made again from the journal, run by run, after it was checked.
+// Rebuilds the views and contracts of checked runs from the journal, one run at a time.
 //
-// Invariants:
-//   R1  A run that the check found damaged is left, and named; but a landing that is missing is the Director's to find.
-//   R2  What could not be done for one run does not keep the others from being done; without a gateway or a Director
-//       nothing more is tried.
+// A damaged run is skipped and named, unless only records are missing, landings among them: the Director can find a
+// landing again. A failure of one run does not stop the others; a missing gateway or Director stops everything.
 import type { RebuiltRun } from "@antiphon/contracts";
 import type { JournalFault } from "@antiphon/run/audit/journal-fault";
 import { Failure } from "../failure.ts";
@@ -11,7 +9,7 @@ import type { CheckedJournal } from "./journal-check.ts";
 
 export interface RebuildReport {
   readonly runs: number;
-  /** Those of which something was written or put back. */
+  /** Runs for which a document was written or a record put back. */
   readonly rebuilt: readonly RebuiltRun[];
   readonly left: readonly { readonly runId: string; readonly code: string; readonly message: string }[];
   readonly written: number;
@@ -24,7 +22,7 @@ interface Target {
 
 /** Runs rebuilt at the same time. */
 const AT_ONCE = 8;
-/** With these there is nobody to ask. */
+/** No further run can succeed after one of these. */
 const NOBODY: ReadonlySet<string> = new Set([
   "ANT_DIRECTOR_UNAVAILABLE",
   "ANT_GATEWAY_UNREACHABLE",
@@ -43,7 +41,7 @@ export async function rebuildRuns(
     const [first] = damage;
     if (first !== undefined && !mayBeFound(damage)) {
       const { code, kind, subject } = first;
-      left.push({ runId, code, message: `damaged: ${kind} ${subject ?? "register unknown"}` }); // R1
+      left.push({ runId, code, message: `damaged: ${kind} ${subject ?? "register unknown"}` });
       return;
     }
     try {
@@ -51,7 +49,7 @@ export async function rebuildRuns(
     } catch (error) {
       const { code, message } = Failure.from(error);
       if (NOBODY.has(code)) throw error;
-      left.push({ runId, code, message }); // R2
+      left.push({ runId, code, message });
     }
   };
   for (let from = 0; from < runIds.length; from += AT_ONCE) {
@@ -69,7 +67,7 @@ export async function rebuildRuns(
   };
 }
 
-/** Nothing is wrong but that records are missing, landings among them. */
+/** The only damage is missing records, landings among them. */
 function mayBeFound(faults: readonly JournalFault[]): boolean {
   return (
     faults.every(({ kind }) => kind === "missing") &&

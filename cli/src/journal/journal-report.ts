@@ -1,4 +1,4 @@
-// The doctor's word about the journal, as lines for a terminal. Pure.
+// Prints the doctor's findings about the journal as lines for a terminal. Pure.
 import type { JournalFault } from "@antiphon/run/audit/journal-fault";
 import type { JournalReport } from "./journal-check.ts";
 import type { RebuildReport } from "./journal-rebuild.ts";
@@ -11,8 +11,8 @@ export function reportLines(report: JournalReport, c: Colours): string[] {
   const words = [
     `${runs} runs, ${records} records checked: ${faults.length === 0 ? c.green("whole") : c.red(count)}`,
   ];
-  if (open > 0) words.push(c.dim(`${open} open: nothing vouches yet for the last record of an open run`));
-  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions bear no signature`));
+  if (open > 0) words.push(c.dim(`${open} open: the last record of an open run is not sealed yet`));
+  if (unsigned > 0) words.push(c.dim(`${unsigned} decisions have no signature`));
   return [...faults.flatMap((fault) => faultLines(fault, c)), ...notes, ...words];
 }
 
@@ -40,16 +40,16 @@ export function rebuildLines(
     const words = [
       ...(own.length === 0 ? [] : [`wrote ${own.join(", ")}`]),
       ...landings.map((subject) => `found ${subject}`),
-      ...(goesOn ? ["its landing is still under way; ask again"] : []),
+      ...(goesOn ? ["its landing is still in progress; run this again later"] : []),
     ];
     return `${c.green("rebuilt   ")}  ${plain(runId)}  ${plain(words.join("; "))}`;
   });
   const leftLines = left.map(
-    ({ runId, code, message }) => `${c.red("left      ")}  ${plain(runId)}  (${code}) ${plain(message)}`,
+    ({ runId, code, message }) => `${c.red("skipped   ")}  ${plain(runId)}  (${code}) ${plain(message)}`,
   );
   const nothing = written + restored === 0 && left.length === 0 && rebuilt.length === 0;
   const total = nothing
-    ? `${runs} runs: their documents are as they should be, nothing was written`
-    : `${runs} runs: ${written} documents written, ${restored} landings found again, ${left.length} runs left`;
+    ? `${runs} runs: all documents are correct, nothing was written`
+    : `${runs} runs: ${written} documents written, ${restored} landings found again, ${left.length} runs skipped`;
   return [...lines, ...leftLines, total];
 }

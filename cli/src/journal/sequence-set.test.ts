@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SequenceSet } from "./sequence-set.ts";
 
-test("tells the stretches that were not seen, and grows with what was", () => {
+test("gives the ranges that were not seen, and grows as sequences are added", () => {
   const set = new SequenceSet();
   for (const seq of [1, 2, 5, 9, 100_000]) set.add(seq);
   expect(set.gapsUpTo(10)).toEqual([

@@ -1,4 +1,4 @@
-// Which sequences of a stream were seen: one bit each, so a million of them are 125 KB.
+// The set of sequences seen in a stream, one bit each: a million take 125 KB.
 
 export class SequenceSet {
   #bits = new Uint8Array(1024);
@@ -17,7 +17,7 @@ export class SequenceSet {
     return ((this.#bits[seq >> 3] ?? 0) & (1 << (seq & 7))) !== 0;
   }
 
-  /** Stretches from 1 to `last` that were not seen. */
+  /** The ranges between 1 and `last` that were not seen. */
   gapsUpTo(last: number): [from: number, to: number][] {
     const gaps: [number, number][] = [];
     for (let seq = 1; seq <= last; seq += 1) {

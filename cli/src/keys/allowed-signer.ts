@@ -1,7 +1,7 @@
-// A Director's key as a line of git's allowed-signers file (ssh-keygen(1), ALLOWED SIGNERS). Pure.
+// Formats a Director's key as a line of git's allowed-signers file (ssh-keygen(1), ALLOWED SIGNERS). Pure.
 import type { DirectorKey } from "@antiphon/contracts";
 
-/** Who Antiphon's commits are by. */
+/** The committer of Antiphon's commits. */
 const PRINCIPAL = "antiphon@localhost";
 
 export function allowedSigner({ x }: DirectorKey): string {

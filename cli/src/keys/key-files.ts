@@ -1,4 +1,4 @@
-// A Director's key and the file that says it is trusted, for deployments that hand both to their services.
+// Creates a Director's key and the file that trusts it, for deployments that mount both into their services.
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { DirectorKey } from "@antiphon/contracts";
@@ -7,13 +7,13 @@ import { Failure } from "../failure.ts";
 
 export interface MadeKey {
   readonly key: DirectorKey;
-  /** False: the file was there. */
+  /** False: the key file already existed. */
   readonly made: boolean;
   /** How many keys are trusted now. */
   readonly trusted: number;
 }
 
-/** Makes the private key when there is no such file, and adds its public half to those that are trusted. */
+/** Creates the private key if its file does not exist, and adds its public half to the trusted keys. */
 export function makeKey(keyFile: string, trustFile: string): MadeKey {
   const before = existsSync(trustFile) ? keysIn(trustFile) : [];
   const made = !existsSync(keyFile);
@@ -23,7 +23,7 @@ export function makeKey(keyFile: string, trustFile: string): MadeKey {
   }
   const key = publicHalf(keyFile);
   const keys = before.some(({ kid }) => kid === key.kid) ? before : [...before, key];
-  const draft = `${trustFile}.${process.pid}`; // A service may read it at this moment.
+  const draft = `${trustFile}.${process.pid}`; // A service may be reading the file now, so it is replaced in one step.
   writeFileSync(draft, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o644 });
   renameSync(draft, trustFile);
   return { key, made, trusted: keys.length };
@@ -44,7 +44,7 @@ function publicHalf(file: string): DirectorKey {
   try {
     privateKey = createPrivateKey(readFileSync(file, "utf8"));
   } catch {
-    throw new Failure("ANT_CONFIG_INVALID", `${file} is not a PEM private key`); // The parser's words may quote it.
+    throw new Failure("ANT_CONFIG_INVALID", `${file} is not a PEM private key`); // The parser's own message might quote the key.
   }
   if (privateKey.asymmetricKeyType !== "ed25519")
     throw new Failure("ANT_CONFIG_INVALID", `${file} is ${privateKey.asymmetricKeyType}, not Ed25519`);

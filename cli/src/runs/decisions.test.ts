@@ -49,7 +49,7 @@ describe("Director responses", () => {
     expect(decisions.words).toBe(`director ${kid.slice(0, 12)}: 1 decision verified`);
   });
 
-  test("Y5 a decision whose content was changed on the way is refused, whatever digest it claims", async () => {
+  test("cli/C1: a decision whose content was changed in transit is refused, regardless of the digest it claims", async () => {
     const good = landing("a".repeat(40));
     const changed = { ...good, body: { ...good.body, commit: "b".repeat(40) } } as RunRecord;
     await expect(open().check(changed)).rejects.toMatchObject(refusal);
@@ -57,19 +57,19 @@ describe("Director responses", () => {
     await expect(open().check({ ...changed, digest })).rejects.toMatchObject(refusal);
   });
 
-  test("Y5 a key nobody publishes, or one published under another's name, signs nothing", async () => {
+  test("cli/C1: a signature by an unpublished key, or by a key published under another id, is refused", async () => {
     await expect(open([], []).check(landing("a"))).rejects.toMatchObject(refusal);
     const other = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
     const impostor = { ...KEY, x: other.x ?? "" };
     await expect(open([], [impostor]).check(landing("a"))).rejects.toMatchObject(refusal);
   });
 
-  test("Y5 half a signature is none", async () => {
+  test("a malformed signature is refused", async () => {
     const good = landing("a");
     await expect(open().check({ ...good, signature: kid })).rejects.toMatchObject(refusal);
   });
 
-  test("Y6 with keys to trust, another key is refused; without a signature a decision is refused in any case", async () => {
+  test("cli/C1: a key outside ANTIPHON_DIRECTOR_KEYS is refused, and so is a decision without a signature", async () => {
     await open([kid]).check(landing("a"));
     await expect(open(["k".repeat(43)]).check(landing("a"))).rejects.toMatchObject(refusal);
     await expect(open([kid]).check(landing("a", false))).rejects.toMatchObject(refusal);

@@ -1,10 +1,9 @@
-// Verifies what Directors decided before anything of it is shown.
+// Verifies the Directors' decisions before they are shown. Trusted are the keys of the gateway's deployment; with
+// ANTIPHON_DIRECTOR_KEYS set, only those of them that it names.
 //
-// Invariants:
-//   Y5  A decision whose signature is not that of a trusted key, or whose content is not what was signed, is an
-//       error, not a line on the screen.
-//   Y6  Trusted are the keys the gateway was given by its deployment; with ANTIPHON_DIRECTOR_KEYS set, only those of
-//       them. An unsigned decision is an error in any case.
+// Promises:
+//   cli/C1 Because a gateway could alter or invent a decision, one that is unsigned, is signed by a key that is not
+//     trusted, or differs from what was signed ends the command with an error instead of being shown.
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
 import {
   parseSignature,
@@ -17,9 +16,9 @@ import { Failure } from "../failure.ts";
 import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
 
 export interface Decisions {
-  /** Throws ANT_SIGNATURE_INVALID. Records that are no decision pass. */
+  /** Throws ANT_SIGNATURE_INVALID. Records that are not decisions pass. */
   check(record: RunRecord): Promise<void>;
-  /** In words: who signed what was checked so far. */
+  /** The signers of the decisions checked so far, in words. */
   readonly words: string | null;
 }
 
@@ -28,12 +27,12 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
   const signers = new Set<string>();
   let verified = 0;
 
-  /** Keys are asked for once, and again when a Director with a new one joins in. */
+  /** Fetches the published keys once, and again for a key it does not know yet. */
   async function keyOf(kid: string): Promise<DirectorKey | undefined> {
-    if (trusted.length > 0 && !trusted.includes(kid)) return undefined; // Y6
+    if (trusted.length > 0 && !trusted.includes(kid)) return undefined; // cli/C1
     if (!published.has(kid)) {
       const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
-      // A key published under another one's name is nobody's.
+      // A key whose published id is not its own thumbprint is ignored.
       for (const key of keys) if (thumbprintOf(key.x) === key.kid) published.set(key.kid, key);
     }
     return published.get(kid);
@@ -42,7 +41,7 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
   return {
     async check(record) {
       if (!SIGNED_TYPES.includes(record.type)) return;
-      if (record.signature === undefined) throw refused(record, "it is not signed"); // Y6
+      if (record.signature === undefined) throw refused(record, "it is not signed"); // cli/C1
       const signature = parseSignature(record.signature);
       const key = signature === null ? undefined : await keyOf(signature.kid);
       if (signature === null || key === undefined) throw refused(record, "no trusted key signed it");
@@ -61,7 +60,7 @@ export function openDecisions(gateway: GatewayClient, trusted: readonly string[]
   };
 }
 
-/** The digest of what the journal holds, from what came over HTTP. */
+/** The digest of the stored record, computed from the record received over HTTP. */
 function digestOfRecord({ v, type, runId, taskId, epoch, cause, body }: RunRecord): string {
   return digestOf(encode({ v, type, runId, taskId, epoch, cause, body }));
 }

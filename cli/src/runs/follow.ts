@@ -1,4 +1,4 @@
-// Follows a run to its end, to a question, or until the person turns away.
+// Follows a run until it ends, needs input, or Ctrl-C stops the watching.
 import type { CliContext } from "../context.ts";
 import { openDecisions } from "./decisions.ts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
@@ -11,11 +11,11 @@ import { duration, table } from "../screen/table.ts";
 import { takeIt } from "./take-it.ts";
 
 export interface FollowOptions {
-  /** Live output of the sandboxes as well. */
+  /** Also show the live output of the sandboxes. */
   readonly logs: boolean;
-  /** One JSON document per line instead of words. */
+  /** Print one JSON document per line instead of text. */
   readonly jsonLines: boolean;
-  /** Say nothing before the end. */
+  /** Print nothing before the end. */
   readonly quiet: boolean;
 }
 
@@ -57,7 +57,8 @@ export async function follow(context: CliContext, runId: string, options: Follow
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
       } else {
         progress = null;
-        if (!options.quiet) context.screen.err("lost the gateway; trying again (the run goes on)");
+        if (!options.quiet)
+          context.screen.err("lost the connection to the gateway; retrying (the run continues)");
       }
     }
   } finally {
@@ -68,7 +69,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
   return { kind: records.at(-1)?.type === "closed" ? "closed" : "interrupted", summary };
 }
 
-/** A question in the past may have been answered since: only the present state counts. */
+/** Asks the gateway for the current state, because an earlier question may have been answered since. */
 async function waits(context: CliContext, runId: string, records: RunRecord[]): Promise<boolean> {
   if (summarize(runId, records, null, Date.now()).status !== "waiting_input") return false;
   const gateway = await context.gateway();

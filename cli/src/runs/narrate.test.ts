@@ -86,23 +86,23 @@ const CLOSED = record(
   0,
 );
 
-describe("a run told in words", () => {
+describe("the description of a run", () => {
   const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
 
-  it("says where it starts, how it was read, what was proven and where it landed", () => {
+  it("gives the start, the workflow, the proof and the landing", () => {
     expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
     const noted = { ...(INTENT.body as { options: object }) };
     noted.options = { ...noted.options, image_note: ".devcontainer.json: x:1 is not allowed here" };
     expect(text(record("intent", noted, null, 0))).toEqual([
       "accepted: /app at aaaaaaaaaa (main)",
-      "takes the standard image: .devcontainer.json: x:1 is not allowed here",
+      "uses the standard image: .devcontainer.json: x:1 is not allowed here",
     ]);
     expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
     expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
     expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
   });
 
-  it("names a code once, also when the message has it already", () => {
+  it("names a code once even if the message contains it", () => {
     const failed = (summary: string): RunRecord =>
       record("result", {
         ...(ASK.body as object),
@@ -115,7 +115,7 @@ describe("a run told in words", () => {
     ]);
   });
 
-  it("an attempt that had no sandbox waits, and is not given up", () => {
+  it("shows an attempt without a sandbox as waiting, not as given up", () => {
     const abandoned = {
       kind: "abandoned",
       associate: "as_1",
@@ -125,16 +125,16 @@ describe("a run told in words", () => {
     const [waits] = narrate(record("result", { ...abandoned, outage: true }));
     expect(waits).toMatchObject({
       mark: "wait",
-      text: expect.stringContaining("no sandbox to be had") as string,
+      text: expect.stringContaining("no sandbox available") as string,
     });
     expect(doingNow(record("result", { ...abandoned, outage: true }), null)).toBe(
-      "T-001: resting; no sandbox to be had (ANT_DOCKER_UNREACHABLE)",
+      "T-001: waiting to retry; no sandbox available (ANT_DOCKER_UNREACHABLE)",
     );
     const [lost] = narrate(record("result", abandoned));
     expect(lost).toMatchObject({ mark: "bad", text: expect.stringContaining("given up") as string });
   });
 
-  it("on the line that is redrawn stands the newest word of whoever works, on one line and harmless", () => {
+  it("shows the newest progress message on the status line, on one line and without control characters", () => {
     expect(doingNow(DISPATCH, null)).toBe("T-001: waiting for an Associate");
     const progress = {
       taskId: "T-001",
@@ -145,7 +145,7 @@ describe("a run told in words", () => {
     expect(doingNow(DISPATCH, progress)).toBe("T-001: no engine; trying \\x1b[2Jagain");
   });
 
-  it("asks what the agent asks", () => {
+  it("shows the agent's question", () => {
     expect(narrate(ASK)).toEqual([{ mark: "wait", task: "T-001", text: "asks: Which colour?" }]);
   });
 });
@@ -170,28 +170,28 @@ describe("the summary of a run", () => {
     expect(rows["landed on"]).toBe("main");
   });
 
-  it("shows the question and how to answer it when the run waits", () => {
+  it("shows the question of a waiting run and the command that answers it", () => {
     const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK], null, 0);
     expect(exitCodeOf(summary.status)).toBe(3);
     expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
     expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
   });
 
-  it("of a run that is not over lasts until now, and says where its attempt is", () => {
+  it("counts the duration of an open run until now, and shows the phase of its attempt", () => {
     const claim = record("claim", { associate: "associate_1", incarnation: "i" });
     const started = Date.parse(INTENT.at);
     const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, claim], null, started + 20_000);
     expect(summary.durationMs).toBe(20_000);
     const rows = (of: RunRecord[]) =>
       Object.fromEntries(summaryRows(summarize("run_1", of, null, started), null));
-    expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 under way  Fix it");
-    expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waits for an Associate  Fix it");
+    expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 running  Fix it");
+    expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waiting for an Associate  Fix it");
     expect(summarize("run_1", [INTENT, CLOSED], null, started + 1e9).durationMs).toBe(
       Date.parse(CLOSED.at) - started,
     );
   });
 
-  it("shows what is to be decided, who has spoken, and how to decide it", () => {
+  it("shows a pending approval, the decisions so far, and the command that decides", () => {
     const intent = {
       ...INTENT,
       body: { ...INTENT.body, options: { approvals: { needed: 2 } } },
@@ -211,10 +211,10 @@ describe("the summary of a run", () => {
     expect(narrate(yes)).toEqual([{ mark: "good", task: "T-001", text: "approved by ben: fine" }]);
   });
 
-  it("tells a rejection and a wish for changes as what they are", () => {
+  it("distinguishes a rejection from a request for changes", () => {
     const say = (choice: string) =>
       narrate(record("input", { event: "approval", choice, by: "ben", answers: [], reason: "no" }))[0]?.text;
-    expect([say("reject"), say("changes")]).toEqual(["rejected by ben: no", "ben asks for changes: no"]);
+    expect([say("reject"), say("changes")]).toEqual(["rejected by ben: no", "changes requested by ben: no"]);
   });
 
   it("maps the end of a run to an exit code", () => {
@@ -224,7 +224,7 @@ describe("the summary of a run", () => {
   });
 });
 
-it("a status this version does not know is shown as it is, also when every object has something of that name", () => {
+it("an unknown status is shown unchanged, even if it is the name of an object's built-in property", () => {
   expect(["queued", "later", "constructor", "__proto__"].map(statusWords)).toEqual([
     "waiting for the Router",
     "later",

@@ -1,4 +1,4 @@
-// Tells a run in plain words, one journal record at a time. Pure.
+// Describes a run in plain words, one journal record at a time. Pure.
 import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { plain } from "../screen/screen.ts";
@@ -6,7 +6,7 @@ import { duration } from "../screen/table.ts";
 
 export interface Line {
   readonly mark: "step" | "good" | "bad" | "wait";
-  /** The task, or null when the whole run is meant. */
+  /** The task, or null for the whole run. */
   readonly task: string | null;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export function narrate(record: RunRecord): Line[] {
     case "dispatch":
       return say("step", dispatched(record.epoch, record.body.feedback.at(-1)?.message));
     case "claim":
-      return say("step", `${record.body.associate} works on it`);
+      return say("step", `claimed by ${record.body.associate}`);
     case "result":
       return result(record, say);
     case "verdict":
@@ -34,7 +34,7 @@ export function narrate(record: RunRecord): Line[] {
     case "cancel":
       return say(
         "bad",
-        `cancel asked for by ${record.body.by}${record.body.reason === "" ? "" : `: ${record.body.reason}`}`,
+        `cancel requested by ${record.body.by}${record.body.reason === "" ? "" : `: ${record.body.reason}`}`,
       );
     case "input":
       return record.body.event === "approval" ? decided(record.body, say) : answered(record.body, say);
@@ -45,12 +45,12 @@ export function narrate(record: RunRecord): Line[] {
     case "requeue":
       return say(
         "step",
-        `handed to the ${record.body.consumer} once more by ${record.body.by}, after ${record.body.code ?? "it was given up"}`,
+        `requeued for the ${record.body.consumer} by ${record.body.by}, after ${record.body.code ?? "a dead letter"}`,
       );
     case "due":
       return record.body.kind === "rest"
-        ? say("step", "rested long enough; it goes out again")
-        : say("bad", "nobody answered in time");
+        ? say("step", "retry delay over; dispatching")
+        : say("bad", "no answer arrived in time");
     case "closed":
     case "archived":
     case "restored":
@@ -84,13 +84,13 @@ function answered({ by, choice, answers }: Input, say: Say): Line[] {
   return say("step", `answered by ${by}: ${choice ?? answers.join("; ")}`);
 }
 
-/** Somebody's choice, with the reason or the answers that came with it. */
+/** A person's choice, with its reason or answers. */
 function decided({ by, choice, reason = "", ...more }: Decided, say: Say): Line[] {
   const words = reason === "" ? (more.answers ?? []).join("; ") : reason;
   const why = words === "" ? "" : `: ${firstLine(words)}`;
   if (choice === "approve") return say("good", `approved by ${by}${why}`);
   if (choice === "reject") return say("bad", `rejected by ${by}${why}`);
-  if (choice === "changes") return say("wait", `${by} asks for changes${why}`);
+  if (choice === "changes") return say("wait", `changes requested by ${by}${why}`);
   return say("step", `answered by ${by}: ${choice ?? words}`);
 }
 
@@ -104,16 +104,16 @@ interface Decided {
 function control({ kind, by, reason }: Extract<RunRecord, { type: "control" }>["body"], say: Say): Line[] {
   const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
   return kind === "pause"
-    ? say("wait", `paused by ${by}${why}; what is under way may finish`)
+    ? say("wait", `paused by ${by}${why}; attempts already running may finish`)
     : say("step", `resumed by ${by}${why}`);
 }
 
 type Say = (mark: Line["mark"], text: string) => Line[];
 
 function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Say): Line[] {
-  if (body.kind === "lapsed") return say("bad", `attempt ${epoch} lost: ${body.holder} went silent`);
+  if (body.kind === "lapsed") return say("bad", `attempt ${epoch} lost: ${body.holder} stopped responding`);
   if (body.kind === "abandoned" && body.outage === true)
-    return say("wait", `no sandbox to be had: ${body.message} (${body.code})`);
+    return say("wait", `no sandbox available: ${body.message} (${body.code})`);
   if (body.kind === "abandoned")
     return say("bad", `attempt ${epoch} given up: ${body.message} (${body.code})`);
   const { status, summary, files_changed: files, verify, questions } = body.result;
@@ -128,7 +128,7 @@ function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Sa
 function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): Line[] {
   const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
   const checks = body.checks.map(check).join("; ");
-  // A plain PASS needs no words but its checks; anything else says why.
+  // A plain PASS shows only its checks; any other verdict shows its reason.
   const why =
     body.code === null && body.verdict === "PASS" ? "" : withCode(firstLine(body.message), body.code);
   const proof = body.verdict === "PASS" ? proofOf(body) : "";
@@ -139,17 +139,17 @@ function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): L
 function accepted({ base, options }: Extract<RunRecord, { type: "intent" }>["body"], say: Say): Line[] {
   const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
   if (options.image_note === undefined) return where;
-  return [...where, ...say("wait", `takes the standard image: ${options.image_note}`)];
+  return [...where, ...say("wait", `uses the standard image: ${options.image_note}`)];
 }
 
-/** V2. Records from before `proves` say it by the checks of the base. */
+/** Older records have no `proves`; there the checks of the base show the proof. */
 function proofOf({ proves, baseChecks }: VerdictBody): string {
   if (proves === "fail-to-pass" || baseChecks.some(({ exitCode }) => exitCode !== 0))
     return "failed without the change";
   return proves === "regression" ? "not tried without the change" : "";
 }
 
-/** The message with its code, once. */
+/** Adds the code to the message unless it contains the code already. */
 function withCode(message: string, code: string | null): string {
   return code === null || message.includes(code) ? message : `${message} (${code})`;
 }
@@ -163,7 +163,7 @@ function check(outcome: CheckOutcome): string {
   return `${firstLine(outcome.command)} ${end} in ${duration(outcome.durationMs)}`;
 }
 
-/** What is going on right now, for the line that is redrawn: the newest word of whoever works, or what it waits for. */
+/** The status line: the newest progress message, or the service the run is waiting for. */
 export function doingNow(last: RunRecord | undefined, progress: LiveOutput | null): string {
   if (progress === null) return last === undefined ? "waiting for the gateway" : doing(last);
   return `${progress.taskId ?? "run"}: ${plain(progress.text).replaceAll(/\s+/g, " ")}`;
@@ -185,7 +185,7 @@ function doing(record: RunRecord): string {
       return `${where}working in a sandbox`;
     case "result":
       if (record.body.kind === "abandoned" && record.body.outage === true)
-        return `${where}resting; no sandbox to be had (${record.body.code})`;
+        return `${where}waiting to retry; no sandbox available (${record.body.code})`;
       return record.body.kind === "reported" && record.body.result.status === "ok"
         ? `${where}verifying in a clean room`
         : "waiting for the Director";

@@ -33,14 +33,14 @@ describe("the files that options of `antiphon run` name", () => {
     expect(tasks).toEqual([{ id: 1, description: "a", dependencies: [] }]);
   });
 
-  it("hold tasks whose patch is a file beside them", async () => {
+  it("hold tasks whose patch is a file next to them", async () => {
     file("own.diff", DIFF);
     const graph = file("g.yaml", "- { id: 1, description: a, agent: { kind: scripted, patch: own.diff } }");
     const { tasks } = await loadFiles({ tasks: graph });
     expect(tasks?.[0]?.agent).toEqual({ kind: "scripted", patch: { files: [{ path: "x", diff: DIFF }] } });
   });
 
-  it("hold a recording, whose seed the replay takes", async () => {
+  it("hold a recording, whose seed the replay uses", async () => {
     const recording = { input: { intent: {}, schemaVersion: 0, seed: "s1" }, output: {} };
     const loaded = await loadFiles({ recording: file("r.json", JSON.stringify(recording)) });
     expect([loaded.recordingSeed, loaded.recording]).toEqual(["s1", recording]);
@@ -56,7 +56,7 @@ describe("the files that options of `antiphon run` name", () => {
     await expect(loadFiles(flags)).rejects.toMatchObject({ code, exitCode: 2 });
   });
 
-  it("are looked for here only when the gateway is here", () => {
+  it("are checked for existence only if the gateway is on this machine", () => {
     expect(localProblem("http://127.0.0.1:3001", "/nowhere/at/all")?.code).toBe("ANT_REPO_NOT_FOUND");
     expect(localProblem("https://ant.example", "/nowhere/at/all")).toBeNull();
   });

@@ -1,4 +1,4 @@
-// Reads the files that options of `antiphon run` name.
+// Reads the files named by options of `antiphon run`.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
@@ -18,12 +18,12 @@ export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording
   };
 }
 
-/** A path that the gateway's machine cannot have is told here, when that machine is this one. */
+/** If the gateway is on this machine, a missing repository is reported before anything is sent. */
 export function localProblem(gatewayUrl: string, repoPath: string): Failure | null {
   const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
   if (!isHere || existsSync(repoPath)) return null;
-  const remedy = "Check --repo; a relative path counts from the directory the command is run in.";
-  return new Failure("ANT_REPO_NOT_FOUND", `there is nothing at ${repoPath}`, { remedy });
+  const remedy = "Check --repo; a relative path starts at the directory the command is run in.";
+  return new Failure("ANT_REPO_NOT_FOUND", `there is no repository at ${repoPath}`, { remedy });
 }
 
 export function readPatch(file: string): Patch {
@@ -31,12 +31,12 @@ export function readPatch(file: string): Patch {
   if (/^\s*\{/.test(text)) return parseJson(text, file) as Patch;
   const files = splitDiff(text);
   if (files.length === 0) {
-    throw new Failure("ANT_PATCH_MALFORMED", `${file} holds no unified diff`, { exitCode: 2 });
+    throw new Failure("ANT_PATCH_MALFORMED", `${file} contains no unified diff`, { exitCode: 2 });
   }
   return { files };
 }
 
-/** A list of tasks, `{tasks: [...]}`, or a router contract; an agent's `patch` may name a file beside it. */
+/** Accepts a list of tasks, `{tasks: [...]}`, or a router contract. An agent's `patch` may name a file next to it. */
 async function readTasks(file: string): Promise<TaskSpec[]> {
   const text = readText(file);
   let document: unknown;
@@ -48,7 +48,7 @@ async function readTasks(file: string): Promise<TaskSpec[]> {
   const tasks = listIn(document);
   if (tasks === null)
     throw usage(
-      `${file} holds no list of tasks`,
+      `${file} contains no list of tasks`,
       'write "tasks:" and below it "- id: 1, description: ..., dependencies: []"',
     );
   return tasks.map((task) => withPatch(task, dirname(file)));

@@ -6,7 +6,7 @@ import type { RunFiles, RunFlags } from "./run-request.ts";
 const NONE: RunFiles = { patch: null, tasks: null, recordingSeed: null };
 
 describe("the intent made from the options of `antiphon run`", () => {
-  it("carries what was said and nothing else", () => {
+  it("contains the given options and nothing else", () => {
     const flags: RunFlags = {
       command: ["make"],
       check: ["make test"],
@@ -42,7 +42,7 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(kind({ agent: "magic" })).toEqual({ kind: "magic" });
   });
 
-  it("takes the agent of the first task that has one when the options name none", () => {
+  it("takes the agent of the first task that has one if the options name none", () => {
     const agent = { kind: "scripted" as const, commands: ["true"] };
     const tasks = [
       { id: 1, description: "a", dependencies: [] },
@@ -52,10 +52,10 @@ describe("the intent made from the options of `antiphon run`", () => {
   });
 
   it.each([
-    ["no agent", {}, /which agent/],
+    ["no agent", {}, /no agent was chosen/],
     ["two agents", { command: ["true"], seed: "s" }, /different agents/],
-    ["a number that is none", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
-    ["a scripted agent with nothing to do", { agent: "scripted" }, /needs what to do/],
+    ["a number that is not one", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
+    ["a scripted agent with nothing to do", { agent: "scripted" }, /needs a command or a patch/],
     ["a command agent without a program", { agent: "command" }, /needs a program/],
     ["a replay without a seed", { agent: "replay" }, /needs a seed/],
   ])("refuses %s as a matter of usage", (_what, flags: RunFlags, message) => {

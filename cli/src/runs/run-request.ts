@@ -1,4 +1,4 @@
-// From the options of `antiphon run` to an Intent.v0. Pure: files are read by the caller.
+// Builds an Intent.v0 from the options of `antiphon run`. Pure: the caller reads the files.
 import type { AgentSpec, Intent, TaskSpec } from "@antiphon/contracts";
 import { usage } from "../failure.ts";
 
@@ -27,11 +27,11 @@ export interface RunFlags {
   readonly allowHost?: string[];
   readonly modelTokens?: string;
   readonly modelUsd?: string;
-  /** True: the option without a number. */
+  /** True: the option was given without a number. */
   readonly requireApproval?: string | true;
 }
 
-/** What the named files hold, already parsed. */
+/** The parsed content of the named files. */
 export interface RunFiles {
   readonly patch: Patch | null;
   readonly tasks: TaskSpec[] | null;
@@ -69,7 +69,7 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
   };
 }
 
-/** Naming a host is asking for it; nothing asked: no network. */
+/** --allow-host alone implies the allowlist mode; without either option there is no network. */
 function egressOf({ egress, allowHost }: RunFlags): object | undefined {
   if (egress === undefined && allowHost === undefined) return undefined;
   return { mode: egress ?? "allowlist", allowlist: allowHost ?? [] };
@@ -90,40 +90,43 @@ function approvalsOf({ requireApproval }: RunFlags): object | undefined {
   return { needed: requireApproval === true ? 1 : wholeNumber("--require-approval", requireApproval) };
 }
 
-/** The agent that was named, or the one that the other options imply. */
+/** The named agent, or the one that the other options imply. */
 export function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {
-    // The tasks of a file bring their own agents; the run's own is then only the fallback.
+    // Tasks from a file name their own agents; the run's agent is then only the fallback.
     const ofTask = files.tasks?.find((task) => task.agent !== undefined)?.agent;
     if (ofTask !== undefined) return ofTask;
     throw usage(
-      "which agent does the work?",
+      "no agent was chosen",
       "give --command <cmd>, --patch <file>, --program <argv...> or --seed <s>",
     );
   }
   if (kind === "scripted") {
     if (flags.command === undefined && files.patch === null) {
       throw usage(
-        "--agent scripted needs what to do",
-        "give --command <cmd> (again for more), or --patch <file>",
+        "--agent scripted needs a command or a patch",
+        "give --command <cmd> (repeatable), or --patch <file>",
       );
     }
     return defined({ kind, commands: flags.command, patch: files.patch ?? undefined }) as AgentSpec;
   }
   if (kind === "command") {
     if (flags.program === undefined || flags.program.length === 0) {
-      throw usage("--agent command needs a program", "give --program <argv...>, or put it behind a bare --");
+      throw usage("--agent command needs a program", "give --program <argv...>, or write it after a bare --");
     }
     return { kind, argv: flags.program };
   }
   if (kind === "replay") {
     const seed = flags.seed ?? files.recordingSeed;
     if (seed === null)
-      throw usage("--agent replay needs a seed", "give --seed <s>, or --recording <file> which has one");
+      throw usage(
+        "--agent replay needs a seed",
+        "give --seed <s>, or a --recording <file> that contains one",
+      );
     return { kind, seed };
   }
-  return { kind }; // The gateway knows which agents there are, and lists them.
+  return { kind }; // The gateway refuses an unknown agent and lists the known ones.
 }
 
 function impliedAgent(flags: RunFlags): string | null {

@@ -1,4 +1,4 @@
-// The end of a run: what `--json` prints, and what a person reads. Pure.
+// The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
 import { isPaused, runView } from "@antiphon/run/view/run-view";
 import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
 import type { RunRecord } from "../gateway/gateway-client.ts";
@@ -17,7 +17,7 @@ export interface TaskSummary {
   readonly commit: string | null;
   readonly questions: readonly string[];
   readonly evidence: string | null;
-  /** What people decide about its change; null where nobody has to. */
+  /** The approval of its change; null if none is required. */
   readonly approval: StepApproval | null;
 }
 
@@ -27,7 +27,7 @@ export interface RunSummary {
   readonly goal: string;
   readonly repo: string | null;
   readonly status: RunViewModel["status"];
-  /** Held by somebody: nothing new starts until it is resumed. */
+  /** Paused by a person: nothing new starts until it is resumed. */
   readonly paused: boolean;
   readonly code: string | null;
   readonly message: string;
@@ -37,13 +37,13 @@ export interface RunSummary {
   readonly branch: string | null;
   readonly landedOn: string | null;
   readonly seal: string | null;
-  /** Who signed the decisions, as far as they were verified; null: there is none yet. */
+  /** The signers of the verified decisions; null: there is no decision yet. */
   readonly signed: string | null;
   readonly startedAt: string | null;
   readonly durationMs: number;
 }
 
-/** `now`: milliseconds since 1970; a run that is not over has lasted until then. */
+/** `now`: milliseconds since 1970; the end of the duration while the run is open. */
 export function summarize(
   runId: string,
   records: readonly RunRecord[],
@@ -54,7 +54,7 @@ export function summarize(
   const intent = records.find((record) => record.type === "intent");
   const routed = records.find((record) => record.type === "routed");
   const closed = records.find((record) => record.type === "closed");
-  // A task lands on the run's own branch; the landing of the whole run is the target branch that was asked for.
+  // A task lands on the run's own branch; a landing without a task moves the requested target branch.
   const landing = records.findLast(
     ({ type, body, taskId }) => type === "landing" && taskId !== null && "ref" in body,
   );
@@ -78,7 +78,7 @@ export function summarize(
     seal: closed?.body.seal ?? null,
     signed,
     startedAt: start,
-    // The records' clock is the server's, ours may be behind it.
+    // Record times come from the server's clock, and ours may be behind it.
     durationMs: start === null ? 0 : Math.max(0, end - Date.parse(start)),
   };
 }
@@ -96,8 +96,8 @@ function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
 
 const STATUS_WORDS: Record<RunViewModel["status"], string> = {
   queued: "waiting for the Router",
-  running: "under way",
-  waiting_input: "waits for your answer",
+  running: "running",
+  waiting_input: "waiting for your answer",
   succeeded: "succeeded",
   failed: "failed",
   canceled: "canceled",
@@ -107,13 +107,13 @@ export function statusWords(status: string): string {
   return Object.hasOwn(STATUS_WORDS, status) ? STATUS_WORDS[status as keyof typeof STATUS_WORDS] : status;
 }
 
-/** 0 ok, 1 run failed, 3 needs input. A run that is still under way is no failure. */
+/** 0 ok, 1 run failed, 3 needs input. An open run is not a failure. */
 export function exitCodeOf(status: RunViewModel["status"]): number {
   if (status === "waiting_input") return 3;
   return status === "failed" || status === "canceled" ? 1 : 0;
 }
 
-/** Label and text, in the order in which they are printed. `take`: the command that takes the result, if there is one. */
+/** Labels and texts in printing order. `take`: the command that merges or fetches the result, if there is one. */
 export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
   for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
@@ -127,7 +127,7 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
   }
-  if (summary.paused) rows.push(["paused", `let it go on with: antiphon resume ${summary.runId}`]);
+  if (summary.paused) rows.push(["paused", `resume it with: antiphon resume ${summary.runId}`]);
   if (summary.status === "waiting_input") {
     for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);
     rows.push(...howToAnswer(summary));
@@ -135,7 +135,7 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
   return rows;
 }
 
-/** What is decided about a task's change, and who said what. */
+/** The state of a task's approval, and each decision with its author. */
 function approvalRows({ approval }: TaskSummary): [string, string][] {
   if (approval === null) return [];
   const { commit, needed, words, verdict } = approval;
@@ -170,25 +170,25 @@ function howToAnswer({ runId, tasks }: RunSummary): [string, string][] {
   return rows;
 }
 
-/** Where a task is that has no verdict yet. */
+/** The phase of a task that has no verdict yet. */
 function phaseWords({ phase, status, epoch }: TaskSummary): string {
   switch (phase) {
     case "blocked":
-      return "waits for other tasks";
+      return "waiting for other tasks";
     case "ready":
-      return epoch === 0 ? "waits for the Director" : `attempt ${epoch} waits for an Associate`;
+      return epoch === 0 ? "waiting for the Director" : `attempt ${epoch} waiting for an Associate`;
     case "paused":
-      return "held";
+      return "paused";
     case "resting":
-      return "rests before its next attempt";
+      return "waiting to retry";
     case "claimed":
-      return `attempt ${epoch} under way`;
+      return `attempt ${epoch} running`;
     case "verifying":
       return `attempt ${epoch} in the clean room`;
     case "landing":
       return "landing";
     case "waiting_input":
-      return "waits for your answer";
+      return "waiting for your answer";
     case "finished":
       return status;
   }

@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("the way to take a result is one that works: merged in a work tree, fetched from a bare repository", () => {
+test("the suggested command works: a merge in a work tree, a fetch from a bare repository", () => {
   const merge = takeIt(run())!;
   expect(merge).toBe(`git -C '${repo.replace("'", `'\\''`)}' merge antiphon/run_a`);
   const bare = join(dir, "bare.git");
@@ -42,7 +42,7 @@ test("the way to take a result is one that works: merged in a work tree, fetched
   expect(takeIt(run())).toBeNull(); // Merged by now.
 });
 
-test("no way is told where there is none", () => {
+test("no command is suggested if none would work", () => {
   expect(takeIt(run({ landedOn: "refs/heads/main" }))).toBeNull();
   expect(takeIt(run({ status: "failed" }))).toBeNull();
   expect(takeIt(run({ repo: join(dir, "elsewhere") }))).toBeNull();

@@ -1,8 +1,8 @@
-// How the result of a run gets into the branch a person works on, where there is a way that works here and now.
+// Finds the git command that brings the result of a run into the user's branch, if one works here.
 import { execFileSync } from "node:child_process";
 import type { RunSummary } from "./summary.ts";
 
-/** Null: it has landed where it was wanted, it is merged already, or the repository cannot be looked at from here. */
+/** Null: the result has landed on its target branch, is merged already, or the repository is not readable here. */
 export function takeIt({ status, repo, branch, landedOn }: RunSummary): string | null {
   if (status !== "succeeded" || repo === null || branch === null) return null;
   if (landedOn !== null && landedOn !== `refs/heads/${branch}`) return null;
@@ -13,7 +13,7 @@ export function takeIt({ status, repo, branch, landedOn }: RunSummary): string |
   return `git -C ${word(repo)} merge ${branch}`;
 }
 
-/** What git says; null: it says no, or there is nothing it could say it of. */
+/** The output of git; null if git fails or there is no repository. */
 function answer(repo: string, args: string[]): string | null {
   try {
     return execFileSync("git", ["-C", repo, ...args], {
@@ -26,7 +26,7 @@ function answer(repo: string, args: string[]): string | null {
   }
 }
 
-/** A path as a shell takes it for one word. */
+/** Quotes a path for the shell if it needs it. */
 function word(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

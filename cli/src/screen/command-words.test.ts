@@ -7,7 +7,7 @@ import { readConfig } from "../config.ts";
 import { buildProgram } from "../program.ts";
 import { openScreen } from "./screen.ts";
 
-/** Each text that tells somebody to type a command is held to the commands there are. */
+/** Checks every text that suggests an antiphon command against the real commands. */
 const program = buildProgram({
   screen: openScreen(false),
   config: readConfig("/nowhere", {}),
@@ -19,7 +19,7 @@ const program = buildProgram({
   setExitCode: () => undefined,
 });
 
-/** Flags of other programs that texts of ours name. */
+/** Flags of other programs that our texts mention. */
 const FOREIGN = new Set([
   ...["--all", "--binary", "--full-index", "--refetch", "--no-filter", "--prune", "--raw"],
 ]);
@@ -29,7 +29,7 @@ function flagsOf(command: Command): string[] {
   return [...own, "--help", "-h", "--version", ...command.commands.flatMap(flagsOf)];
 }
 
-/** What is wrong with `antiphon <words>`; null: nothing. */
+/** The fault in `antiphon <words>`; null if it is valid. */
 function faultIn(words: string): string | null {
   let command: Command = program;
   const [own = ""] = words.replaceAll(/"[^"]*"|'[^']*'/g, "words").split("|"); // Quoted words are data.
@@ -49,7 +49,7 @@ function faultIn(words: string): string | null {
   return null;
 }
 
-/** `run get <id>` and its like are other spellings of verbs (argv.ts). */
+/** `run get <id>` and similar forms are other spellings of verbs (argv.ts). */
 const spelling = (words: string): string =>
   words.replace(/^\s*run (get|cancel|pause|resume|answer|events) (?=<|run_)/, "$1 ");
 
@@ -58,7 +58,7 @@ function faults(text: string): string[] {
   return commands.map((words) => faultIn(spelling(words))).filter((fault) => fault !== null);
 }
 
-describe("what people are told to type exists", () => {
+describe("every suggested command exists", () => {
   it.each(ERROR_CODES)("in the meaning and the remedy of %s", (code) => {
     const { meaning, remedy } = ERRORS[code];
     const text = `${meaning} ${remedy}`;

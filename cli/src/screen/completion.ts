@@ -1,4 +1,4 @@
-// Completion scripts from the command tree. Pure but for reading commander's own objects.
+// Generates completion scripts from the command tree. Pure, except that it reads commander's objects.
 import type { Command } from "commander";
 
 export interface CommandNode {

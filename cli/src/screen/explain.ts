@@ -1,4 +1,4 @@
-// `antiphon explain`: the contracts and the error codes in words.
+// `antiphon explain`: describes contracts and error codes.
 import {
   contractList,
   explain as explainContract,

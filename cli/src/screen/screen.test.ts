@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { plain } from "./screen.ts";
 import { bytes, duration, table } from "./table.ts";
 
-describe("what is printed", () => {
-  it("shows other people's control characters instead of obeying them", () => {
+describe("printed text", () => {
+  it("shows control characters from outside in escaped form", () => {
     expect(plain("a\u001b[31mb\u0007\r\nc\td")).toBe("a\\x1b[31mb\\x07\nc\td");
   });
 
-  it("aligns columns by what is visible", () => {
+  it("aligns columns by their visible width", () => {
     expect(
       table([
         ["a", "1"],
@@ -16,7 +16,7 @@ describe("what is printed", () => {
     ).toEqual(["a     1", "\u001b[1mlong\u001b[22m  2"]);
   });
 
-  it("gives durations and sizes in the unit a person would use", () => {
+  it("gives durations and sizes in readable units", () => {
     expect([0, 950, 12_340, 125_000].map(duration)).toEqual(["0 ms", "950 ms", "12.3 s", "2 m 5 s"]);
     expect([12, 2_048, 5 * 1_048_576, 3 * 2 ** 30].map(bytes)).toEqual([
       "12 B",

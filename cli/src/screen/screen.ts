@@ -1,17 +1,17 @@
-// Everything the CLI prints goes through here: stdout for the answer, stderr for what is about it.
+// All output of the CLI goes through here: results to stdout, messages about them to stderr.
 import pc from "picocolors";
 
 export type Colours = ReturnType<typeof pc.createColors>;
 
 export interface Screen {
   readonly colours: Colours;
-  /** A person watches: a line may be redrawn in place. */
+  /** True on a terminal, where a line may be redrawn in place. */
   readonly live: boolean;
   out(line: string): void;
   err(line: string): void;
   /** One JSON document on one line. */
   json(value: unknown): void;
-  /** A transient last line, redrawn in place; null clears it. Does nothing when nobody watches. */
+  /** A transient last line, redrawn in place; null clears it. Does nothing without a terminal. */
   status(line: string | null): void;
 }
 
@@ -44,12 +44,12 @@ export function openScreen(colour: boolean): Screen {
   };
 }
 
-/** A status line that wraps cannot be cleared, so it is cut to the terminal's width. */
+/** Cuts a status line to the terminal's width, because a wrapped line cannot be cleared. */
 function cut(line: string, columns: number): string {
   return line.length < columns ? line : `${line.slice(0, columns - 2)}…`;
 }
 
-// Other people's text (a check's output, an agent's summary) must not drive the reader's terminal.
+// Text from outside (a check's output, an agent's summary) must not control the reader's terminal.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export function plain(text: string): string {

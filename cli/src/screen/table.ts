@@ -1,4 +1,4 @@
-// Aligned columns for a terminal. Pure.
+// Aligns columns for a terminal and formats durations and sizes. Pure.
 
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

@@ -15,12 +15,12 @@ describe("antiphon decode", () => {
     );
   });
 
-  it("leaves text and JSON as they are", () => {
+  it("leaves text and JSON unchanged", () => {
     expect(decodeForReading(Buffer.from('{"a":1}\n'), false)).toBe('{"a":1}');
     expect(decodeForReading(Buffer.from("+WPI"), false)).toBe("+WPI");
   });
 
-  it("says how many bytes it could not read", () => {
+  it("shows the number of bytes it could not decode", () => {
     expect(decodeForReading(Buffer.from([0xc1, 0xff, 0x00]), false)).toBe('{"bytes":3,"base64":"wf8A"}');
   });
 });

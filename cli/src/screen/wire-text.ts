@@ -1,12 +1,12 @@
-// What is on the wire, as text: MessagePack becomes JSON, text stays text, and anything else is said to be bytes.
+// Shows a wire message as text: MessagePack becomes JSON, text stays text, anything else is shown as base64.
 import { decode } from "@antiphon/contracts/wire/codec";
 
 export function decodeForReading(bytes: Buffer, pretty: boolean): string {
   if (bytes.length === 0) return "";
-  // Control messages and documents on the same subjects are text already (acks, JSON, `+WPI`).
+  // Acks, control messages (`+WPI`) and JSON documents on the same subjects are text already.
   if (isText(bytes) && !isSingleByte(bytes)) return bytes.toString("utf8").replace(/\n$/, "");
   try {
-    return toJson(decode(new Uint8Array(bytes)), pretty); // A Buffer would print itself its own way.
+    return toJson(decode(new Uint8Array(bytes)), pretty); // A Buffer has a toJSON of its own.
   } catch {
     return JSON.stringify({ bytes: bytes.length, base64: bytes.subarray(0, 4_096).toString("base64") });
   }
@@ -16,7 +16,7 @@ function isText(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 9 || byte === 10 || byte === 13 || (byte >= 32 && byte < 127));
 }
 
-/** One printable byte is a MessagePack integer as well; that reading tells more. */
+/** A single printable byte is read as a MessagePack integer, which is the likelier meaning. */
 function isSingleByte(bytes: Buffer): boolean {
   return bytes.length === 1;
 }

@@ -1,5 +1,5 @@
-// The whole of bin/antiphon-decode.mjs: one message on stdin, its JSON on stdout. It imports the codec and nothing else,
-// because `nats sub --translate` starts it once for each message.
+// The program behind bin/antiphon-decode.mjs: reads one message on stdin and prints its JSON. It imports only the codec,
+// because `nats sub --translate` starts it once per message.
 import { readFileSync } from "node:fs";
 import { decodeForReading } from "../screen/wire-text.ts";
 

@@ -1,4 +1,4 @@
-// Entry point of the children of `antiphon dev`: one service, without the command line around it.
+// Entry point of the children of `antiphon dev`: one service, without the command-line parser.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../failure.ts";

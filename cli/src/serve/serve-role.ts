@@ -1,5 +1,5 @@
-// Runs one service in this process. The services are other entry points of the same bundle; the CLI reaches them by
-// address and not by import, because it may depend on contracts only.
+// Runs one service in this process. Services are separate entry points of the same bundle. The CLI loads them by path,
+// because its sources may import contracts only.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 export const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How long a service may drain after its supervisor vanished before it ends the hard way. */
+/** How long a service may drain after its supervisor has died, before it exits at once. */
 const ORPHAN_GRACE_MS = 5_000;
 
 export async function serveRole(role: Role, bundle: string, supervised: boolean): Promise<void> {
@@ -18,7 +18,7 @@ export async function serveRole(role: Role, bundle: string, supervised: boolean)
   await module.main();
 }
 
-/** The supervisor holds the other end of our stdin; when that closes, nobody is left to stop us in order. */
+/** cli/C2: the supervisor holds the other end of our stdin, so its end means that the supervisor is gone. */
 function endWithSupervisor(): void {
   const onOrphaned = (): void => {
     process.kill(process.pid, "SIGTERM");

@@ -1,4 +1,4 @@
-// antiphon answer <runId> ... (also: run answer <runId> ...): what a waiting run asked for.
+// antiphon answer <runId> ... (also: run answer <runId> ...): answers the question of a waiting run.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -14,14 +14,14 @@ interface AnswerOptions {
 export const addAnswer: AddVerb = (program, context) => {
   program
     .command("answer")
-    .summary("answer a run that waits for input")
-    .argument("<runId>", "the run", runId)
-    .argument("[answers...]", "one answer per question, in their order")
-    .option("--approve", "say yes to what it asks approval for")
-    .option("--reject", "say no: the task ends and nothing of it lands")
-    .option("--reason <text>", "why, with --approve or --reject")
-    .option("--task <taskId>", "the task that asks, when several do")
-    .option("--json", "one JSON object on stdout")
+    .summary("answer the questions of a run that waits for input")
+    .argument("<runId>", "the id of the run", runId)
+    .argument("[answers...]", "one answer per question, in the order of the questions")
+    .option("--approve", "approve what the run asks approval for")
+    .option("--reject", "reject it: the task ends and its change does not land")
+    .option("--reason <text>", "the reason; only with --approve or --reject")
+    .option("--task <taskId>", "which task to answer, if several are waiting")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples([
@@ -37,15 +37,15 @@ export const addAnswer: AddVerb = (program, context) => {
       const gateway = await context.gateway();
       const answer = await gateway.post(`/runs/${id}/events`, body);
       if (options.json === true) return context.screen.json(answer);
-      context.screen.out(`${id} goes on; watch it with: antiphon events ${id}`);
+      context.screen.out(`${id} continues; watch it with: antiphon events ${id}`);
     });
 };
 
 function eventOf(answers: string[], { approve, reject, reason }: AnswerOptions): Record<string, unknown> {
-  if (approve === true && reject === true) throw usage("--approve and --reject exclude each other");
+  if (approve === true && reject === true) throw usage("give either --approve or --reject, not both");
   if (approve === true || reject === true) {
     if (reject === true && answers.length > 0)
-      throw usage("--reject takes no answers", 'say why with --reason "<text>"');
+      throw usage("--reject takes no answers", 'give the reason with --reason "<text>"');
     return {
       event: "approval",
       choice: approve === true ? "approve" : "reject",
@@ -53,8 +53,8 @@ function eventOf(answers: string[], { approve, reject, reason }: AnswerOptions):
       ...(reason === undefined ? {} : { reason }),
     };
   }
-  if (reason !== undefined) throw usage("--reason goes with --approve or --reject");
+  if (reason !== undefined) throw usage("--reason requires --approve or --reject");
   if (answers.length === 0)
-    throw usage("there is no answer", 'give one: antiphon answer <runId> "<text>", or --approve');
+    throw usage("missing answer", 'give one: antiphon answer <runId> "<text>", or --approve');
   return { event: "answer", answers };
 }

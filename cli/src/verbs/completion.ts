@@ -9,8 +9,8 @@ export const addCompletion: AddVerb = (program, context) => {
   program
     .command("completion")
     .summary("print a completion script for your shell")
-    .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
-    .option("--json", "the command tree as one JSON object")
+    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
+    .option("--json", "print the command tree as one JSON object")
     .addHelpText(
       "after",
       examples([

@@ -1,4 +1,4 @@
-// antiphon approve|reject|changes <runId>: a person decides about what a run wants to land, or asks for.
+// antiphon approve|reject|changes <runId>: a person decides about a change that waits to land, or about a request.
 import type { RunViewModel } from "@antiphon/contracts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -16,17 +16,17 @@ const RUN = "run_4f0c2k9s0x7d2m1q8z3a";
 
 const VERBS: Readonly<Record<Choice, { summary: string; done: string; example: string }>> = {
   approve: {
-    summary: "let a verified change land, or say yes to what a run asks approval for",
+    summary: "approve a verified change so that it lands, or a request of a run",
     done: "approved",
     example: `antiphon approve ${RUN}`,
   },
   reject: {
-    summary: "say no: the task ends and nothing of it lands",
+    summary: "reject a change or a request: the task ends and its change does not land",
     done: "rejected",
     example: `antiphon reject ${RUN} --reason "changes the public API"`,
   },
   changes: {
-    summary: "have it tried again, with the reason as feedback",
+    summary: "send a change back: the task is tried again, with your reason as feedback",
     done: "sent back for changes",
     example: `antiphon changes ${RUN} --reason "keep the old signature"`,
   },
@@ -35,14 +35,14 @@ const VERBS: Readonly<Record<Choice, { summary: string; done: string; example: s
 const addDecision = (choice: Choice): AddVerb => {
   const { summary, example } = VERBS[choice];
   return (program, context) => {
-    const command = program.command(choice).summary(summary).argument("<runId>", "the run", runId);
-    const words = "kept with the decision, and shown to everybody";
+    const command = program.command(choice).summary(summary).argument("<runId>", "the id of the run", runId);
+    const words = "the reason; recorded with the decision and visible to everyone";
     if (choice === "changes") command.requiredOption("--reason <text>", "what to change");
     else command.option("--reason <text>", words);
     command
-      .option("--task <taskId>", "the task that waits, when several do")
-      .option("--verdict <digest>", "decide only if this verdict is the one that waits")
-      .option("--json", "one JSON object on stdout")
+      .option("--task <taskId>", "which task to decide about, if several are waiting")
+      .option("--verdict <digest>", "decide only if this is still the waiting verdict")
+      .option("--json", "print one JSON object")
       .addHelpText("after", examples([example]))
       .action((id: string, options: DecideOptions) => decide(context, id, choice, options));
   };
@@ -76,12 +76,12 @@ async function decide(
   const answer = await gateway.post<Decided>(`/runs/${id}/events`, body);
   if (json === true) return context.screen.json(answer);
   const about = answer.verdict === undefined ? "" : ` (verdict ${answer.verdict})`;
-  const before = answer.already === true ? "; you had said so before" : "";
+  const before = answer.already === true ? "; you had already decided so" : "";
   context.screen.out(`${answer.taskId} of ${id} is ${VERBS[choice].done}${about}${before}`);
   context.screen.out(`watch it with: antiphon events ${id}`);
 }
 
-/** The verdict that waits now. It is named, so that nothing else is decided if it changes meanwhile. */
+/** The verdict that is waiting now. The request names it, so a verdict that replaces it is not decided by mistake. */
 async function pendingVerdict(
   context: CliContext,
   id: string,
@@ -95,7 +95,7 @@ async function pendingVerdict(
       (task === undefined || step.id.toLowerCase() === task.toLowerCase()),
   );
   const [only, another] = pending;
-  if (only?.approval === undefined || another !== undefined) return undefined; // The gateway says what is missing.
+  if (only?.approval === undefined || another !== undefined) return undefined; // The gateway answers with the reason.
   context.screen.err(`${only.id}: commit ${short(only.approval.commit)}, ${only.message ?? ""}`);
   return only.approval.verdict;
 }

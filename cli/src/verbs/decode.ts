@@ -1,4 +1,4 @@
-// antiphon decode: MessagePack on stdin, JSON on stdout. Fits `nats sub --translate`.
+// antiphon decode: reads MessagePack on stdin and prints JSON. Made for `nats sub --translate`.
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 
@@ -6,12 +6,12 @@ export const addDecode: AddVerb = (program, context) => {
   program
     .command("decode")
     .summary("turn MessagePack on stdin into JSON on stdout")
-    .option("--pretty", "indented")
-    .option("--json", "as without it: the output is JSON either way")
+    .option("--pretty", "indent the JSON")
+    .option("--json", "no effect: the output is always JSON")
     .addHelpText(
       "after",
       examples([
-        "nats sub 'antiphon.v1.>' --translate bin/antiphon-decode.mjs   # the same, and fast enough to follow a run",
+        "nats sub 'antiphon.v1.>' --translate bin/antiphon-decode.mjs   # starts fast enough to follow a run",
         "nats stream get ANT_JOURNAL_0 1 --json | jq -r .data | base64 -d | antiphon decode --pretty",
       ]),
     )

@@ -1,4 +1,4 @@
-// antiphon dev: everything on this machine, one command.
+// antiphon dev: runs all of Antiphon on this machine.
 import { join, resolve } from "node:path";
 import { Option } from "commander";
 import { PROVIDERS } from "../doctor/sandbox-providers.ts";
@@ -19,18 +19,19 @@ interface DevFlags {
 export const addDev: AddVerb = (program, context) => {
   program
     .command("dev")
-    .summary("run every service and a nats-server on this machine")
+    .summary("run all services and a nats-server on this machine")
     .option("--port <n>", "port of the gateway; 0 picks a free one", "3001")
     .option("--nats-port <n>", "port of the nats-server; 0 picks a free one", "4222")
-    .option("--associates <n>", "how many Associates", "1")
+    .option("--associates <n>", "number of Associates (the workers that run agents)", "1")
     .addOption(
-      new Option("--sandbox <provider>", "where sandboxes come from (default docker)").choices([
-        ...PROVIDERS,
-      ]),
+      new Option("--sandbox <provider>", "the sandbox provider (default docker)").choices([...PROVIDERS]),
     )
-    .option("--state-dir <dir>", "where the store and the logs live (default .antiphon/dev of the checkout)")
-    .option("--watch", "in a checkout: restart the services that a changed source is part of")
-    .option("--json", "one JSON object per line: child_started, child_exited, ready, draining, stopped")
+    .option("--state-dir <dir>", "directory of the data and logs (default .antiphon/dev in the checkout)")
+    .option("--watch", "rebuild when a source changes and restart the affected services (checkout only)")
+    .option(
+      "--json",
+      "print one JSON object per event: child_started, child_exited, ready, draining, stopped",
+    )
     .addHelpText(
       "after",
       examples([
@@ -72,7 +73,7 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   try {
-    // Watched before anything is ready: a source saved meanwhile counts.
+    // Watching starts first, so a source saved during the start is not missed.
     const onBuilt = async (bundle: string): Promise<void> => {
       await started;
       await supervisor.reload(bundle);
@@ -83,7 +84,7 @@ async function dev(context: CliContext, flags: DevFlags): Promise<void> {
     await started;
     await untilAsked;
   } catch (error) {
-    // Stopped by a signal before it was ready: that is what was wanted.
+    // A signal stopped the start, so its error is expected.
     if (asked === 0) throw error;
   } finally {
     const began = Date.now();

@@ -1,4 +1,4 @@
-// antiphon dlq list|show|requeue: what was given up, and another chance for it.
+// antiphon dlq list|show|requeue: lists, inspects and requeues dead letters.
 import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -18,21 +18,23 @@ interface Letter {
 }
 
 export const addDlq: AddVerb = (program, context) => {
-  const dlq = program.command("dlq").summary("dead letters: what was given up, and another chance for it");
+  const dlq = program
+    .command("dlq")
+    .summary("list, inspect or requeue dead letters (messages that could not be handled)");
   addList(dlq, context);
   addShow(dlq, context);
   dlq
     .command("requeue")
-    .summary("have a dead letter handled once more")
-    .argument("<id>", "from antiphon dlq list")
-    .option("--json", "one JSON object on stdout")
+    .summary("deliver a dead letter again")
+    .argument("<id>", "the id of the dead letter, from antiphon dlq list")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon dlq requeue router.intent.run_4f0c2k9s0x7d2m1q8z3a.-.0"]))
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
       const path = `/dead-letters/${encodeURIComponent(id)}/requeue`;
       const answer = await gateway.post<{ runId: string }>(path, undefined);
       if (options.json === true) return context.screen.json(answer);
-      context.screen.out(`handed out again; watch it with: antiphon events ${answer.runId}`);
+      context.screen.out(`requeued; watch it with: antiphon events ${answer.runId}`);
     });
 };
 
@@ -40,9 +42,9 @@ function addList(dlq: Command, context: CliContext): void {
   dlq
     .command("list")
     .summary("list the dead letters, oldest first")
-    .option("--limit <n>", "how many", "100")
-    .option("--after <seq>", "go on behind this one", "0")
-    .option("--json", "one JSON object on stdout")
+    .option("--limit <n>", "maximum number to list", "100")
+    .option("--after <seq>", "list only those after this sequence", "0")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon dlq list"]))
     .action(async (options: { limit: string; after: string; json?: boolean }) => {
       const gateway = await context.gateway();
@@ -68,8 +70,8 @@ function addShow(dlq: Command, context: CliContext): void {
   dlq
     .command("show")
     .summary("show one dead letter")
-    .argument("<id>", "from antiphon dlq list")
-    .option("--json", "one JSON object on stdout, with the payload as base64")
+    .argument("<id>", "the id of the dead letter, from antiphon dlq list")
+    .option("--json", "print one JSON object, with the payload as base64")
     .addHelpText("after", examples(["antiphon dlq show associate.dispatch.run_4f0c2k9s0x7d2m1q8z3a.t-001.6"]))
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
@@ -82,7 +84,7 @@ function addShow(dlq: Command, context: CliContext): void {
         ["code", letter.code],
         ["detail", letter.detail],
         ["record", `${letter.origin?.subject ?? ""} (seq ${letter.origin?.seq ?? 0})`],
-        ["again", `antiphon dlq requeue ${letter.id}`],
+        ["requeue", `antiphon dlq requeue ${letter.id}`],
       ];
       for (const row of table(rows.map(([name, text]) => [name, plain(text)]))) context.screen.out(row);
     });

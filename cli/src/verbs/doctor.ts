@@ -1,4 +1,4 @@
-// antiphon doctor: is everything here that a run needs? And is everything that was written still there?
+// antiphon doctor: checks the machine for everything a run needs; with --journal, checks the recorded data.
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import type { CheckedJournal } from "../journal/journal-check.ts";
@@ -12,23 +12,23 @@ interface DoctorOptions {
   readonly rebuild?: boolean;
 }
 
-/** Exit code of a check that could not be made. */
+/** Exit code of a check that failed to run. */
 const NOT_CHECKED = 2;
 
 export const addDoctor: AddVerb = (program, context) => {
   program
     .command("doctor")
-    .summary("check what a run needs, or with --journal what was recorded")
+    .summary("check this machine for everything a run needs, or with --journal the recorded data")
     .option(
       "--journal [runId]",
-      "check the journal, whole or one run of it: 0 whole, 1 faults, 2 could not look",
+      "check the journal, or one run in it; exit code 0: intact, 1: faults found, 2: the check failed to run",
       (text) => runId(text),
     )
     .option(
       "--rebuild",
-      "with --journal: write what is missing, stale or different of the documents in ANT_RUNS and ANT_CONTRACTS",
+      "with --journal: rewrite documents in ANT_RUNS and ANT_CONTRACTS that are missing, stale or wrong",
     )
-    .option("--json", "one JSON object on stdout")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples([
@@ -40,7 +40,7 @@ export const addDoctor: AddVerb = (program, context) => {
     )
     .action(async (options: DoctorOptions) => {
       if (options.journal === undefined && options.rebuild === true)
-        throw new Failure("ANT_USAGE", "--rebuild is of what --journal checks", {
+        throw new Failure("ANT_USAGE", "--rebuild requires --journal", {
           remedy: "antiphon doctor --journal [runId] --rebuild",
         });
       if (options.journal !== undefined) await journal(context, options);
@@ -67,7 +67,7 @@ async function journal(context: CliContext, options: DoctorOptions): Promise<voi
   const { screen } = context;
   let checked = await check(context, options);
   const rebuild = options.rebuild === true ? await notDone(rebuildAfter(context, checked)) : null;
-  // What was put back may be all that was missing.
+  // The rebuild may have put back the missing records, so the journal is checked again.
   if (rebuild !== null && rebuild.restored > 0) checked = await check(context, options);
   screen.status(null);
   const { report } = checked;

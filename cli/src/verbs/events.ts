@@ -1,4 +1,4 @@
-// antiphon events <runId>: watch a run from its first record to its end.
+// antiphon events <runId>: watches a run from its first record to its end.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { follow, printSummary } from "../runs/follow.ts";
@@ -8,9 +8,9 @@ export const addEvents: AddVerb = (program, context) => {
   program
     .command("events")
     .summary("watch a run from its first record to its end")
-    .argument("<runId>", "the run", runId)
-    .option("--logs", "show the live output of the sandboxes as well")
-    .option("--json", "one JSON object per line: every record, then the summary")
+    .argument("<runId>", "the id of the run", runId)
+    .option("--logs", "also show the live output of the sandboxes")
+    .option("--json", "print one JSON object per line: every record, then the summary")
     .addHelpText("after", examples(["antiphon events run_4f0c2k9s0x7d2m1q8z3a --logs"]))
     .action(async (id: string, options: { logs?: boolean; json?: boolean }) => {
       const json = options.json === true;

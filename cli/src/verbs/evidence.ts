@@ -1,4 +1,4 @@
-// antiphon evidence: what a run can prove.
+// antiphon evidence: reads or exports a run's evidence.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 
@@ -8,16 +8,18 @@ interface GetOptions {
 }
 
 export const addEvidence: AddVerb = (program, context) => {
-  const evidence = program.command("evidence").summary("read or export what a run can prove");
+  const evidence = program
+    .command("evidence")
+    .summary("read or export a run's evidence (diffs, check results, logs)");
   evidence
     .command("get")
-    .summary("list the bundles of a run, show one, or print one of its files")
-    .argument("<runId>", "the run", runId)
-    .argument("[task]", "a task: T-001")
-    .argument("[epoch]", "an attempt: 1, 2, ...")
-    .argument("[file]", "a file of the bundle: diff.patch, checks/...; its bytes go to stdout")
-    .option("--verdict", "the clean room's bundle instead of the attempt's own")
-    .option("--json", "one JSON object on stdout")
+    .summary("list the evidence bundles of a run, show one, or print one of its files")
+    .argument("<runId>", "the id of the run", runId)
+    .argument("[task]", "a task, such as T-001")
+    .argument("[epoch]", "the number of an attempt: 1, 2, ...")
+    .argument("[file]", "a file of the bundle, such as diff.patch; prints its bytes")
+    .option("--verdict", "the verifier's bundle instead of the agent's own")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples([
@@ -54,10 +56,10 @@ export const addEvidence: AddVerb = (program, context) => {
     );
   evidence
     .command("export")
-    .summary("write the task contracts and evidence bundles of a run as files")
-    .argument("<runId>", "the run", runId)
-    .requiredOption("--out <dir>", "where to; made when it is not there")
-    .option("--json", "one JSON object on stdout")
+    .summary("write a run's task contracts and evidence bundles to a directory")
+    .argument("<runId>", "the id of the run", runId)
+    .requiredOption("--out <dir>", "the directory; created if it does not exist")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon evidence export run_4f0c2k9s0x7d2m1q8z3a --out ./proof"]))
     .action(async (id: string, options: { out: string; json?: boolean }) => {
       const { exportEvidence } = await import("../evidence/evidence-export.ts");

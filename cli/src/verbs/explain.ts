@@ -1,16 +1,16 @@
-// antiphon explain <Schema>: a contract, field by field.
+// antiphon explain [name]: describes a contract field by field, or an error code.
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 
 export const addExplain: AddVerb = (program, context) => {
   program
     .command("explain")
-    .summary("show a contract field by field, or an error code")
+    .summary("describe a document format (contract) field by field, or an error code")
     .argument(
       "[name]",
-      "a schema (DirectorTask, Intent.v0, journal.dispatch) or a code (ANT_...); none lists them",
+      "a contract (DirectorTask, Intent.v0, journal.dispatch) or an error code (ANT_...); lists all if omitted",
     )
-    .option("--json", "the JSON Schema, or the table's entry")
+    .option("--json", "print the JSON Schema, or the error code's entry")
     .addHelpText(
       "after",
       examples([

@@ -1,4 +1,4 @@
-// antiphon get <runId> (also: run get <runId>): how a run stands.
+// antiphon get <runId> (also: run get <runId>): shows the state of a run.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { openDecisions } from "../runs/decisions.ts";
@@ -9,9 +9,9 @@ import { summarize } from "../runs/summary.ts";
 export const addGet: AddVerb = (program, context) => {
   program
     .command("get")
-    .summary("show how a run stands")
-    .argument("<runId>", "the run", runId)
-    .option("--json", "one JSON object on stdout, with the RunViewModel as `view`")
+    .summary("show the state of a run")
+    .argument("<runId>", "the id of the run", runId)
+    .option("--json", "print one JSON object, with the RunViewModel as `view`")
     .addHelpText(
       "after",
       examples(["antiphon get run_4f0c2k9s0x7d2m1q8z3a", "antiphon run get run_4f0c2k9s0x7d2m1q8z3a --json"]),

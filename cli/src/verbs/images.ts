@@ -1,4 +1,4 @@
-// antiphon images list|build|allow|disallow: what sandboxes may be made of.
+// antiphon images list|build|allow|disallow: manages the images that sandboxes may use.
 import type { ImagesReply, ImagesRequest } from "@antiphon/contracts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -9,11 +9,11 @@ type Images = Extract<ImagesReply, { ok: true }>;
 type Json = { json?: boolean };
 
 export const addImages: AddVerb = (program, context) => {
-  const images = program.command("images").summary("list, build or allow the images sandboxes are made of");
+  const images = program.command("images").summary("list, build or allow sandbox images");
   images
     .command("list")
-    .summary("the images that are allowed, by digest")
-    .option("--json", "one JSON object on stdout")
+    .summary("list the allowed images and their digests")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon images list"]))
     .action(async (options: Json) => {
       const answer = await (await context.gateway()).get<Images>("/images");
@@ -22,22 +22,22 @@ export const addImages: AddVerb = (program, context) => {
     });
   images
     .command("build")
-    .summary("build the standard image on this machine: from its Dockerfile, or from Debian packages")
-    .option("--json", "one JSON object on stdout")
+    .summary("build the standard image on this machine, from its Dockerfile or from Debian packages")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon images build"]))
     .action(async (options: Json) => {
       const { buildImage } = await import("../doctor/image-build.ts");
       context.setExitCode(await buildImage(context.root, options.json === true));
     });
-  change("allow", "allow an image of the runner's engine, by its digest, after trying it", "alpine:3.22");
-  change("disallow", "take an image off the allowlist", "alpine:3.22");
+  change("allow", "test an image of the container engine and allow it, by digest", "alpine:3.22");
+  change("disallow", "remove an image from the allowlist", "alpine:3.22");
 
   function change(op: "allow" | "disallow", summary: string, example: string): void {
     images
       .command(op)
       .summary(summary)
-      .argument("<ref>", "a name as the engine knows it, or an image id")
-      .option("--json", "one JSON object on stdout")
+      .argument("<ref>", "the image's name in the container engine, or its id")
+      .option("--json", "print one JSON object")
       .addHelpText("after", examples([`antiphon images ${op} ${example}`]))
       .action(async (ref: string, options: Json) => {
         const request: ImagesRequest = { op, ref };
@@ -56,7 +56,7 @@ function show({ screen }: CliContext, { images }: Images): void {
     id === null ? "-" : id.slice(0, 19),
     allowed_by,
     size === null ? "not on the engine" : bytes(size),
-    sealed === false ? "attempts only: it cannot hold a verdict" : "",
+    sealed === false ? "for attempts only: it cannot run a verification" : "",
   ]);
   for (const row of table(rows)) screen.out(row.trimEnd());
 }

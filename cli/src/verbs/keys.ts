@@ -1,4 +1,4 @@
-// antiphon keys [make]: the public keys with which Directors sign decisions and commits, and a key of that kind.
+// antiphon keys [make]: lists the public keys with which Directors sign decisions and commits, or creates such a key.
 import type { Command } from "commander";
 import type { DirectorKey } from "@antiphon/contracts";
 import { allowedSigner } from "../keys/allowed-signer.ts";
@@ -10,9 +10,9 @@ export const addKeys: AddVerb = (program, context) => {
   const keys = program
     .command("keys")
     .enablePositionalOptions()
-    .summary("the public keys Directors sign decisions and commits with")
-    .option("--allowed-signers", "as a file for git's gpg.ssh.allowedSignersFile")
-    .option("--json", "a JWK set on stdout")
+    .summary("list the public keys that sign decisions and commits")
+    .option("--allowed-signers", "print a file for git's gpg.ssh.allowedSignersFile")
+    .option("--json", "print a JWK set")
     .addHelpText(
       "after",
       examples([
@@ -34,18 +34,15 @@ export const addKeys: AddVerb = (program, context) => {
 function addMake(keys: Command, context: CliContext): void {
   keys
     .command("make")
-    .summary("make a Director's key, and trust it in a file of trusted keys")
-    .argument("<key>", "PEM file of the private key; made when it is not there")
-    .requiredOption(
-      "--trust <file>",
-      "the trusted keys (a JWK set); made when it is not there, else added to",
-    )
-    .option("--json", "one JSON object on stdout")
+    .summary("create a Director's signing key and add it to a file of trusted keys")
+    .argument("<key>", "PEM file of the private key; created if it does not exist")
+    .requiredOption("--trust <file>", "the file of trusted keys (a JWK set); created if it does not exist")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon keys make director-key.pem --trust trusted-keys.json"]))
     .action((file: string, options: { trust: string; json?: boolean }) => {
       const { key, made, trusted } = makeKey(file, options.trust);
       if (options.json === true) return context.screen.json({ key, made, trusted });
-      context.screen.out(`${made ? "made" : "found"} ${file}, key ${key.kid}`);
+      context.screen.out(`${made ? "created" : "found"} ${file}, key ${key.kid}`);
       context.screen.out(`${options.trust} trusts ${trusted === 1 ? "1 key" : `${trusted} keys`}`);
     });
 }

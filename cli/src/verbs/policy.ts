@@ -1,4 +1,4 @@
-// antiphon policy check|explain: which policy holds for a repository, and what it would say of an intent.
+// antiphon policy check|explain: shows the policy of a repository, or checks an intent against it.
 import { resolve } from "node:path";
 import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { examples } from "../context.ts";
@@ -28,18 +28,18 @@ interface Answer {
   readonly refusal: { readonly reason: string; readonly [field: string]: unknown } | null;
 }
 
-/** Options of `run` that say nothing about the intent. */
+/** Options of `run` that do not change the intent. */
 const NOT_OF_THE_INTENT: ReadonlySet<string> = new Set(["--follow", "--detach", "--json", "--recording"]);
 
 export const addPolicy: AddVerb = (program, context) => {
   const policy = program
     .command("policy")
-    .summary("show which policy holds, and what it would say of an intent");
+    .summary("show the policy of a repository, or check an intent against it");
   policy
     .command("explain")
-    .summary("the profiles that hold for a repository, and which rule names them")
+    .summary("show the policy profiles that apply to a repository, and the rule that selects each")
     .requiredOption("--repo <path>", "the git repository")
-    .option("--json", "one JSON object on stdout")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon policy explain --repo ./app"]))
     .action(async ({ repo, json }: { repo: string; json?: boolean }) => {
       const gateway = await context.gateway();
@@ -50,9 +50,9 @@ export const addPolicy: AddVerb = (program, context) => {
     });
   const check = policy
     .command("check")
-    .summary("whether an intent would be taken: the options of `antiphon run`, and nothing is started")
-    .argument("<intent...>", "what should be true afterwards, in words")
-    .option("--json", "one JSON object on stdout")
+    .summary("check whether an intent would be accepted, without starting it; takes the options of `run`")
+    .argument("<intent...>", "the goal of the run, in plain words")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples(['antiphon policy check "Fix it" --repo . --command "./fix.sh" --land main']),
@@ -89,10 +89,10 @@ function explain(
   { screen }: CliContext,
   { repo, principal, holds, profiles, globalLimits }: Explanation,
 ): void {
-  screen.out(`${plain(repo)}, asked for by ${plain(principal)}`);
+  screen.out(`${plain(repo)}, requested by ${plain(principal)}`);
   for (const { name, place, rule } of holds) {
     const why = rule === null ? "the default profile" : `rule ${rule} of the policies`;
-    screen.out(`profile ${plain(name)} holds for ${plain(place)}: ${why}`);
+    screen.out(`profile ${plain(name)} applies to ${plain(place)}: ${why}`);
   }
   const says = profiles.flatMap(({ name, ...fields }) =>
     Object.entries(fields).map(([rule, value]) => [plain(name), rule, plain(JSON.stringify(value))]),

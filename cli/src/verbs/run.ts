@@ -1,4 +1,4 @@
-// antiphon run "<intent>" --repo <path>: the main job.
+// antiphon run "<intent>" --repo <path>: starts a run and watches it to its end.
 import { randomUUID } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { Intent } from "@antiphon/contracts";
@@ -16,40 +16,51 @@ interface RunOptions extends RunFlags {
 export const addRun: AddVerb = (program, context) => {
   program
     .command("run")
-    .summary("do an intent on a git repository: verified, landed, with evidence")
+    .summary("carry out an intent on a git repository and land a verified commit")
     .description(
-      "Does an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason why not.\n" +
-        '"run get|cancel|answer|approve|reject|changes|events <runId>" are other spellings of these verbs.',
+      "Carries out an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason it failed.\n" +
+        '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
-    .argument("<intent...>", "what should be true afterwards, in words")
+    .argument("<intent...>", "the goal of the run, in plain words")
     .requiredOption("--repo <path>", "the git repository to work on")
-    .option("--agent <kind>", "scripted, command or replay; the options below imply it")
-    .option("--command <cmd>", "scripted: a shell command that edits the work tree (repeatable)", collect)
-    .option("--patch <file>", "scripted: a unified diff, or a Patch.v0 as JSON; - is stdin")
-    .option("--program <argv...>", "command: a program of the sandbox image; or put it behind a bare --")
-    .option("--seed <s>", "replay: the seed of a recorded session")
-    .option("--recording <file>", "replay: store this session (JSON {input, output}) first")
-    .option("--check <cmd>", "a command that proves success (repeatable); none: one is looked for", collect)
+    .option("--agent <kind>", "scripted, command or replay; implied by the options below")
+    .option(
+      "--command <cmd>",
+      "agent scripted: a shell command that edits the work tree (repeatable)",
+      collect,
+    )
+    .option("--patch <file>", "agent scripted: a unified diff, or a Patch.v0 as JSON; - is stdin")
+    .option(
+      "--program <argv...>",
+      "agent command: a program in the sandbox image; or write it after a bare --",
+    )
+    .option("--seed <s>", "agent replay: the seed of a recorded session")
+    .option("--recording <file>", "agent replay: store this session (JSON {input, output}) first")
+    .option(
+      "--check <cmd>",
+      "a command that verifies success (repeatable); auto-detected if omitted",
+      collect,
+    )
     .option("--base <ref>", "start from this branch, tag or commit instead of HEAD")
-    .option("--land <branch>", "on success also move this branch")
-    .option("--workflow <w>", "BUILD, DEBUG, REVIEW or PLAN instead of what the Router would choose")
-    .option("--tasks <file>", "a task graph as YAML or JSON")
-    .option("--attempts <n>", "attempts per task (default 3)")
-    .option("--time-budget <seconds>", "seconds per attempt (default 300)")
-    .option("--grant <glob>", "protected paths (tests, CI, config) the run may change (repeatable)", collect)
-    .option("--scope <glob>", "the only paths the run may change (repeatable)", collect)
-    .option("--allow-unverified", "land although no check could be found")
-    .option("--allow-unproven", "land although the check passes without the change too")
-    .option("--allow-dirty", "start from the last commit although the work tree has changes")
-    .option("--egress <profile>", "network of the sandbox: none (default), git+pkg or allowlist")
-    .option("--allow-host <host>", "a host the sandbox may reach (repeatable)", collect)
-    .option("--model-tokens <n>", "tokens the run's model calls may take in all (default: no model calls)")
-    .option("--model-usd <amount>", "dollars the run's model calls may cost in all")
-    .option("--require-approval [n]", "nothing lands before n different people approved it (default 1)")
-    .option("--image <ref>", "sandbox image, from the allowlist; `default` is the standard one")
-    .option("--follow", "show the live output of the sandboxes as well")
+    .option("--land <branch>", "on success, also move this branch to the new commit")
+    .option("--workflow <w>", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted")
+    .option("--tasks <file>", "read the task graph from a YAML or JSON file instead of planning it")
+    .option("--attempts <n>", "maximum attempts per task (default 3)")
+    .option("--time-budget <seconds>", "time limit of one attempt (default 300)")
+    .option("--grant <glob>", "let the run change protected paths: tests, CI, config (repeatable)", collect)
+    .option("--scope <glob>", "let the run change only these paths (repeatable)", collect)
+    .option("--allow-unverified", "land the change even if no check is found")
+    .option("--allow-unproven", "land the change even if the check also passes without it")
+    .option("--allow-dirty", "ignore uncommitted changes and start from the last commit")
+    .option("--egress <profile>", "network access of the sandbox: none (default), git+pkg or allowlist")
+    .option("--allow-host <host>", "let the sandbox reach this host (repeatable)", collect)
+    .option("--model-tokens <n>", "token budget for all model calls of the run (default: no model calls)")
+    .option("--model-usd <amount>", "budget in US dollars for all model calls of the run")
+    .option("--require-approval [n]", "land nothing until n different people have approved it (default 1)")
+    .option("--image <ref>", "an allowed sandbox image; `default` is the standard image")
+    .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
-    .option("--json", "one JSON object on stdout (with --follow: one per line)")
+    .option("--json", "print one JSON object (with --follow: one per line)")
     .addHelpText(
       "after",
       examples([
@@ -66,7 +77,7 @@ export const addRun: AddVerb = (program, context) => {
 
 async function run(context: CliContext, goal: string, options: RunOptions): Promise<void> {
   if (goal.trim() === "")
-    throw usage("the intent is empty", 'say what should be true afterwards: antiphon run "..."');
+    throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
   const { loadFiles, localProblem } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
@@ -115,13 +126,13 @@ async function start(context: CliContext, intent: Intent, recording: unknown): P
 function announce({ screen }: CliContext, runId: string, json: boolean): void {
   if (json) return screen.json({ runId });
   screen.out(runId);
-  screen.err(`follow it with: antiphon events ${runId}`);
+  screen.err(`watch it with: antiphon events ${runId}`);
 }
 
-/** Ctrl-C ends the watching, not the run. */
+/** Ctrl-C stops only the watching. */
 function turnedAway(context: CliContext, runId: string): void {
   context.screen.err("");
-  context.screen.err(`${runId} goes on without you.`);
+  context.screen.err(`${runId} is still running.`);
   context.screen.err(`  watch it again: antiphon events ${runId}`);
   context.screen.err(`  stop it:        antiphon cancel ${runId}`);
   context.setExitCode(130);

@@ -1,4 +1,4 @@
-// antiphon runs [restore]: what was asked for lately, and an archived run back in the journal.
+// antiphon runs [restore]: lists recent runs, or puts an archived run back into the journal.
 import type { Command } from "commander";
 import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -31,8 +31,8 @@ export const addRuns: AddVerb = (program, context) => {
     .command("runs")
     .summary("list the runs, newest first")
     .enablePositionalOptions()
-    .option("--limit <n>", "how many", "20")
-    .option("--json", "one JSON object on stdout")
+    .option("--limit <n>", "maximum number of runs to list", "20")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon runs", "antiphon runs --limit 100 --json"]))
     .action(async (options: { limit: string; json?: boolean }) => {
       const gateway = await context.gateway();
@@ -58,10 +58,10 @@ function addRestore(runs: Command, context: CliContext): void {
     .command("restore")
     .summary("put the records of an archived run back into the journal")
     .description(
-      "An archived run can be read as it is (get, events, evidence). This is for tools that read the journal itself. The run is archived again when it has been back for as long as a finished run stays in the journal.",
+      "get, events and evidence read an archived run without this. Use it for tools that read the journal directly. The run is archived again after the time that a finished run stays in the journal.",
     )
-    .argument("<runId>", "the run", aRunId)
-    .option("--json", "one JSON object on stdout")
+    .argument("<runId>", "the id of the run", aRunId)
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples([
@@ -76,8 +76,8 @@ function addRestore(runs: Command, context: CliContext): void {
       const { records, restored } = answer;
       context.screen.out(
         restored === 0
-          ? `${id} is in the journal already: ${records} records, as they were`
-          : `${id} is back in the journal: ${restored} of ${records} records were put back, as they were`,
+          ? `${id} is already in the journal: ${records} records, unchanged`
+          : `${id} is back in the journal: ${restored} of ${records} records were put back, unchanged`,
       );
     });
 }

@@ -1,4 +1,4 @@
-// antiphon serve --role <role>: one service as a process of its own.
+// antiphon serve --role <role>: runs one service in this process.
 import { Option } from "commander";
 import { shareStateDir } from "../config.ts";
 import { examples } from "../context.ts";
@@ -10,8 +10,8 @@ export const addServe: AddVerb = (program, context) => {
   program
     .command("serve")
     .summary("run one service in the foreground")
-    .addOption(new Option("--role <role>", "which one").choices(ROLES).makeOptionMandatory())
-    .option("--json", "as without it: services log JSON lines on stderr")
+    .addOption(new Option("--role <role>", "the service to run").choices(ROLES).makeOptionMandatory())
+    .option("--json", "no effect: services always log JSON lines on stderr")
     .addHelpText(
       "after",
       examples(["ANTIPHON_NATS_URL=nats://10.0.0.5:4222 antiphon serve --role associate"]),

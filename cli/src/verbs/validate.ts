@@ -1,4 +1,4 @@
-// antiphon validate <file>: does a document have the shape of its contract?
+// antiphon validate <file>: checks a document against its contract.
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -9,8 +9,8 @@ export const addValidate: AddVerb = (program, context) => {
     .command("validate")
     .summary("check a JSON or YAML document against its contract")
     .argument("<file>", "the document; - is stdin")
-    .option("--schema <name>", "the contract; without it, guessed from the document")
-    .option("--json", "one JSON object on stdout")
+    .option("--schema <name>", "the contract; guessed from the document if omitted")
+    .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       examples(["antiphon validate intent.json", "antiphon validate tasks/T-001.yaml --schema TaskContract"]),
@@ -36,7 +36,7 @@ export const addValidate: AddVerb = (program, context) => {
       const hint = first?.hint === undefined ? "" : `; ${first.hint}`;
       throw new Failure(
         "ANT_CONTRACT_INVALID",
-        `${where}: ${path}${first?.message ?? "not valid"}, found ${first?.found ?? "something else"}${hint}`,
+        `${where}: ${path}${first?.message ?? "not valid"}, found ${first?.found ?? "another value"}${hint}`,
         {
           remedy:
             outcome.schema === null

@@ -17,14 +17,14 @@ describe("the gateway's settings", () => {
     });
   });
 
-  it("name a number of open runs that cannot be", () => {
+  it("refuse an impossible number of open runs", () => {
     expect(readGatewayConfig({ ANTIPHON_OPEN_RUNS: "7" }).openRuns).toBe(7);
     expect(() => readGatewayConfig({ ANTIPHON_OPEN_RUNS: "many" })).toThrow(
       expect.objectContaining({ code: "ANT_CONFIG_INVALID" }),
     );
   });
 
-  it("know people by tokens of their own", () => {
+  it("identify people by tokens of their own", () => {
     const people = (tokens: string, token = SECRET) =>
       readGatewayConfig({ ANTIPHON_TOKEN: token, ANTIPHON_TOKENS: tokens }).people;
     expect(people("")).toEqual([]);
@@ -35,8 +35,8 @@ describe("the gateway's settings", () => {
   });
 
   it.each([
-    ["a name that is no name", `Ann:${ANN}`, SECRET],
-    ["a name that stands for everybody", `token:${ANN}`, SECRET],
+    ["an invalid name", `Ann:${ANN}`, SECRET],
+    ["a reserved name", `token:${ANN}`, SECRET],
     ["no token", "ann:", SECRET],
     ["a name twice", `ann:${ANN},ann:b${ANN}`, SECRET],
     ["a token twice", `ann:${ANN},ben:${ANN}`, SECRET],
@@ -61,13 +61,13 @@ describe("the gateway's settings", () => {
     },
   );
 
-  it("refuse a token of a person that can be guessed", () => {
+  it("refuse a person's token that is too short", () => {
     const refused = (): unknown =>
       readGatewayConfig({ ANTIPHON_TOKEN: SECRET, ANTIPHON_TOKENS: "ann:short" });
     expect(refused).toThrow(expect.objectContaining({ code: "ANT_GATEWAY_TOKEN_WEAK" }));
   });
 
-  it("refuse a token that can be guessed, wherever it listens", () => {
+  it("refuse a deployment token that is too short, also on loopback", () => {
     for (const token of ["t", "fifteen-chars-x"])
       expect(() => readGatewayConfig({ ANTIPHON_TOKEN: token })).toThrow(
         expect.objectContaining({ code: "ANT_GATEWAY_TOKEN_WEAK" }),
@@ -75,7 +75,7 @@ describe("the gateway's settings", () => {
     expect(readGatewayConfig({ ANTIPHON_TOKEN: "" }).token).toBeNull();
   });
 
-  it.each(["3001", "localhost", "127.0.0.1:99999", ""])("treat %j as what it is", (listen) => {
+  it.each(["3001", "localhost", "127.0.0.1:99999", ""])("accept or refuse %j as an address", (listen) => {
     if (listen === "") expect(readGatewayConfig({ ANTIPHON_LISTEN: listen }).port).toBe(3001);
     else
       expect(() => readGatewayConfig({ ANTIPHON_LISTEN: listen })).toThrow(
@@ -83,7 +83,7 @@ describe("the gateway's settings", () => {
       );
   });
 
-  it("may allow more names", () => {
+  it("may allow more host names", () => {
     expect(readGatewayConfig({ ANTIPHON_GATEWAY_HOSTS: "Ant.Example, b" }).allowedHosts).toEqual([
       "ant.example",
       "b",

@@ -4,20 +4,20 @@ import { isLoopback } from "./http/caller-guard.ts";
 import type { Person } from "./http/caller-guard.ts";
 
 export interface GatewayConfig {
-  /** ANTIPHON_LISTEN: host:port. Default 127.0.0.1:3001; port 0 takes a free one. */
+  /** ANTIPHON_LISTEN: host:port. Default 127.0.0.1:3001; port 0 picks a free one. */
   readonly host: string;
   readonly port: number;
   /** ANTIPHON_TOKEN: the bearer token callers must send. Needed to listen beyond loopback. */
   readonly token: string | null;
   /** ANTIPHON_TOKENS: people with a token of their own, as `name:token`, comma separated. Needs ANTIPHON_TOKEN. */
   readonly people: readonly Person[];
-  /** ANTIPHON_GATEWAY_HOSTS: names besides loopback under which it may be called, comma separated. */
+  /** ANTIPHON_GATEWAY_HOSTS: host names, besides loopback, that callers may use, comma separated. */
   readonly allowedHosts: readonly string[];
-  /** ANTIPHON_OPEN_RUNS: runs that may be open at the same time; above it 429. Default limits.openRuns. */
+  /** ANTIPHON_OPEN_RUNS: how many runs may be open at the same time; above it 429. Default limits.openRuns. */
   readonly openRuns: number;
   /**
-   * ANTIPHON_DEVCONTAINER: what becomes of a run whose devcontainer.json names an image that is not to be had here.
-   * `fallback` (default): it takes the standard image and says so. `require`: it is refused.
+   * ANTIPHON_DEVCONTAINER: how a run is handled whose devcontainer.json names an image that is not available here.
+   * `fallback` (default): it uses the standard image and records why. `require`: it is refused.
    */
   readonly devcontainer: "fallback" | "require";
 }
@@ -49,7 +49,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** A message never repeats an entry: half of it is a secret. */
+/** Error messages never repeat an entry, because it contains a token. */
 function peopleOf(text: string, shared: string | null): Person[] {
   if (text.trim() === "") return [];
   const refuse = (detail: string): never => {
@@ -57,23 +57,22 @@ function peopleOf(text: string, shared: string | null): Person[] {
       data: { variable: "ANTIPHON_TOKENS" },
     });
   };
-  if (shared === null) return refuse("people have tokens of their own only beside ANTIPHON_TOKEN");
+  if (shared === null) return refuse("it requires ANTIPHON_TOKEN");
   const people = text.split(",").map((entry, i) => {
     const [name = "", ...rest] = entry.trim().split(":");
     const token = rest.join(":");
     if (!NAME.test(name) || isSharedPrincipal(name) || token === "")
-      return refuse(`entry ${i + 1} is not <name>:<token>, or has a name that is taken`);
+      return refuse(`entry ${i + 1} is not <name>:<token>, or its name is reserved`);
     return { name, token };
   });
   for (const { name, token } of people) requireLong(`the token of ${name} in ANTIPHON_TOKENS`, token);
   const tokens = new Set([shared, ...people.map(({ token }) => token)]);
-  if (new Set(people.map(({ name }) => name)).size < people.length) return refuse("a name is there twice");
-  if (tokens.size <= people.length)
-    return refuse("two of them, or one of them and ANTIPHON_TOKEN, are the same");
+  if (new Set(people.map(({ name }) => name)).size < people.length) return refuse("a name occurs twice");
+  if (tokens.size <= people.length) return refuse("two tokens are equal, or one equals ANTIPHON_TOKEN");
   return people;
 }
 
-/** Session tokens are derived from it, so one that can be guessed gives away everything. */
+/** Session tokens are derived from it, so a guessable token would reveal them all. */
 function tokenOf(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
   requireLong("ANTIPHON_TOKEN", text);

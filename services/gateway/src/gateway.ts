@@ -1,26 +1,28 @@
-// The gateway's use cases: from the content of an HTTP request to records and back. Knows no HTTP and no NATS.
+// The gateway's use cases: they turn the content of a request into records and back, without HTTP or NATS. Every way
+// to start a run asks the policy first (policy-guard.ts). An answer or approval is recorded once, for the attempt that
+// waits for it; a finished run takes none.
 //
-// Invariants (each use case cites the ones it upholds):
-//   G1  Nothing is written for a request that is refused.
-//   G2  A run id is answered only after the journal has acknowledged its `intent` record (J5).
-//   G3  The same Idempotency-Key starts the same run; with another intent it is refused.
-//   G5  Every way to a run asks the policy first; see policy-guard.ts.
-//   G4  A side event is written to the attempt that waits for it, once; a run that is over takes none.
+// Promises:
+//   gateway/G1 Because every check runs before the first write, a request that is refused writes nothing.
+//   gateway/G2 A run id is answered only after the journal has acknowledged the run's `intent` record, so a run that a
+//     caller knows survives every crash.
+//   gateway/G3 Because a run's id is derived from its Idempotency-Key, repeating a request starts no second run, and
+//     the same key with another intent is refused.
 import { AntiphonError } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
-import { deadLetterDesk } from "./journal/dead-letters.ts";
-import type { DeadLetterDesk } from "./journal/dead-letters.ts";
+import { deadLetterController } from "./journal/dead-letters.ts";
+import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
 import { CommandSessions } from "./sessions/command-sessions.ts";
 import type { SessionStore } from "./sessions/command-sessions.ts";
 import { evidenceReader } from "./evidence/evidence-reader.ts";
 import type { EvidenceReader } from "./evidence/evidence-reader.ts";
-import { journalDesk } from "./journal/journal-desk.ts";
-import type { JournalDesk } from "./journal/journal-desk.ts";
+import { journalController } from "./journal/journal-controller.ts";
+import type { JournalController } from "./journal/journal-controller.ts";
 import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
 import type { IntentIntake } from "./intents/intent-intake.ts";
-import { PolicyDesk } from "./policy/policy-desk.ts";
+import { PolicyController } from "./policy/policy-controller.ts";
 import { PolicyGuard } from "./policy/policy-guard.ts";
 import type { Caller } from "./intents/run-admission.ts";
 import type { Backend } from "./ports.ts";
@@ -34,8 +36,8 @@ import type { RunSummary } from "./runs/run-summary.ts";
 export interface Gateway {
   readonly intake: IntentIntake;
   readonly evidence: EvidenceReader;
-  readonly deadLetters: DeadLetterDesk;
-  readonly journal: JournalDesk;
+  readonly deadLetters: DeadLetterController;
+  readonly journal: JournalController;
   records(runId: string): Promise<StoredRecord[]>;
   view(runId: string): Promise<RunViewModel>;
   /** Newest first. */
@@ -46,14 +48,14 @@ export interface Gateway {
     kind: ControlBody["kind"],
     request: { body: unknown; principal: string },
   ): Promise<Controlled>;
-  /** The run that tries a failed one again: the same one, however often it is asked for. */
+  /** Retries a failed run as a new run; repeated requests return the same new run. */
   retry(runId: string, caller: Caller): Promise<{ runId: string; replayed: boolean }>;
   /** Puts the records of an archived run back into the journal. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
-  /** Makes what people look at of a run again from the journal. */
+  /** Rebuilds a run's documents from the journal. */
   rebuild(runId: string): Promise<RebuiltRun>;
   readonly sessions: CommandSessions;
-  readonly policy: PolicyDesk;
+  readonly policy: PolicyController;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
@@ -81,9 +83,9 @@ export function openGateway(
     rebuild: (runId) => backend.rebuild(runId),
     sessions: new CommandSessions({ store, intake, guard, backend, now: Date.now }),
     evidence: evidenceReader(backend, records),
-    deadLetters: deadLetterDesk(backend, guard),
-    journal: journalDesk(backend),
-    policy: new PolicyDesk(backend, guard),
+    deadLetters: deadLetterController(backend, guard),
+    journal: journalController(backend),
+    policy: new PolicyController(backend, guard),
     records,
     view: async (runId) => runView(await records(runId)),
     runs: (limit) => list.newest(limit),

@@ -5,7 +5,7 @@ import { start } from "./wiring.ts";
 
 /** Runs the gateway until it is told to stop. */
 export async function main(): Promise<void> {
-  const config = readGatewayConfig(); // A setting that cannot be used is told before anything connects.
+  const config = readGatewayConfig(); // An invalid setting is reported before anything connects.
   const startHere = (context: ServiceContext): Promise<Role> => start(context, config);
   await runService({ name: "gateway", description: "HTTP and server-sent events", start: startHere });
 }

@@ -1,4 +1,4 @@
-// What the gateway needs from the world. Adapters give it; tests of the service use the real ones.
+// The gateway's interface to the outside. Tests of the service use the real adapters.
 import type {
   BlobRef,
   DirectorKey,
@@ -27,23 +27,23 @@ export interface PresentService {
   readonly version: string;
 }
 
-/** A place among the open runs. The first call of either counts, any later one does nothing. */
+/** A place among the open runs. Only the first call of either method has an effect. */
 export interface Place {
   /** The journal has the run, or may have it. */
   stored(): void;
-  /** There will be no run. */
+  /** The run was not stored. */
   release(): void;
 }
 
-/** What a repository looks like; `image_note`: why the image it names is not used. */
+/** An inspected repository. `image_note`: the reason its image is not used. */
 export type Inspected = Extract<RepoInspectReply, { ok: true }> & { image_note?: string };
 
 /** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
 export interface Backend {
   readonly connected: boolean;
-  /** Throws ANT_NATS_NO_SPACE when there is too little room for new work. */
+  /** Throws ANT_NATS_NO_SPACE if the store is too full for new work. */
   admit(): Promise<void>;
-  /** Takes a place among the open runs; throws ANT_GATEWAY_BUSY when there is none left. */
+  /** Takes a place among the open runs; throws ANT_GATEWAY_BUSY if there is none left. */
   admitRun(): Promise<Place>;
   /** False: the key exists. */
   createIntent(intentId: string, document: unknown): Promise<boolean>;
@@ -54,17 +54,17 @@ export interface Backend {
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
   /** Runs whose records are in the journal. */
   runIds(): Promise<string[]>;
-  /** Those archived last first. */
+  /** The most recently archived first. */
   archivedRunIds(limit: number): Promise<string[]>;
-  /** Puts an archived run's records back into the journal; again is harmless. */
+  /** Puts an archived run's records back into the journal; repeating it is harmless. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
-  /** Has a Director make the run's documents again. Throws ANT_DIRECTOR_UNAVAILABLE when none answers. */
+  /** Makes a Director rebuild the run's documents. Throws ANT_DIRECTOR_UNAVAILABLE if none answers. */
   rebuild(runId: string): Promise<RebuiltRun>;
-  /** The journal as the server holds it, damaged records and all. */
+  /** The journal as the server stores it, including damaged records. */
   readonly audit: JournalAudit;
   /** Runs that have a view. */
   viewedRuns(): Promise<string[]>;
-  /** What the view's bucket holds, whatever that is; null: nothing. */
+  /** The stored view, unvalidated; null: none. */
   storedView(runId: string): Promise<unknown>;
   inspect(request: RepoInspectRequest): Promise<Inspected>;
   hintCancel(runId: string): void;
@@ -72,13 +72,13 @@ export interface Backend {
   manifest(key: string): Promise<EvidenceManifest | null>;
   taskContract(runId: string, taskId: string): Promise<TaskContract | null>;
   routerContract(runId: string): Promise<unknown>;
-  /** A contract made from the run's records, for a run that keeps none; `taskId` null: the Router's. */
+  /** A contract derived from the run's records, for a run without stored contracts; `taskId` null: the Router's. */
   madeContract(runId: string, taskId: string | null): Promise<unknown>;
   file(blob: BlobRef): Promise<Buffer>;
-  /** Public keys of the Directors that the deployment trusts; where it trusts anybody, those that published one. */
+  /** Public keys of the Directors the deployment trusts; if it trusts all of them, every published key. */
   directorKeys(): Promise<DirectorKey[]>;
   storeRecording(name: string, document: unknown): Promise<void>;
-  /** Throws ANT_SANDBOX_RUNNER_LOST when no runner answers. */
+  /** Throws ANT_SANDBOX_RUNNER_LOST if no sandbox-runner answers. */
   images(request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>>;
   deadLetters(after: number, limit: number): Promise<{ letters: KeptLetter[]; more: number }>;
   deadLetter(id: string): Promise<KeptLetter | null>;

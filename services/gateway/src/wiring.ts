@@ -1,4 +1,4 @@
-/** Puts the gateway together: HTTP on one side, the bus on the other. */
+/** Wires the gateway: the HTTP server, the bus and the use cases between them. */
 import { openMetrics, uniqueId } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./http/event-stream.ts";

@@ -1,7 +1,7 @@
-/** What the container engine itself says about a run. */
+/** Queries the container engine about a run. */
 import { run } from "./program.ts";
 
-/** Names of the containers, running or not, that work for a run: the runner names each after its job. */
+/** Names of a run's containers, running or not; the sandbox-runner names each after its job. */
 export async function dockerContainers(runId: string): Promise<string[]> {
   const { code, stdout, stderr } = await run("docker", [
     "ps",

@@ -1,11 +1,11 @@
 /**
- * Small real projects in four languages, each with its own way to test itself, each with one bug. Nothing tells
- * Antiphon how to check them but what they have themselves.
+ * Small real projects in several languages, each with its own tests and one bug. Antiphon finds their checks
+ * by itself.
  */
 export interface LanguageProject {
   readonly language: string;
   readonly files: Readonly<Record<string, string>>;
-  /** Mends the bug. */
+  /** Fixes the bug. */
   readonly fix: string;
 }
 

@@ -1,4 +1,4 @@
-/** Programs of the checkout, run as a user would run them. */
+/** Runs programs of the checkout as a user would. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -42,7 +42,7 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-/** Exit code; null when a signal ended it. */
+/** The exit code; null if a signal ended the program. */
 export function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
   return new Promise((resolve) => child.once("exit", (code) => resolve(code)));
@@ -54,7 +54,7 @@ async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Asks again until the answer is not null; throws with what was awaited when the deadline passes. */
+/** Polls until the answer is not null; after the deadline it throws with the name of the awaited condition. */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | null> | T | null,

@@ -1,4 +1,4 @@
-/** Small real git repositories for runs to work on. */
+/** Creates small real git repositories for runs. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,7 +72,7 @@ export const FIX = "sed -i 's/a - b/a + b/' add.js";
 export const BREAK = "sed -i 's/a - b/a * 0/' add.js";
 export const CHECK = "node test.js && echo 2 + 2 = 4";
 
-/** The command line of the run most tests are about. */
+/** The command line of the run that most tests use. */
 export function fixing(project: Project): string[] {
   return ["run", "Fix the broken add", "--repo", project.path, "--command", FIX, "--check", CHECK];
 }

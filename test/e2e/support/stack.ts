@@ -1,6 +1,6 @@
 /**
  * A whole Antiphon for one test file: `antiphon dev` on free ports with a state directory of its own, used
- * through its CLI and its HTTP interface only. `stop` fails when a process or a container is left behind.
+ * only through its CLI and its HTTP interface. `stop` fails if a process or a container is left behind.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,10 +19,10 @@ export interface Ready {
 export interface Stack {
   readonly ready: Ready;
   readonly stateDir: string;
-  /** Events `antiphon dev --json` has printed so far. */
+  /** The events that `antiphon dev --json` has printed so far. */
   readonly events: readonly Record<string, unknown>[];
   antiphon(args: readonly string[], options?: RunProgram): Promise<Ended>;
-  /** As `antiphon`, with `--json` and its document; throws when stdout is no JSON. */
+  /** Like `antiphon`, with `--json` and its parsed document; throws if stdout is not JSON. */
   json<T = Record<string, unknown>>(
     args: readonly string[],
     options?: RunProgram,
@@ -33,7 +33,7 @@ export interface Stack {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
-  /** Pid of a child now, restarts considered. */
+  /** The current pid of a child, also after restarts. */
   pid(name: string): number;
   stop(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function startStack(
       };
     },
     pid(name) {
-      // The nats-server runs under a guard; its own pid is in the file it writes.
+      // The nats-server runs under a shell; its own pid is in the file it writes.
       if (name === "nats-server") return Number(readFileSync(join(stateDir, "run", "nats.pid"), "utf8"));
       const started = events.findLast(
         (event) => event["event"] === "child_started" && event["name"] === name,

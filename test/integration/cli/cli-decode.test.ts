@@ -1,4 +1,4 @@
-/** The line of the README: the stock `nats` CLI follows a run, each message made readable by bin/antiphon-decode.mjs. */
+/** The command of the README: the stock `nats` CLI follows a run, and bin/antiphon-decode.mjs makes each message readable. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "../../../runtime/src/index.ts";
 import { openJournal, provision } from "../../../runtime/src/index.ts";
@@ -43,7 +43,7 @@ test("`nats sub --translate bin/antiphon-decode.mjs` shows every record of the j
   );
 });
 
-test("it says the same as `antiphon decode`, without loading what that loads", async () => {
+test("it prints the same as `antiphon decode` without loading the rest of the CLI", async () => {
   const stdin = Buffer.from([0x82, 0xa1, 0x61, 0x01, 0xa1, 0x62, 0xc0]);
   const [fast, whole] = await Promise.all([
     run(process.execPath, [DECODE], { stdin }),

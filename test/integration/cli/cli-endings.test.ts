@@ -1,4 +1,4 @@
-/** The CLI against peers that hang up: it always says how it ended. */
+/** The CLI against peers that hang up: it always reports how it ended. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => new Promise((done) => server.close(done))));
 });
 
-/** Listens on loopback and lets `meet` deal with the nth connection; returns its URL and how many came. */
+/** Listens on loopback and calls `meet` for each connection; returns the URL and the number of connections. */
 async function peer(
   meet: (socket: Socket, nth: number) => void,
 ): Promise<{ url: string; met: () => number }> {
@@ -33,12 +33,12 @@ function answer(status: string, body: string, length = body.length): string {
   return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
 }
 
-describe("a peer that hangs up is an error with a code and a remedy, never an end without a word", () => {
+describe("a peer that hangs up causes an error with a code and a remedy, never a silent end", () => {
   const hangUps: [string, (socket: Socket) => void][] = [
-    ["as soon as it is connected to", (socket) => socket.destroy()],
+    ["right after the connection", (socket) => socket.destroy()],
     ["with a reset", (socket) => socket.resetAndDestroy()],
-    ["politely, without an answer", (socket) => socket.resume().end()],
-    ["when it was asked", (socket) => socket.once("data", () => socket.destroy())],
+    ["cleanly, without an answer", (socket) => socket.resume().end()],
+    ["after the request", (socket) => socket.once("data", () => socket.destroy())],
     [
       "in the middle of its answer",
       (socket) => socket.once("data", () => socket.end(answer("200 OK", "{", 99))),
@@ -54,7 +54,7 @@ describe("a peer that hangs up is an error with a code and a remedy, never an en
     }
   });
 
-  test("the doctor tells of it and goes on", async () => {
+  test("the doctor reports it and continues", async () => {
     const { url } = await peer((socket) => socket.destroy());
     const { code, stdout } = await antiphon(url, "doctor", "--json");
     expect(code).not.toBe(13);
@@ -63,7 +63,7 @@ describe("a peer that hangs up is an error with a code and a remedy, never an en
   });
 });
 
-test("what is only read is asked for again while the gateway restarts behind a proxy", async () => {
+test("a GET is retried while the gateway restarts behind a proxy", async () => {
   const { url, met } = await peer((socket, nth) => {
     if (nth === 1) socket.destroy();
     else if (nth === 2) socket.once("data", () => socket.end(answer("502 Bad Gateway", "<html>")));
@@ -73,24 +73,24 @@ test("what is only read is asked for again while the gateway restarts behind a p
   expect({ code, stdout: stdout.trim(), met: met() }).toEqual({ code: 0, stdout: '{"runs":[]}', met: 3 });
 });
 
-test("what is said without a key is not said twice", async () => {
+test("a POST without a key is not sent twice", async () => {
   const { url, met } = await peer((socket, nth) => {
     if (nth === 1) socket.once("data", () => socket.end(answer("201 Created", '{"token":"t"}')));
     else socket.once("data", () => socket.destroy());
   });
   const { code, stderr } = await antiphon(url, "cancel", "run_a");
-  expect(stderr).toContain("may have been done");
+  expect(stderr).toContain("may have been carried out");
   expect({ code, met: met() }).toEqual({ code: 4, met: 2 });
 });
 
-test("a page that is no JSON, from whoever listens there, is told as such", async () => {
+test("an answer that is not JSON is reported as such", async () => {
   const { url } = await peer((socket) => socket.once("data", () => socket.end(answer("200 OK", "<html>"))));
   const { code, stderr } = await antiphon(url, "runs");
   expect(stderr).toMatch(/^error ANT_GATEWAY_UNREACHABLE: .*is it the gateway\?\nremedy: /);
   expect(code).toBe(4);
 });
 
-test("a command whose work can never end says so and ends with 1, also as JSON", async () => {
+test("a command that waits for something impossible reports that and exits with 1, also as JSON", async () => {
   const root = mkdtempSync(join(tmpdir(), "antiphon-stalled-"));
   mkdirSync(join(root, "dist"));
   cpSync(join(ROOT, "bin"), join(root, "bin"), { recursive: true });

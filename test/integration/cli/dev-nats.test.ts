@@ -1,4 +1,4 @@
-/** What the nats-server of `antiphon dev` lets people do. */
+/** The permissions of the nats-server of `antiphon dev`. */
 import type { ChildProcess } from "node:child_process";
 import { connect } from "nats";
 import { writeFileSync } from "node:fs";
@@ -28,13 +28,13 @@ afterAll(async () => {
 });
 
 describe("the nats-server of antiphon dev", () => {
-  it.each(["sys", "SYS", "admin"])("lets nobody sign in as %s", async (name) => {
+  it.each(["sys", "SYS", "admin"])("refuses to sign in %s", async (name) => {
     await expect(connect({ servers, user: name, pass: name, reconnect: false })).rejects.toThrow(
       /Authorization/,
     );
   });
 
-  it("tells whoever is there how it syncs, and nothing else of the system account", async () => {
+  it("answers every client about its sync setting, and nothing else of the system account", async () => {
     const nc = await connect({ servers });
     try {
       const said = await nc.request("$SYS.REQ.SERVER.PING.JSZ", '{"config":true}', { timeout: 2000 });

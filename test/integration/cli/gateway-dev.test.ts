@@ -91,14 +91,14 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // A zombie whose parent has not looked yet is dead.
+  // A zombie that its parent has not reaped yet counts as dead.
   return !/^State:\s+Z/m.test(
     existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, "utf8") : "",
   );
 }
 
 describe("antiphon dev", () => {
-  it("D4 brings up every service on free loopback ports and says where", async () => {
+  it("starts every service on free loopback ports and reports the addresses", async () => {
     const program = await dev(undefined, "--associates", "2");
     const ready = program.event("ready");
     expect(ready).toMatchObject({
@@ -115,13 +115,13 @@ describe("antiphon dev", () => {
       "egress",
       "nats-server",
     ]);
-    await eventually("each of them says that it is there", async () => {
+    await eventually("every service answers", async () => {
       const answer = await fetch(`${String(ready?.gateway)}/services`);
       return ((await answer.json()) as { services: unknown[] }).services.length === 7;
     });
   });
 
-  it("D2 D3 stops in order, with nothing left behind", async () => {
+  it("cli/C2: stops in order and leaves no process behind", async () => {
     const program = await dev();
     const pids = Object.values(program.pids);
     program.child.kill("SIGINT");
@@ -137,7 +137,7 @@ describe("antiphon dev", () => {
     ]);
   });
 
-  it("D3 C3 takes its children along when it is killed itself", async () => {
+  it("cli/C2: its children stop when it is killed", async () => {
     const program = await dev();
     const pids = Object.values(program.pids);
     program.child.kill("SIGKILL");
@@ -145,7 +145,7 @@ describe("antiphon dev", () => {
     await dev(program.dir); // And its directory is free for the next one.
   });
 
-  it.each(["router", "nats-server"])("C1 starts a killed %s again and says so", async (name) => {
+  it.each(["router", "nats-server"])("restarts a killed %s and reports it", async (name) => {
     const program = await dev();
     process.kill(Number(program.pids[name]), "SIGKILL");
     await eventually("the end is reported", () => program.event("child_exited")?.name === name);
@@ -159,7 +159,7 @@ describe("antiphon dev", () => {
     });
   });
 
-  it("D1 refuses a directory that is in use, and leaves its owner alone", async () => {
+  it("refuses a directory in use, and does not disturb its owner", async () => {
     const first = await dev();
     const second = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", first.dir]);
     expect(await second.ended()).toBe(2);
@@ -169,7 +169,7 @@ describe("antiphon dev", () => {
     expect(Object.values(first.pids).every(isAlive)).toBe(true);
   });
 
-  it("names the port that is taken, and how to choose another", async () => {
+  it("names a port that is taken, and the option to choose another", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as AddressInfo;
@@ -207,7 +207,7 @@ describe("antiphon dev", () => {
   });
 });
 
-/** A checkout of its own, whose sources a test may change. */
+/** A separate checkout, whose sources a test may change. */
 function checkout(): string {
   const copy = tempDir("antiphon-copy-");
   for (const dir of [
@@ -232,7 +232,7 @@ function checkout(): string {
 
 describe("antiphon dev --watch", () => {
   it(
-    "restarts the service whose source changed and no other, and runs on over a source that does not build",
+    "restarts only the service whose source changed, and keeps running if a source does not build",
     { timeout: 180_000 },
     async () => {
       const copy = checkout();
@@ -275,7 +275,7 @@ describe("antiphon dev --watch", () => {
 });
 
 describe("the command itself", () => {
-  it("says in one line what to run when the packages are not installed", async () => {
+  it("names the command to run if the packages are not installed", async () => {
     const bare = tempDir("antiphon-bare-");
     for (const dir of ["bin", "scripts"]) cpSync(join(ROOT, dir), join(bare, dir), { recursive: true });
     const program = run(["--version"], {}, join(bare, "bin/antiphon.mjs"));
@@ -283,7 +283,7 @@ describe("the command itself", () => {
     expect(program.stderr).toMatch(/^error ANT_SETUP_MISSING: .*\nremedy: run "npm run setup" in /);
   });
 
-  it("runs a bundle without sources or packages, as an image has it", async () => {
+  it("runs a bundle without sources or packages, as in an image", async () => {
     const image = tempDir("antiphon-image-");
     mkdirSync(join(image, "bin"));
     cpSync(BIN, join(image, "bin/antiphon.mjs"));
@@ -294,7 +294,7 @@ describe("the command itself", () => {
     expect(program.stdout).toContain("Intent.v0");
   });
 
-  it("may be started many times at once while the bundle is being made (B1 of scripts/build.mjs)", async () => {
+  it("may be started many times at once while the bundle is being built", async () => {
     const copy = checkout();
     const programs = Array.from({ length: 4 }, () => run(["--version"], {}, join(copy, "bin/antiphon.mjs")));
     const codes = await Promise.all(programs.map((program) => program.ended()));
@@ -304,7 +304,7 @@ describe("the command itself", () => {
     expect(builds.filter((name) => /^[0-9a-f]{16}$/.test(name))).toHaveLength(1);
   });
 
-  it("exits 4 without a gateway, with the error as JSON when asked", async () => {
+  it("exits with 4 without a gateway, with the error as JSON on request", async () => {
     const program = run(["runs", "--json"], { ANTIPHON_GATEWAY_URL: "http://127.0.0.1:1" });
     expect(await program.ended()).toBe(4);
     expect(JSON.parse(program.stdout)).toMatchObject({ error: { code: "ANT_GATEWAY_UNREACHABLE" } });

@@ -78,7 +78,7 @@ async function openWorld(): Promise<World> {
       const report = (args.includes("--json") ? JSON.parse(said.stdout) : null) as JournalReport;
       return { code: said.code, report, text: said.stdout + said.stderr };
     },
-    /** The server is up again with whatever was done to its store. */
+    /** Restarts the server with its changed store. */
     async restart() {
       await gateway.stop();
       await nats.restart();
@@ -93,7 +93,7 @@ async function openWorld(): Promise<World> {
   return world;
 }
 
-/** A small generator, so that a failing draw can be drawn again. */
+/** A small seeded generator, so that a failing draw can be reproduced. */
 function draws(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -106,12 +106,12 @@ const placesOf = (faults: readonly JournalFault[]): (readonly [string | null, nu
   faults.map(({ subject, seq }) => [subject, seq] as const);
 
 const RUNS = 30;
-/** How a record goes wrong; the others are those of `CHANGES`. */
+/** A kind of damage to a record; the others are in `CHANGES`. */
 const LOST = "lost";
 const DOUBLED = "written twice";
 const KINDS = [...(Object.keys(CHANGES) as (keyof typeof CHANGES)[]), LOST, DOUBLED] as const;
 
-/** Runs that ended, each with a word from outside in it that no other record names. */
+/** Closed runs, each with an outside record that no other record names. */
 async function writeRuns(bus: Bus): Promise<void> {
   const journal = openJournal(bus, { key });
   for (let i = 0; i < RUNS; i += 1) await finishRun(journal, `run_${i}`, `task ${i}`);
@@ -128,7 +128,7 @@ describe("a journal in which each run has one fault", () => {
   });
   afterAll(() => Promise.all([healthy.close(), world.close()]));
 
-  test("X7 the same runs without one are whole", async () => {
+  test("the same runs without a fault are intact", async () => {
     const { code, report } = await healthy.doctor("--json");
     expect([code, report.ok, report.faults]).toEqual([0, true, []]);
     expect([report.runs, report.records, report.unsigned]).toEqual([RUNS, messages.length, 0]);
@@ -136,7 +136,7 @@ describe("a journal in which each run has one fault", () => {
     expect([one.code, one.text]).toEqual([0, expect.stringContaining("1 runs, 8 records checked: whole")]);
   });
 
-  test("X8 X9 every fault is located by register and sequence, and none is told twice", async () => {
+  test("every fault is located by register and sequence, and reported once", async () => {
     const draw = draws(41);
     const planted = new Map<string, { kind: string; subject: string; seq: number }>();
     const doubled: StoredMessage[] = [];
@@ -144,7 +144,7 @@ describe("a journal in which each run has one fault", () => {
     for (let i = 0; i < RUNS; i += 1) {
       const own = messages.filter(({ subject }) => subject.split(".")[5] === `run_${i}`);
       const kind = KINDS[i % KINDS.length] ?? LOST;
-      // The first record has no cause to be changed; what is lost last is another test's.
+      // The first record has no cause to change; another test covers the loss of the last record.
       const usable = own.filter(({ headers }, at) =>
         kind === LOST
           ? at < own.length - 1
@@ -181,7 +181,7 @@ describe("a journal in which each run has one fault", () => {
     expect(strays).toEqual([]);
   });
 
-  test("a run that cannot be read is listed with its code, and the others are listed as ever", async () => {
+  test("a run that cannot be read is listed with its code, and the others are listed as usual", async () => {
     const answer = await fetch(`${world.url()}/runs?limit=100`);
     const { runs } = (await answer.json()) as { runs: { runId: string; status: string; code: string }[] };
     const corrupt = runs.filter(({ status }) => status === "corrupt");
@@ -196,7 +196,7 @@ describe("records that no other one names", () => {
   beforeAll(async () => (world = await openWorld()));
   afterAll(() => world.close());
 
-  test("Y8 the last record of an open run is missed by its sequence, and by the view", async () => {
+  test("a lost last record of an open run is detected by its sequence and by the view", async () => {
     const journal = openJournal(world.bus, { key });
     const stored = await openRun(journal, "run_open");
     await finishRun(journal, "run_after");
@@ -213,7 +213,7 @@ describe("records that no other one names", () => {
     await openKv(world.bus, BUCKETS.runs).delete("run_open");
   });
 
-  test("X9 a run that only its view knows of lost all its records: what is known is the registers", async () => {
+  test("a run known only from its view has lost all its records: their registers are reported", async () => {
     const view = { runId: "run_gone", status: "succeeded", steps: [], artifacts: [] };
     await openKv(world.bus, BUCKETS.runs).put("run_gone", view);
     const { report } = await world.doctor("run_gone", "--json");
@@ -223,7 +223,7 @@ describe("records that no other one names", () => {
     ]);
   });
 
-  test("without a gateway nothing is checked, and that is neither whole nor faulty", async () => {
+  test("without a gateway the check fails to run, which is neither intact nor faulty", async () => {
     const said = await runProgram(process.execPath, [ANTIPHON, "doctor", "--journal"], {
       env: { ANTIPHON_GATEWAY_URL: "http://127.0.0.1:9" },
     });
@@ -242,7 +242,7 @@ describe("a gateway that lies", () => {
   });
   afterAll(() => world.close());
 
-  /** The real answers, one of them changed on the way. */
+  /** The real answers, one of them changed in transit. */
   async function told(
     lie: (material: RunMaterial) => RunMaterial,
     more: { trusted?: readonly string[]; keys?: readonly object[] } = {},
@@ -273,7 +273,7 @@ describe("a gateway that lies", () => {
     return { ...record, payload: payload.toString("base64"), headers };
   };
 
-  test("Y7 that tells the truth is whole", async () => {
+  test("is reported as intact while it tells the truth", async () => {
     expect(await told((material) => material)).toMatchObject({ ok: true, runs: 2, faults: [] });
   });
 
@@ -296,14 +296,14 @@ describe("a gateway that lies", () => {
       })),
       ".verdict.",
     ],
-  ])("Y7 that %s is found out, at that record of that run and nowhere else", async (_what, lie, place) => {
+  ])("that %s is detected at exactly that record", async (_what, lie, place) => {
     const { ok, faults } = await told(lie);
     expect(ok).toBe(false);
     expect(new Set(faults.map(({ runId }) => runId))).toEqual(new Set(["run_x"]));
     expect(faults.some(({ subject }) => subject?.includes(place) === true)).toBe(true);
   });
 
-  test("Y7 that publishes a key of its own under the name of a Director's is not believed", async () => {
+  test("is not believed if it publishes its own key under a Director's key id", async () => {
     const forged = openSigningKey(null);
     const resigned = eachRecord("verdict", (record) => ({
       ...record,
@@ -340,7 +340,7 @@ describe("runs that were archived", () => {
     await archiver.purge(await archiver.record(packed));
   }
 
-  test("X7 are whole in their packs, when they are put back, and when they are archived once more", async () => {
+  test("are intact in their packs, after a restore, and after they are archived again", async () => {
     const journal = openJournal(world.bus, { key });
     const ids = ["run_p", "run_q", "run_r"];
     for (const runId of ids) await finishRun(journal, runId);
@@ -356,7 +356,7 @@ describe("runs that were archived", () => {
     expect(await verdict()).toEqual([0, [], 3]);
   });
 
-  test("a pack that is gone is told of for each of its runs", async () => {
+  test("a lost pack is reported for each of its runs", async () => {
     await world.bus.jsm.streams.purge(`OBJ_${BUCKETS.archive}`);
     const { code, report } = await world.doctor("run_p", "--json");
     expect(code).toBe(1);
@@ -383,7 +383,7 @@ describe("blocks damaged on the server's disk", () => {
     writeFileSync(file, change(readFileSync(file)));
   }
 
-  test("B4 D3 a record that the server no longer hands out is named, and its run is not read without it", async () => {
+  test("a record that the server can no longer read is named, and its run is not read without it", async () => {
     const subject = "antiphon.v1.run.0.result.run_b.t-001.1";
     await world.nats.stop();
     damage((block) => {
@@ -403,7 +403,7 @@ describe("blocks damaged on the server's disk", () => {
     expect(seen.status).toBe(500);
   });
 
-  test("what the server cuts off its last block without a word is missed by the views", async () => {
+  test("records that the server silently cuts off its last block are detected by the views", async () => {
     const views = openKv(world.bus, BUCKETS.runs);
     const cut = await openJournal(world.bus).read("run_c");
     await views.put("run_c", runView(cut));

@@ -1,4 +1,4 @@
-/** What people say to a run over HTTP, with the real Router and Director behind it. The test is the Associate. */
+/** Control of runs over HTTP, with the real Router and Director behind it. The test plays the Associate. */
 import { limits, subjects } from "@antiphon/contracts";
 import {
   callRpc,
@@ -25,7 +25,7 @@ let router: RunningService;
 let repo: TestRepo;
 
 beforeAll(async () => {
-  // Lost attempts come back at once: what rests between them is for timers.test.ts.
+  // Lost attempts are retried at once: timers.test.ts covers the delay between them.
   const policy = {
     maxAttempts: 3,
     maxLapses: limits.maxLapses,
@@ -65,7 +65,7 @@ async function begin(inputs: Record<string, unknown> = {}): Promise<string> {
   return String(started.body.runId);
 }
 
-/** Every record there is has been handled by both services: what they wanted to do about it is done. */
+/** Waits until both services have handled every record and carried out its effects. */
 async function settled(): Promise<void> {
   await eventually("router and director are idle", async () => {
     for (const name of ["router", "director"]) {
@@ -100,7 +100,7 @@ async function poison(runId: string): Promise<void> {
 }
 
 describe("retry", () => {
-  test("a failed or canceled run is tried again as one new run of the same intent, however often it is asked for", async () => {
+  test("a failed or canceled run is retried as one new run of the same intent, even if the retry is requested repeatedly", async () => {
     const runId = await begin();
     const early = await say(runId, "retry");
     expect(early.status).toBe(409);
@@ -124,7 +124,7 @@ describe("retry", () => {
     );
     if (old?.type !== "intent" || fresh?.type !== "intent") throw new Error("both have an intent");
     expect(fresh.body).toEqual({ ...old.body, retry_of: runId });
-    expect(await types(runId)).toEqual(before); // J6
+    expect(await types(runId)).toEqual(before);
   });
 });
 
@@ -132,7 +132,7 @@ describe("dead letters", () => {
   const letters = async () =>
     (await world.call("GET", "/v1/dead-letters")).body.letters as Record<string, unknown>[];
 
-  test("J7 what an Associate gave up is listed, shown, and handled again when it is requeued", async () => {
+  test("a dead letter of an Associate is listed, shown, and handled again after a requeue", async () => {
     const runId = await begin();
     const seen: [string, number][] = [];
     const handle = (delivery: Delivery): Promise<Outcome> => {
@@ -185,7 +185,7 @@ describe("dead letters", () => {
     }
   });
 
-  test("J7 a task the Director gave up leaves one letter; its run is over, so the way on is a retry", async () => {
+  test("a task the Director gave up leaves one letter; its run is over, so the remedy is a retry", async () => {
     const runId = await begin();
     await poison(runId);
     const mine = (await letters()).filter((letter) => letter.runId === runId);
@@ -198,7 +198,7 @@ describe("dead letters", () => {
     expect((await say(runId, "retry")).status).toBe(202);
   });
 
-  test("an id that is none finds nothing, whatever is in it", async () => {
+  test("an invalid id finds nothing, regardless of its characters", async () => {
     for (const id of ["x", "*.*.*.*.*", "a.b.c.d.%3E", "%00"]) {
       const answer = await world.call("GET", `/dead-letters/${id}`);
       expect(errorOf(answer), id).toMatchObject({ code: "ANT_DLQ_NOT_FOUND" });
@@ -207,7 +207,7 @@ describe("dead letters", () => {
 });
 
 describe("admission", () => {
-  test("A3 A4 at the bound of open runs a new one gets 429 and no record; a closed run makes room, and a restart forgets nothing", async () => {
+  test("gateway/G8: at the bound of open runs a new run gets 429 and no record; a closed run makes room, and the count survives a restart", async () => {
     const small = await openWorld({ openRuns: 3 });
     try {
       const intent = await small.call("POST", "/intents", { body: intentFor(repo.path) });
@@ -256,7 +256,7 @@ describe("places among the open runs", () => {
       (error: unknown) => (error as { code: string }).code,
     );
 
-  test("A5 are held while their repositories are looked at, however often the journal is counted meanwhile", async () => {
+  test("gateway/G8: are held while their repositories are inspected, even if the journal is counted meanwhile", async () => {
     const repository = { name: "app", path: repo.path };
     const looked = await callRpc<object>(
       small.bus,
@@ -276,7 +276,7 @@ describe("places among the open runs", () => {
     const intent = await small.call("POST", "/intents", { body: intentFor(repo.path) });
     const start = () => small.call("POST", `/intents/${String(intent.body.intentId)}/run`);
     const first = Promise.all([start(), start(), start()]);
-    await eventually("all are looked at", () => asked === 3);
+    await eventually("all are inspected", () => asked === 3);
     const counts = performance.now() + 2_500; // A count is good for a second.
     const refused: unknown[] = [];
     await eventually("the journal was counted again", async () => {
@@ -292,7 +292,7 @@ describe("places among the open runs", () => {
     await stop();
   });
 
-  test("A5 A4 count a run that is stored while the journal is looked at, and each place once", async () => {
+  test("gateway/G8: include a run that is stored while the journal is counted, and count each place once", async () => {
     const already = await countOpenRuns(small.bus);
     const [counted, told] = [gate(), gate()];
     let looks = 0;
@@ -306,7 +306,7 @@ describe("places among the open runs", () => {
     }, already + 2);
     const place = await watch.admit();
     let waiting: ReturnType<typeof watch.admit> | undefined;
-    await eventually("a second look is under way", async () => {
+    await eventually("a second count is running", async () => {
       const next = watch.admit();
       if (looks > 1) waiting = next;
       else (await next).release();
@@ -326,20 +326,20 @@ describe("places among the open runs", () => {
 });
 
 describe("pause and resume", () => {
-  test("D11 nothing new is dispatched while paused; the resume dispatches; each is said once", async () => {
+  test("nothing new is dispatched while a run is paused; the resume dispatches; each is recorded once", async () => {
     const runId = await begin();
     await eventually("dispatched", async () => (await types(runId)).includes("dispatch"));
     const held = await begin();
     const paused = await say(held, "pause", { reason: "freeze" });
     expect(paused).toMatchObject({ status: 202, body: { accepted: true, already: false, event: "pause" } });
     await settled();
-    // The run may have been dispatched before the pause reached the journal: then there is nothing to hold back.
+    // If the run was dispatched before the pause reached the journal, there is nothing to hold back.
     const before = (await types(held)).filter((type) => type === "dispatch").length;
     const again = await say(held, "pause");
     expect(again).toMatchObject({ status: 202, body: { already: true } });
     expect((await types(held)).filter((type) => type === "control")).toHaveLength(1);
 
-    // A lost attempt comes back at the next epoch: not while the run is held.
+    // A lost attempt is retried at the next epoch, but not while the run is paused.
     if (before === 1) {
       await world.journal.append({
         type: "result",
@@ -366,7 +366,7 @@ describe("pause and resume", () => {
     expect((await types(held)).filter((type) => type === "control")).toHaveLength(2);
   });
 
-  test("asked by many at once, it is on record once", async () => {
+  test("many pause requests at once are recorded once", async () => {
     const runId = await begin();
     const answers = await Promise.all(Array.from({ length: 6 }, () => say(runId, "pause")));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(202));
@@ -374,7 +374,7 @@ describe("pause and resume", () => {
     expect((await types(runId)).filter((type) => type === "control")).toHaveLength(1);
   });
 
-  test("a run that is over or unknown, and a body that says something else, are refused and write nothing", async () => {
+  test("a finished or unknown run and an invalid body are refused and write nothing", async () => {
     const runId = await begin();
     await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
     await eventually("closed", async () => (await types(runId)).includes("closed"));

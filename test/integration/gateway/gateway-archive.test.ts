@@ -10,7 +10,7 @@ import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld, type World } from "./gateway-world.ts";
 
 const BIN = fileURLToPath(new URL("../../../bin/antiphon.mjs", import.meta.url));
-/** The Director archives what has been over for so long; the test says when that is anything at all. */
+/** The age at which the Director archives a closed run; the test controls it. */
 const timing = { afterMs: 3_600_000, everyMs: 20 };
 let world: World;
 let repo: string;
@@ -42,7 +42,7 @@ async function view(runId: string): Promise<{ status: string } | undefined> {
   return (await openKv(world.bus, BUCKETS.runs).get<{ status: string }>(runId))?.value;
 }
 
-/** What the buckets hold of a run, by key. */
+/** The documents of a run in the buckets, by key. */
 async function documents(runId: string): Promise<[string, unknown][]> {
   const contracts = openKv(world.bus, BUCKETS.contracts);
   const names = (await contracts.keys(runId)).sort();
@@ -53,7 +53,7 @@ async function documents(runId: string): Promise<[string, unknown][]> {
   return shown === undefined ? found : [...found, [runId, shown]];
 }
 
-/** Everything a client can see of a run. */
+/** Everything a client can read about a run. */
 async function seen(runId: string): Promise<unknown[]> {
   const answers = await Promise.all([
     world.call("GET", `/runs/${runId}`),
@@ -61,7 +61,7 @@ async function seen(runId: string): Promise<unknown[]> {
     world.call("GET", `/runs/${runId}/events`, { headers: { accept: "text/event-stream" } }),
     world.call("GET", `/runs/${runId}/evidence`),
   ]);
-  // A stream has its heartbeats in it; the rest is JSON.
+  // The event stream contains heartbeats; the other answers are JSON.
   return answers.map(({ status, text, body }) =>
     text.startsWith("{") ? { status, body } : { status, text: text.replaceAll(/^: .*\n\n/gm, "") },
   );
@@ -72,7 +72,7 @@ async function line(runId: string): Promise<unknown> {
   return (body.runs as { runId: string }[]).find((run) => run.runId === runId);
 }
 
-it("J10 a Director archives what is over; for a client nothing changes, and a restore puts it back once", async () => {
+it("a Director archives a closed run; clients see no difference, and a restore puts it back once", async () => {
   const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
   const start = { headers: { "idempotency-key": "archived-1" } };
   const path = `/intents/${String(body.intentId)}/run`;
@@ -102,11 +102,11 @@ it("J10 a Director archives what is over; for a client nothing changes, and a re
     ...{ runId, records: 3, restored: 3 },
   });
   expect(await antiphon("runs", "restore", runId)).toBe(
-    `${runId} is in the journal already: 3 records, as they were\n`,
+    `${runId} is already in the journal: 3 records, unchanged\n`,
   );
   expect(await types(runId)).toEqual(["archived", "restored", "closed", "cancel", "intent"]);
   expect(await seen(runId)).toEqual(before);
-  // Whoever is woken by what is there again finds nothing left to do.
+  // The services are woken by the restored records and have nothing left to do.
   const info = (name: string) => world.bus.jsm.consumers.info(journalStream(0), name);
   await eventually("heard", async () => {
     const { num_pending, num_ack_pending } = await info("director");
@@ -119,7 +119,7 @@ it("J10 a Director archives what is over; for a client nothing changes, and a re
   expect(await seen(runId)).toEqual(before);
 });
 
-it("J10 J1 an archived run keeps no documents: its contracts are made from its records, and a restore brings all back", async () => {
+it("an archived run has no documents: its contracts are derived from its records, and a restore brings all back", async () => {
   const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
   const path = `/intents/${String(body.intentId)}/run`;
   const runId = String((await world.call("POST", path)).body.runId);
@@ -152,7 +152,7 @@ it("J10 J1 an archived run keeps no documents: its contracts are made from its r
   expect(await seen(runId)).toEqual(before);
 });
 
-it("a run that is not archived, or is none, is not restored: a code and its remedy", async () => {
+it("restoring a run that is not archived or does not exist fails with a code and a remedy", async () => {
   const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
   const { body: run } = await world.call("POST", `/intents/${String(body.intentId)}/run`);
   const here = await world.call("POST", `/runs/${String(run.runId)}/restore`);

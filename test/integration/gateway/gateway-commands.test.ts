@@ -75,7 +75,7 @@ const names = (events: readonly SessionEvent[]): string[] => events.map(({ event
 const runs = async (): Promise<unknown[]> => (await world.call("GET", "/runs")).body.runs as unknown[];
 
 describe("policies", () => {
-  it("V1 are applied before dispatch; rejections emit CommandRejected", async () => {
+  it("gateway/G6: are applied before dispatch; rejections emit CommandRejected", async () => {
     const session = await open();
     const before = await runs();
     const [event, ...rest] = await send(session, "Push", { repo, branchName: "main" });
@@ -91,7 +91,7 @@ describe("policies", () => {
     expect(names(await eventsOf(session))).toEqual(["SessionStatusChanged", "CommandRejected"]);
   });
 
-  it("V1 hold however many gateways and callers decide at once", async () => {
+  it("gateway/G6: hold even if many gateways and callers decide at once", async () => {
     const session = await open("tight");
     const sent = Array.from({ length: 12 }, () => send(session, "GetDiff", { repo }));
     const answers = (await Promise.all(sent)).map(names);
@@ -102,7 +102,7 @@ describe("policies", () => {
     expect(names(events).filter((name) => name === "CommandCompleted")).toHaveLength(5);
   });
 
-  it("V1 a throttled command says when it may be tried again", async () => {
+  it("give a throttled command the time of its next try", async () => {
     const session = await open("slow");
     await send(session, "QueryBacklog", {});
     const answer = await send(session, "QueryBacklog", {});
@@ -110,7 +110,7 @@ describe("policies", () => {
     expect(answer[0]).toMatchObject({ payload: { scope: "limits.callsPerMinute" } });
   });
 
-  it("V4 are the deployment's: a session takes one of them by name and brings none", async () => {
+  it("gateway/G6: belong to the deployment: a session selects one by name and cannot bring its own", async () => {
     const unknown = await world.call("POST", "/sessions", { body: { repo, policy: "mine" } });
     expect([unknown.status, errorOf(unknown).code]).toEqual([422, "ANT_POLICY_UNKNOWN"]);
     expect(errorOf(unknown).message).toContain("usual, tight, slow");
@@ -130,7 +130,7 @@ describe("policies", () => {
 });
 
 describe("a command", () => {
-  it("V2 V3 becomes one run, however often it is sent, and is completed by that run's end", async () => {
+  it("gateway/G6: becomes one run even if it is sent repeatedly, and is completed by that run's end", async () => {
     const session = await open();
     const before = (await runs()).length;
     const first = await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" });
@@ -153,7 +153,7 @@ describe("a command", () => {
   });
 
   it.each(["ArtifactAvailable", "CommandCompleted"] as const)(
-    "V5 tells artifact and end once each and in this order when another entry takes the register of %s",
+    "reports artifact and end once each and in this order if another entry takes the register of %s",
     async (contested) => {
       const session = await open();
       const id = `Contested-${contested}`;
@@ -189,7 +189,7 @@ describe("a command", () => {
     },
   );
 
-  it("V5 tells artifact and end once each, however many look at its session at once", async () => {
+  it("reports artifact and end once each, even if many read its session at once", async () => {
     const session = await open();
     await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Watched" });
     const [run] = (await runs()) as { runId: string }[];
@@ -202,7 +202,7 @@ describe("a command", () => {
     expect(names(told)).toEqual(["CommandAccepted", "ArtifactAvailable", "CommandCompleted"]);
   });
 
-  it("ends in an honest failure where there is no adapter", async () => {
+  it("fails with a code if there is no adapter for it", async () => {
     const session = await open();
     const built = await send(session, "BuildProject", { repo, projectPath: "app.csproj" });
     expect(built.at(-1)).toMatchObject({
@@ -219,7 +219,7 @@ describe("a command", () => {
     expect(names(own)).toEqual(["SessionStatusChanged", "CommandAccepted", "CommandCompleted"]);
   });
 
-  it("is refused when it is reserved, malformed, or of another session", async () => {
+  it("is refused if it is reserved, malformed, or of another session", async () => {
     const session = await open();
     const stored = await world.stored();
     const correlation = { sessionId: session };
@@ -241,7 +241,7 @@ describe("a command", () => {
   });
 });
 
-/** An entry that has nothing to do with any command. */
+/** An entry that belongs to no command. */
 function elsewhere(sessionId: string, sequence: number): SessionEntry {
   const event: SessionEvent = {
     sequence,

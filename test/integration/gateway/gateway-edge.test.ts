@@ -1,4 +1,4 @@
-/** What the gateway answers, and logs, before a request reaches a use case. */
+/** The gateway's answers and log lines before a request reaches a use case. */
 import { connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** The gateway's door on a free port, over a backend that is asked for nothing but dead letters. */
+/** The gateway's HTTP server on a free port, with a backend that only serves dead letters. */
 async function door(token: string | null): Promise<{ url: string; lines: Line[] }> {
   const lines: Line[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line) as Line);
@@ -29,7 +29,7 @@ async function door(token: string | null): Promise<{ url: string; lines: Line[] 
   return { url: await server.listen({ host: "127.0.0.1", port: 0 }), lines };
 }
 
-/** Sends bytes as they are and gives the whole answer. */
+/** Sends raw bytes and returns the whole answer. */
 function raw(url: string, text: string): Promise<{ status: number; head: string; body: Line }> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -48,13 +48,13 @@ function raw(url: string, text: string): Promise<{ status: number; head: string;
 const request = (method: string, path: string, headers = ""): string =>
   `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`;
 
-describe("what is no request of this gateway is a 4xx with a code and a remedy", () => {
+describe("input that matches no route gets a 4xx with a code and a remedy", () => {
   test.each([
     ["a method that no path takes", request("PROPFIND", "/runs"), 405, "ANT_GATEWAY_METHOD"],
     ["QUERY, whether or not the HTTP parser knows it", request("QUERY", "/runs"), 405, "ANT_GATEWAY_METHOD"],
-    ["a method that is none", request("FROBNICATE", "/runs"), 405, "ANT_GATEWAY_METHOD"],
-    ["DELETE of what can only be read", request("DELETE", "/runs/run_a"), 405, "ANT_GATEWAY_METHOD"],
-    ["GET of what can only be posted", request("GET", "/runs/run_a/retry"), 405, "ANT_GATEWAY_METHOD"],
+    ["an invalid method", request("FROBNICATE", "/runs"), 405, "ANT_GATEWAY_METHOD"],
+    ["DELETE of a read-only path", request("DELETE", "/runs/run_a"), 405, "ANT_GATEWAY_METHOD"],
+    ["GET of a path that takes only POST", request("GET", "/runs/run_a/retry"), 405, "ANT_GATEWAY_METHOD"],
     ["a path that does not exist", request("DELETE", "/nowhere"), 404, "ANT_GATEWAY_ROUTE"],
     [
       "headers that are too long",
@@ -63,8 +63,8 @@ describe("what is no request of this gateway is a 4xx with a code and a remedy",
       "ANT_GATEWAY_HEADERS",
     ],
     ["a path that is too long", request("GET", `/${"x".repeat(20_000)}`), 431, "ANT_GATEWAY_HEADERS"],
-    ["something that is no HTTP", "GET / and more\r\n\r\n", 400, "ANT_GATEWAY_REQUEST"],
-    ["a header that is none", request("GET", "/runs", "no colon\r\n"), 400, "ANT_GATEWAY_REQUEST"],
+    ["input that is not HTTP", "GET / and more\r\n\r\n", 400, "ANT_GATEWAY_REQUEST"],
+    ["a malformed header", request("GET", "/runs", "no colon\r\n"), 400, "ANT_GATEWAY_REQUEST"],
   ])("%s", async (_what, text, status, code) => {
     const { url } = await door(null);
     const answer = await raw(url, text);
@@ -82,7 +82,7 @@ describe("what is no request of this gateway is a 4xx with a code and a remedy",
 });
 
 describe("the log", () => {
-  test("tells of denied access: who, from where, which route, why; never the token", async () => {
+  test("records denied access with caller, address, route and reason, never the token", async () => {
     const { url, lines } = await door(TOKEN);
     await raw(url, request("GET", "/runs/run_a?token=abc"));
     await raw(url, request("GET", "/runs/run_a", "Authorization: Bearer wrong-secret\r\n"));
@@ -91,14 +91,14 @@ describe("the log", () => {
     const denied = { level: "warn", msg: "access denied", from: "127.0.0.1" };
     expect(lines).toMatchObject([
       { ...denied, by: "unknown", route: "GET /runs/:id", code: "ANT_GATEWAY_TOKEN_REQUIRED", status: 401 },
-      { ...denied, by: "unknown", route: "GET /runs/:id", why: "the bearer token is not the right one" },
+      { ...denied, by: "unknown", route: "GET /runs/:id", why: "the bearer token is wrong" },
       { ...denied, by: "token", route: "POST /intents", code: "ANT_SESSION_REQUIRED" },
       { ...denied, by: "unknown", route: "GET /runs", code: "ANT_GATEWAY_HOST", status: 403 },
     ]);
     for (const secret of [TOKEN, "wrong-secret", "abc"]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("tells of a caller's mistake as an event, without a stack; of a bug with one", async () => {
+  test("records a caller's mistake as info without a stack, and a bug with one", async () => {
     const { url, lines } = await door(null);
     await raw(url, request("GET", "/runs?limit=many"));
     await raw(url, request("GET", "/dead-letters"));

@@ -97,7 +97,7 @@ function open(
 }
 
 describe("the event stream of a run", () => {
-  it("replays the journal, goes on live, and ends after `closed`", async () => {
+  it("replays the journal, continues live, and ends after `closed`", async () => {
     const runId = await newRun();
     const stream = await open(`/runs/${runId}/events`);
     await eventually("the first record", () => stream.events.length === 1);
@@ -116,7 +116,7 @@ describe("the event stream of a run", () => {
     });
   });
 
-  it("resumes behind Last-Event-ID", async () => {
+  it("resumes after Last-Event-ID", async () => {
     const runId = await newRun();
     await routed(runId);
     await closed(runId);
@@ -126,7 +126,7 @@ describe("the event stream of a run", () => {
     expect(stream.names).toEqual(["closed"]);
   });
 
-  it("carries live output only when it is asked for", async () => {
+  it("carries live output only on request", async () => {
     const runId = await newRun();
     const [loud, quiet] = [await open(`/runs/${runId}/events?logs=1`), await open(`/runs/${runId}/events`)];
     await eventually("both follow", () => loud.events.length === 1 && quiet.events.length === 1);
@@ -144,7 +144,7 @@ describe("the event stream of a run", () => {
     expect(quiet.names).toEqual(["intent", "closed"]);
   });
 
-  it("carries what work is at, and not what commands print, when only that is asked for", async () => {
+  it("carries progress messages without the output of commands on request", async () => {
     const runId = await newRun();
     const stream = await open(`/runs/${runId}/events?logs=progress`);
     await eventually("it follows", () => stream.events.length === 1);
@@ -162,7 +162,7 @@ describe("the event stream of a run", () => {
     );
   });
 
-  it("is a list when JSON is asked for, and a 404 when there is no run", async () => {
+  it("is a list if JSON is requested, and a 404 if there is no such run", async () => {
     const runId = await newRun();
     const { body } = await world.call("GET", `/runs/${runId}/events`);
     expect((body.records as { type: string }[]).map((record) => record.type)).toEqual(["intent"]);
@@ -171,7 +171,7 @@ describe("the event stream of a run", () => {
     none.hangUp();
   });
 
-  it("E1 is refused to an address that has all its places, not to others, and E3 free again when they leave", async () => {
+  it("gateway/G7: is refused to an address that has used up its places, not to others, and places are free again when clients leave", async () => {
     const runId = await newRun();
     const streams = await Promise.all(
       Array.from({ length: limits.sseClientsPerAddress }, () => open(`/runs/${runId}/events`)),
@@ -190,10 +190,10 @@ describe("the event stream of a run", () => {
       stream.hangUp();
       return stream.status === 200;
     });
-    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    await eventually("no subscription is left", async () => (await followers(runId)) === 0);
   });
 
-  it("E5 takes no place for a HEAD, which is answered at once", async () => {
+  it("takes no place for a HEAD request, which is answered at once", async () => {
     const runId = await newRun();
     const head = await world.call("HEAD", `/runs/${runId}/events`, {
       headers: { accept: "text/event-stream" },
@@ -231,7 +231,7 @@ describe("the event stream of a run", () => {
   });
 });
 
-/** Subscriptions of anybody to the records of one run. */
+/** All subscriptions to the records of one run. */
 async function followers(runId: string): Promise<number> {
   const answer = await fetch(`${world.nats.monitorUrl}/subsz?subs=1&limit=4096&acc=ANT`);
   const { subscriptions_list: all = [] } = (await answer.json()) as {
@@ -240,13 +240,13 @@ async function followers(runId: string): Promise<number> {
   return all.filter(({ subject }) => subject.includes(runId)).length;
 }
 
-describe("E2 a client that does not read", () => {
+describe("a client that does not read", () => {
   const SLOW_MS = 400;
   const log = createLogger("test", { level: "silent" });
   let server: FastifyInstance;
   let streams: EventStreams;
   let url: string;
-  /** What waits in this process for each client. */
+  /** The data buffered in this process for each client. */
   const waiting: ServerResponse[] = [];
 
   beforeEach(async () => {
@@ -272,7 +272,7 @@ describe("E2 a client that does not read", () => {
     await server.close();
   });
 
-  /** Asks, and takes nothing of the answer. */
+  /** Sends the request and reads nothing of the answer. */
   function deaf(runId: string): Socket {
     const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
     socket.pause().write(`GET /runs/${runId}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
@@ -280,10 +280,10 @@ describe("E2 a client that does not read", () => {
   }
   const connections = (): Promise<number> =>
     new Promise((resolve) => server.server.getConnections((_, count) => resolve(count)));
-  /** Says so much that a client which does not read stands in the way of it. */
+  /** Publishes until the buffers of a client that does not read are full. */
   async function shout(runId: string, isEnough: () => boolean): Promise<void> {
     const text = "x".repeat(32 * 1024);
-    await eventually("it stands in the way", async () => {
+    await eventually("its buffers are full", async () => {
       for (let i = 0; i < 16; i += 1)
         tell(world.bus, subjects.log(runId, "T-001", "stdout"), { text, epoch: 1 });
       await world.bus.nc.flush();
@@ -291,7 +291,7 @@ describe("E2 a client that does not read", () => {
     });
   }
 
-  it("E2 is let go, and its connection cut, though no record comes; live output never piles up for it", async () => {
+  it("gateway/G7: is cut off even if no record arrives; live output never accumulates for it", async () => {
     const runId = await newRun();
     const socket = deaf(runId);
     await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
@@ -302,12 +302,12 @@ describe("E2 a client that does not read", () => {
     });
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(512 * 1024);
-    await eventually("E3 nothing is held for it", async () => (await connections()) === 0);
-    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    await eventually("nothing is held for it", async () => (await connections()) === 0);
+    await eventually("no subscription is left", async () => (await followers(runId)) === 0);
     socket.destroy();
   });
 
-  it("E2 gets what it missed by resuming, while one that reads has missed nothing", async () => {
+  it("gateway/G7: gets the missed records by resuming, while a client that reads misses nothing", async () => {
     const runId = await newRun();
     const socket = deaf(runId);
     await eventually("it follows", () => streams.count === 1);
@@ -317,7 +317,7 @@ describe("E2 a client that does not read", () => {
     await closed(runId);
     await eventually("the end", () => good.ended);
     expect(good.names).toEqual(["intent", "routed", "closed"]);
-    // What had come to it before it was let go, up to there, is its own to keep.
+    // The client keeps everything it received before it was cut off.
     const [had = ""] = /id: \d+\nevent: intent/.exec(await text(socket.resume()).catch(() => "")) ?? [];
     const lastSeen = /\d+/.exec(had)?.[0] ?? "0";
     const records = await world.journal.read(runId);
@@ -327,18 +327,18 @@ describe("E2 a client that does not read", () => {
     expect(again.names).toEqual(["routed", "closed"]);
   });
 
-  it("E2 is let go as well when its run has ended meanwhile", async () => {
+  it("is cut off even if its run has ended meanwhile", async () => {
     const runId = await newRun();
     const socket = deaf(runId);
     await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
     await shout(runId, () => streams.count === 0 || (waiting[0]?.writableLength ?? 0) > 128 * 1024);
     await closed(runId);
     await eventually("its stream is over", () => streams.count === 0);
-    await eventually("its connection is cut", async () => (await connections()) === 0, 4_000); // not by keep-alive
+    await eventually("its connection is cut", async () => (await connections()) === 0, 4_000); // sooner than keep-alive would
     socket.destroy();
   });
 
-  it("E3 leaves nothing behind when it goes while a record is read for it", async () => {
+  it("leaves nothing behind if it disconnects while a record is read for it", async () => {
     const runId = await newRun();
     const [record] = await world.journal.read(runId);
     async function* late(_runId: string, _from: number, signal: AbortSignal): AsyncGenerator<StoredRecord> {
@@ -352,7 +352,7 @@ describe("E2 a client that does not read", () => {
     await eventually("its place is free", () => streams.count === 0);
   });
 
-  /** Asks for something that is never answered, and for a stream behind it. */
+  /** Sends a request that is never answered, and pipelines a stream behind it. */
   function behind(runId: string): Socket {
     const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined);
     const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
@@ -360,27 +360,27 @@ describe("E2 a client that does not read", () => {
     return socket;
   }
 
-  it("E4 E3 leaves nothing behind when its connection ends before its turn has come", async () => {
+  it("gateway/G7: leaves nothing behind if its connection ends before its turn", async () => {
     const runId = await newRun();
     const sockets = Array.from({ length: 12 }, () => behind(runId));
     await eventually("they follow", async () => streams.count === 12 && (await followers(runId)) >= 12);
     for (const socket of sockets) socket.destroy();
     await eventually("their places are free", () => streams.count === 0);
-    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    await eventually("no subscription is left", async () => (await followers(runId)) === 0);
     expect(await connections()).toBe(0);
   });
 
-  it("E4 E2 is let go when what was written to it has to wait for its turn", async () => {
+  it("is cut off if data written to it has to wait for its turn", async () => {
     const runId = await newRun();
     const socket = behind(runId);
     await eventually("it follows", () => streams.count === 1 && waiting.length === 1);
     await shout(runId, () => streams.count === 0);
     await eventually("its connection is cut", async () => (await connections()) === 0);
-    await eventually("E3 no subscription is left", async () => (await followers(runId)) === 0);
+    await eventually("no subscription is left", async () => (await followers(runId)) === 0);
     socket.destroy();
   });
 
-  it("E4 leaves a connection that goes on as it was, however many streams it has carried", async () => {
+  it("leaves no listeners on a reused connection, even after many streams", async () => {
     const runId = await newRun();
     await closed(runId);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -401,8 +401,8 @@ describe("E2 a client that does not read", () => {
   });
 });
 
-describe("G4 what people say to a run", () => {
-  it("cancels it: the record is the fact, the hint goes out, and twice is once", async () => {
+describe("an event that people send to a run", () => {
+  it("cancels it: one record and a hint, even if it is sent twice", async () => {
     const runId = await newRun();
     const hints: unknown[] = [];
     const stop = listen(world.bus, subjects.control(runId), (hint) => hints.push(hint));
@@ -418,7 +418,7 @@ describe("G4 what people say to a run", () => {
     expect(cancels.map((record) => record.body)).toEqual([{ by: "local", reason: "wrong branch" }]);
   });
 
-  it("answers the task that waits, once", async () => {
+  it("answers the waiting task once", async () => {
     const runId = await newRun();
     await routed(runId);
     await write(dispatchRecord(runId, "T-001", 1));
@@ -442,7 +442,7 @@ describe("G4 what people say to a run", () => {
     expect(late.status).toBe(409);
   });
 
-  it("takes nothing any more when it is over", async () => {
+  it("is refused once the run is over", async () => {
     const runId = await newRun();
     await closed(runId);
     const answer = await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
@@ -476,7 +476,7 @@ describe("evidence", () => {
     return { runId, diff };
   }
 
-  it("is listed, shown and read byte for byte, as text that no browser runs", async () => {
+  it("is listed, shown and read byte for byte, as text that no browser executes", async () => {
     const { runId, diff } = await proven();
     const list = await world.call("GET", `/runs/${runId}/evidence`);
     expect((list.body.bundles as unknown[]).length).toBe(1);
@@ -525,7 +525,7 @@ describe("recordings", () => {
     expect((await world.call("POST", "/recordings", { body: { output, input } })).status).toBe(201);
   });
 
-  it("are refused with the path when they are not OpenCode's", async () => {
+  it("are refused with the path if they do not have OpenCode's format", async () => {
     const bad = await world.call("POST", "/recordings", { body: { input: { ...input, seed: 1 }, output } });
     expect([bad.status, errorOf(bad).path]).toEqual([400, "/input/seed"]);
     const other = await world.call("POST", "/recordings", {

@@ -22,7 +22,7 @@ afterAll(async () => {
   cleanUpRepos();
 });
 
-/** Stores so much that of 320 MB more than limits.storageAdmissionPercent are taken. */
+/** Fills a store of 320 MB above limits.storageAdmissionPercent. */
 async function fill(bus: Bus): Promise<void> {
   const chunk = Buffer.alloc(8 << 20);
   await openBlobs(bus, BUCKETS.repos).putStream("ballast", async function* () {
@@ -75,7 +75,7 @@ describe("the examples of RFC 000", () => {
     }
   });
 
-  it("speak to a run, and hear 404 when there is none", async () => {
+  it("send an event to a run, and get 404 if there is none", async () => {
     const answer = await world.call("POST", "/runs/run_123/events", {
       body: { event: "approval", choice: "approve" },
     });
@@ -83,7 +83,7 @@ describe("the examples of RFC 000", () => {
   });
 });
 
-describe("G1 what is refused leaves nothing behind", () => {
+describe("gateway/G1: a refused request leaves nothing behind", () => {
   it.each([
     ["an empty goal", { goal: "", inputs: {}, constraints: {} }, "/goal"],
     ["a missing field", { goal: "x", inputs: {} }, "/constraints"],
@@ -107,7 +107,7 @@ describe("G1 what is refused leaves nothing behind", () => {
     ["a missing base", () => intentFor(repo, { base_ref: "nope" }), 422, "ANT_REPO_REF_NOT_FOUND"],
     ["an unknown agent", () => intentFor(repo, { agent: { kind: "magic" } }), 422, "ANT_AGENT_UNKNOWN"],
     [
-      "a patch that is none",
+      "text that is not a patch",
       () => intentFor(repo, { agent: { kind: "scripted", patch: { files: [{ path: "a", diff: "x" }] } } }),
       422,
       "ANT_PATCH_MALFORMED",
@@ -137,7 +137,7 @@ describe("G1 what is refused leaves nothing behind", () => {
     expect(await world.stored()).toBe(before);
   });
 
-  it("a dirty work tree is refused, and taken when that is allowed", async () => {
+  it("a dirty work tree is refused, and accepted if that is allowed", async () => {
     const dirty = makeRepo({ files: { "a.txt": "1\n" } }).path;
     writeFileSync(join(dirty, "a.txt"), "2\n");
     const refused = await world.call("POST", `/intents/${await newIntent(intentFor(dirty))}/run`);
@@ -150,8 +150,8 @@ describe("G1 what is refused leaves nothing behind", () => {
   });
 });
 
-describe("G2 a 202 is a promise", () => {
-  it("is given only when the journal has the run, with the base that was looked at", async () => {
+describe("a 202", () => {
+  it("gateway/G2: is sent only after the journal has the run, with the inspected base", async () => {
     const answer = await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`);
     expect(answer.status).toBe(202);
     const [record] = await world.journal.read(String(answer.body.runId));
@@ -169,8 +169,8 @@ describe("G2 a 202 is a promise", () => {
   });
 });
 
-describe("G3 an Idempotency-Key", () => {
-  it("starts one run, however often and however parallel it is sent", async () => {
+describe("an Idempotency-Key", () => {
+  it("gateway/G3: starts one run, even if it is sent repeatedly and in parallel", async () => {
     const id = await newIntent(intentFor(repo));
     const headers = { "idempotency-key": "key-1" };
     const answers = await Promise.all(
@@ -181,7 +181,7 @@ describe("G3 an Idempotency-Key", () => {
     expect((await world.journal.read(String(answers[0]?.body.runId))).length).toBe(1);
   });
 
-  it("still names that run when the branch has moved on since", async () => {
+  it("still names that run after the branch has moved", async () => {
     const moving = makeRepo({ files: { "a.txt": "1\n" } });
     const id = await newIntent(intentFor(moving.path));
     const headers = { "idempotency-key": "key-2" };
@@ -195,7 +195,7 @@ describe("G3 an Idempotency-Key", () => {
     ]);
   });
 
-  it("is refused for another intent", async () => {
+  it("gateway/G3: is refused for another intent", async () => {
     const headers = { "idempotency-key": "key-3" };
     await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`, { headers });
     const other = await world.call(
@@ -207,7 +207,7 @@ describe("G3 an Idempotency-Key", () => {
   });
 });
 
-describe("H2 whatever arrives, the answer is coded JSON", () => {
+describe("gateway/G5: every answer to bad input is coded JSON", () => {
   it.each([
     ["not JSON", "POST", "/intents", { raw: "{bad" }, 400, "ANT_GATEWAY_BODY"],
     ["no body", "POST", "/intents", {}, 400, "ANT_INTENT_INVALID"],
@@ -233,7 +233,7 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
     ["a URL that cannot be decoded", "GET", "/runs/run_%zz", {}, 404, "ANT_GATEWAY_ROUTE"],
     ["an id with a wildcard", "GET", "/runs/run_*", {}, 404, "ANT_RUN_NOT_FOUND"],
     ["an id that is very long", "GET", `/runs/run_${"a".repeat(400)}`, {}, 404, "ANT_RUN_NOT_FOUND"],
-    ["a limit that is none", "GET", "/runs?limit=-1", {}, 400, "ANT_CONTRACT_INVALID"],
+    ["an invalid limit", "GET", "/runs?limit=-1", {}, 400, "ANT_CONTRACT_INVALID"],
     [
       "a key with spaces",
       "POST",
@@ -248,7 +248,7 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
     expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
   });
 
-  it("H1 refuses foreign hosts and origins before it reads a body", async () => {
+  it("gateway/G4: refuses foreign hosts and origins before it reads a body", async () => {
     const host = await world.call("POST", "/intents", { raw: "{bad", headers: { host: "evil.example" } });
     const origin = await world.call("POST", "/intents", {
       raw: "{bad",
@@ -258,7 +258,7 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
     expect([origin.status, errorOf(origin).code]).toEqual([403, "ANT_GATEWAY_ORIGIN"]);
   });
 
-  it("outlives a caller that sends garbage and hangs up", async () => {
+  it("survives a caller that sends garbage and hangs up", async () => {
     const { port } = new URL(world.url);
     const socket = connect(Number(port), "127.0.0.1");
     socket.write("GARBAGE\r\n\r\n");
@@ -266,8 +266,8 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
     expect((await world.call("GET", "/healthz")).status).toBe(200);
   });
 
-  it("tells a supervisor who is there", async () => {
-    await eventually("both say that they are there", async () => {
+  it("lists the running services for a supervisor", async () => {
+    await eventually("both services answer", async () => {
       const { body } = await world.call("GET", "/services");
       const names = (body.services as { name: string }[]).map(({ name }) => name).sort();
       return names.join() === "director,gateway";
@@ -277,7 +277,7 @@ describe("H2 whatever arrives, the answer is coded JSON", () => {
 });
 
 describe("a gateway with a token", () => {
-  it("answers those who have it, and probes", async () => {
+  it("answers callers with the token, and health probes", async () => {
     const closed = await openWorld({ token: "s3cret" });
     try {
       const bare = await closed.call("GET", "/runs");
@@ -296,8 +296,8 @@ describe("a gateway with a token", () => {
   });
 });
 
-describe("H4 prompts", () => {
-  it("N2 are taken with a control-plane issued, short-lived session token only", async () => {
+describe("prompts", () => {
+  it("are taken with a control-plane issued, short-lived session token only", async () => {
     const closed = await openWorld({ token: "s3cret" });
     const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
     try {
@@ -322,8 +322,8 @@ describe("H4 prompts", () => {
   });
 });
 
-describe("H5 however a path is written", () => {
-  /** The request line as it stands: a client library would drop what follows `#`. */
+describe("every spelling of a path", () => {
+  /** Sends the raw request line: a client library would drop the part after `#`. */
   function ask(url: string, method: string, path: string, token: string | null): Promise<string> {
     const { port } = new URL(url);
     const bearer = token === null ? "" : `Authorization: Bearer ${token}\r\n`;
@@ -335,7 +335,7 @@ describe("H5 however a path is written", () => {
     return text(socket);
   }
 
-  it("H5 N2 a session token opens no session, and H4 the deployment's own opens one and nothing else", async () => {
+  it("gateway/G4: a session token opens no session, and the deployment's token opens one and nothing else", async () => {
     const closed = await openWorld({ token: "s3cret" });
     const status = async (method: string, path: string, token: string | null): Promise<string> =>
       /^HTTP\/1\.1 (\d+)/.exec(await ask(closed.url, method, path, token))?.[1] ?? "";
@@ -358,8 +358,8 @@ describe("H5 however a path is written", () => {
   });
 });
 
-describe("A1 a store that is nearly full", () => {
-  it("takes nothing new in, and what is there can still be read and ended", async () => {
+describe("a store that is nearly full", () => {
+  it("accepts nothing new, but existing runs can be read and canceled", async () => {
     const tight = await openWorld({}, { maxFileStore: "320MB" });
     try {
       const { body } = await tight.call("POST", "/intents", { body: intentFor(repo) });
@@ -386,8 +386,8 @@ describe("A1 a store that is nearly full", () => {
   });
 });
 
-describe("a store that does not tell how full it is", () => {
-  it("A2 takes new work in, and waits for no answer", async () => {
+describe("a store whose fill level is unknown", () => {
+  it("accepts new work without waiting for an answer", async () => {
     const silent = await startNats({ tellsDurability: false });
     try {
       const bus = await silent.connect({ unsafeDurability: true });
@@ -406,7 +406,7 @@ describe("a store that does not tell how full it is", () => {
     }
   });
 
-  it("A1 is asked over HTTP where it has a monitoring endpoint, as in compose and Kubernetes", async () => {
+  it("is queried over HTTP if it has a monitoring endpoint, as in compose and Kubernetes", async () => {
     const tight = await startNats({ maxFileStore: "320MB", tellsDurability: false });
     try {
       const bus = await tight.connect({ monitorUrl: tight.monitorUrl });
@@ -418,13 +418,13 @@ describe("a store that does not tell how full it is", () => {
       const unreachable = "http://127.0.0.1:1";
       const besides = new StorageWatch({ ...bus, monitorUrl: `${unreachable},${tight.monitorUrl}` });
       await expect(besides.admit()).rejects.toMatchObject({ code: "ANT_NATS_NO_SPACE" });
-      await new StorageWatch({ ...bus, monitorUrl: unreachable }).admit(); // A2
+      await new StorageWatch({ ...bus, monitorUrl: unreachable }).admit();
     } finally {
       await tight.close();
     }
   });
 
-  it("A2 asks again: what it is told later counts", async () => {
+  it("is queried again, and a later answer counts", async () => {
     const tight = await startNats({ maxFileStore: "320MB" });
     try {
       const bus = await tight.connect();
@@ -446,8 +446,8 @@ describe("a store that does not tell how full it is", () => {
   });
 });
 
-describe("H3 without NATS", () => {
-  it("answers 503 within 3 s, never 202, and goes on when it is back", async () => {
+describe("without NATS", () => {
+  it("answers 503 within 3 s, never 202, and continues when NATS is back", async () => {
     const id = await newIntent(intentFor(repo));
     world.nats.pause(); // The connection stands, but nobody answers: the worst kind of outage.
     const stuck = await world.call("POST", `/intents/${id}/run`, {

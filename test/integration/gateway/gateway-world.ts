@@ -1,5 +1,5 @@
 /**
- * A gateway for a test file: a real nats-server, the real Director (it looks at repositories) and the gateway in this
+ * A gateway for a test file: a real nats-server, the real Director (it inspects repositories) and the gateway in this
  * process. There is no Router, so an accepted run stays queued and the test says what happens to it.
  */
 import { request as httpRequest } from "node:http";
@@ -33,7 +33,7 @@ export interface World {
   readonly journal: Journal;
   readonly url: string;
   call(method: string, path: string, call?: Call): Promise<Answer>;
-  /** Messages in all streams: what "zero writes" means. */
+  /** The number of messages in all streams; "zero writes" leaves it unchanged. */
   stored(): Promise<number>;
   /** The Director of this process ends; one of another process may take over. */
   stopDirector(): Promise<void>;
@@ -103,7 +103,7 @@ export async function openWorld(
   };
 }
 
-/** Not fetch: it would not let a test choose Host and Origin. */
+/** Not fetch, which does not let a test choose Host and Origin. */
 function send(url: string, method: string, path: string, { body, raw, headers = {} }: Call): Promise<Answer> {
   const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const json = content === undefined ? {} : { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-/** Whom a policy binds: a session to its repository, a caller to his calls, a repository to its profile. */
+/** The bindings of a policy: a session to its repository, a caller to a call limit, a repository to its profile. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,7 +63,7 @@ async function say(at: { id: string; token: string }, command: string, payload: 
 const eventsIn = ({ body }: Answer) => body.events as SessionEvent[];
 
 describe("a session", () => {
-  it("V6 takes no command about another repository, whatever it is called and whether there is one", async () => {
+  it("refuses a command about another repository, regardless of its name and whether it exists", async () => {
     const mine = await session({ repo: repoAt(ours) });
     const runs = async () => (await world.call("GET", "/runs", { headers: bearer(TOKEN) })).text;
     const before = await runs();
@@ -90,7 +90,7 @@ describe("a session", () => {
     expect(await runs()).toBe(before);
   });
 
-  it("V6 takes its own repository by any way that leads there", async () => {
+  it("accepts its own repository by any path that leads there", async () => {
     const mine = await session({ repo: repoAt(ours) });
     symlinkSync(ours, join(outside, "another-way"));
     mkdirSync(join(ours, "sub"), { recursive: true });
@@ -100,13 +100,13 @@ describe("a session", () => {
     }
   });
 
-  it("V6 has a workspace of its own repository only", async () => {
+  it("accepts only a workspace of its own repository", async () => {
     const body = { repo: repoAt(ours), workspace: { path: theirs } };
     const answer = await world.call("POST", "/sessions", { headers: bearer(TOKEN), body });
     expect([answer.status, errorOf(answer).path]).toEqual([400, "/workspace/path"]);
   });
 
-  it("V4 that names a weaker profile keeps that of its repository", async () => {
+  it("gateway/G6: keeps its repository's profile even if it names a weaker one", async () => {
     await enforce({
       profiles: { open: profile("open"), strict: profile("strict", { protectedBranches: ["main"] }) },
       defaultProfile: "strict",
@@ -117,7 +117,7 @@ describe("a session", () => {
     expect(event).toMatchObject({ event: "CommandRejected", payload: { policyRule: "protectedBranches" } });
   });
 
-  it("N3 gives a token that reaches its repository and nothing else", async () => {
+  it("issues a token that reaches only its repository", async () => {
     const all = await session();
     const [mine, other] = [await session({ repo: repoAt(ours) }), await session({ repo: repoAt(theirs) })];
     const start = async (token: string, repo: string): Promise<string> => {
@@ -169,8 +169,8 @@ describe("a session", () => {
   });
 });
 
-describe("PG2 a caller", () => {
-  it("has his calls counted over all doors and sessions, and is told when to come back", async () => {
+describe("a caller", () => {
+  it("is limited over all routes and sessions together, and learns when to retry", async () => {
     const prompts = await session();
     const [one, two] = [await session({ repo: repoAt(ours) }), await session({ repo: repoAt(ours) })];
     await enforce({ ...OPEN, globalLimits: { callsPerMinute: 3 } });
@@ -198,7 +198,7 @@ describe("PG2 a caller", () => {
     }
   });
 
-  it("is held to the limits of a repository's profile at each way to a run", async () => {
+  it("is held to the limits of a repository's profile on every route to a run", async () => {
     const { token } = await session();
     const post = (path: string, body?: object) =>
       world.call("POST", path, { headers: bearer(token), ...(body === undefined ? {} : { body }) });
@@ -215,8 +215,8 @@ describe("PG2 a caller", () => {
   });
 });
 
-describe("PC1 PC2 a repository's profile", () => {
-  it("holds by where it is: not by its name, a link, a sub-directory, a work tree or a symbolic ref", async () => {
+describe("a repository's profile", () => {
+  it("depends on its real location, not on a name, a link, a sub-directory, a work tree or a symbolic ref", async () => {
     const git = (...args: string[]) => execFileSync("git", ["-C", theirs, ...args], { stdio: "pipe" });
     git("symbolic-ref", "refs/heads/alias", "refs/heads/main");
     git("worktree", "add", "-q", join(outside, "tree"), "-b", "topic");
@@ -243,7 +243,7 @@ describe("PC1 PC2 a repository's profile", () => {
     expect(await land(theirs, "fresh")).toBe(202);
   });
 
-  it("is careful where a deployment with a token has no policies of its own", async () => {
+  it("is strict if a deployment with a token has stored no policies", async () => {
     await openKv(world.bus, BUCKETS.policies).delete("config");
     const { token } = await session();
     const body = intentFor(ours, { land_on: "main" });

@@ -27,9 +27,9 @@ interface Row {
   readonly says: Partial<PolicyProfile>;
   readonly bad: Side;
   readonly good: Side;
-  /** What the refusal names as what broke the rule. */
+  /** The value that the refusal names. */
   readonly value: string | number;
-  /** The same on the command line, where there is an option for it. */
+  /** The same as command-line options, if there are any. */
   readonly cli?: readonly string[];
 }
 
@@ -209,7 +209,7 @@ afterAll(async () => {
   cleanUpRepos();
 });
 
-/** The deployment's policy from here on: one profile that says this. */
+/** Sets the deployment's policy to a single profile with these fields. */
 async function enforce(says: Partial<PolicyProfile>): Promise<void> {
   await openKv(world.bus, BUCKETS.policies).put("config", {
     profiles: { strict: { ...OPEN, ...says } },
@@ -218,7 +218,7 @@ async function enforce(says: Partial<PolicyProfile>): Promise<void> {
   });
 }
 
-/** Messages that a caller can cause; a timer of a run from before may be set at any time. */
+/** Counts messages that a caller can cause; timers of earlier runs may be set at any time and do not count. */
 async function stored(): Promise<number> {
   let messages = 0;
   for await (const { config, state } of world.bus.jsm.streams.list())
@@ -254,7 +254,7 @@ async function failedRun(side: Side): Promise<string> {
   return runId;
 }
 
-/** A run whose intent the Router gave up on. */
+/** A run whose intent became a dead letter of the Router. */
 async function deadLetter(side: Side): Promise<string> {
   const runId = await openRun(side);
   const [record] = await world.journal.read(runId);
@@ -271,7 +271,7 @@ async function deadLetter(side: Side): Promise<string> {
   return letters.find((letter) => letter.runId === runId)?.id ?? "";
 }
 
-/** A door: made ready while everything is allowed, tried under the policy. */
+/** A route to a run: prepared while everything is allowed, tried under the policy. */
 interface Door {
   readonly name: string;
   ready(side: Side): Promise<() => Promise<Answer>>;
@@ -310,27 +310,30 @@ const DOORS: readonly Door[] = [
   },
 ];
 
-it("the table has every rule that can be broken by a run", () => {
+it("the table contains every rule that a run can break", () => {
   const rules = POLICY_RULES.filter((rule) => rule !== "allowedWorkItemTransitions");
   expect(RUN_RULES.map(({ rule }) => rule)).toEqual(rules);
 });
 
 describe.each(DOORS)("$name", (door) => {
-  it.each(RUN_RULES)("PO1 PG1 refuses by $rule and stores nothing; the honest twin passes", async (row) => {
-    await enforce({});
-    const [bad, good] = [await door.ready(row.bad), await door.ready(row.good)];
-    await enforce(row.says);
-    const before = await stored();
-    const refusal = await bad();
-    expect([refusal.status, errorOf(refusal)]).toMatchObject([
-      403,
-      { code: "ANT_POLICY_REFUSED", profile: "strict", rule: row.rule, value: row.value },
-    ]);
-    expect(errorOf(refusal).message).toContain(`(profile strict, rule ${row.rule})`);
-    expect(await stored()).toBe(before);
-    const twin = await good();
-    expect([twin.status, twin.text]).toEqual([door.accepts, twin.text]);
-  });
+  it.each(RUN_RULES)(
+    "gateway/G1: refuses by $rule and stores nothing; the allowed variant passes",
+    async (row) => {
+      await enforce({});
+      const [bad, good] = [await door.ready(row.bad), await door.ready(row.good)];
+      await enforce(row.says);
+      const before = await stored();
+      const refusal = await bad();
+      expect([refusal.status, errorOf(refusal)]).toMatchObject([
+        403,
+        { code: "ANT_POLICY_REFUSED", profile: "strict", rule: row.rule, value: row.value },
+      ]);
+      expect(errorOf(refusal).message).toContain(`(profile strict, rule ${row.rule})`);
+      expect(await stored()).toBe(before);
+      const twin = await good();
+      expect([twin.status, twin.text]).toEqual([door.accepts, twin.text]);
+    },
+  );
 });
 
 describe("a session's command", () => {
@@ -366,7 +369,7 @@ describe("a session's command", () => {
   ];
 
   it.each(CASES)(
-    "V1 is rejected by %s, also in a session from before; its twin is accepted",
+    "gateway/G6: is rejected by %s, also in an earlier session; the allowed variant is accepted",
     async (...row) => {
       const [rule, says, [badName, badPayload], [goodName, goodPayload]] = row;
       await enforce({});
@@ -400,7 +403,7 @@ describe("antiphon run", () => {
   };
 
   it.each(RUN_RULES.filter(({ cli }) => cli !== undefined))(
-    "is refused by $rule, and says so",
+    "is refused by $rule, and reports it",
     async (row) => {
       await enforce(row.says);
       const before = await stored();
@@ -412,7 +415,7 @@ describe("antiphon run", () => {
     },
   );
 
-  it("checks beforehand and explains: what holds, and what it would say", async () => {
+  it("explains the policy of a repository, and checks an intent in advance", async () => {
     await enforce({ protectedBranches: ["main"] });
     const patch = join(makeRepo().path, "p.diff");
     writeFileSync(patch, diff("a.txt").diff);

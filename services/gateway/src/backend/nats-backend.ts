@@ -1,6 +1,5 @@
-// The gateway's backend over the runtime's bus.
-//
-// Every call ends within `deadlineMs`: an answer that cannot be had is ANT_NATS_UNREACHABLE, not a wait.
+// The gateway's backend over the runtime's bus. Every call has a deadline, after which it fails with
+// ANT_NATS_UNREACHABLE.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
 import type {
   DirectorKey,
@@ -32,13 +31,13 @@ import { StorageWatch } from "./storage-watch.ts";
 
 const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
-const IMAGES_MS = 20_000; // Allowing one starts a sandbox of it.
-const RESTORE_MS = 25_000; // A run of thousands of records takes a while; asked again, it goes on.
-const REBUILD_MS = 25_000; // A landing may be waited for.
-const CONTRACT_MS = 10_000; // A pack may have to be read.
+const IMAGES_MS = 20_000; // Allowing an image starts a sandbox from it.
+const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a repeated request continues it.
+const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
+const CONTRACT_MS = 10_000; // The Director may have to read a pack.
 const ROLL_CALL_MS = 300;
 
-/** `confined`: a repository is looked at only where the deployment says where repositories may lie. */
+/** `confined`: repositories are accepted only below the directories that the deployment names. */
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
@@ -63,7 +62,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       return bus.connected;
     },
     admit: () => storage.admit(),
-    admitRun: () => openRuns.admit(), // Its look at the journal has the deadline: a late place would be nobody's.
+    admitRun: () => openRuns.admit(), // The deadline is on the count inside: a place taken after it would never be released.
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
     append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),
@@ -123,7 +122,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
   };
 }
 
-/** A Director may take its time, with git or with a long run; a connection that is gone may not. */
+/** A Director may be slow, with git or a long run, so it has its own deadline; a lost connection ends the call at once. */
 async function askDirector<Reply extends object>(
   bus: Bus,
   subject: string,
@@ -163,7 +162,7 @@ function output({ text, epoch }: LogLine, subject: string): LiveOutput {
   return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
 }
 
-/** Every service answers `$SRV.PING`; the call ends when `expect` of them did, or after 300 ms. */
+/** Every service answers `$SRV.PING`; the call ends after `expect` answers or 300 ms. */
 async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
   const present: PresentService[] = [];
   try {

@@ -1,15 +1,14 @@
-// How many runs are open, as the server counts them. Above the bound a new run is turned away before it is promised.
+// Counts the open runs and refuses a new one at the bound.
 //
-// Lifecycle of a place: held -> stored (the journal has the run, or may have it) or released. The first of the two
-// counts.
+// Lifecycle of a place: held -> stored (the journal has the run, or may have it) or released. Only the first call counts.
 //
-// Invariants:
-//   A3 At the bound of open runs a new one is refused with 429; what was accepted goes on.
-//   A4 The count is the journal's own: it survives every restart. Between two looks at it what this gateway accepted is
-//      added, so a burst through one gateway does not pass the bound; several gateways may pass it by what each of
-//      them has under way and takes in within a second.
-//   A5 A place is held from the request until its run is stored or refused, however long that takes: no look at the
-//      journal, which does not know the run yet, forgets it. A run stored while the journal is looked at counts, too.
+// The count comes from the journal, so it survives restarts. It is refreshed at most once a second; in between, this
+// gateway adds the runs it has stored itself. Several gateways together can pass the bound by the runs that each of them
+// accepts within that second.
+//
+// Promises:
+//   gateway/G8 Because a place is held from the request until its run is stored or refused, a burst of new runs through
+//     one gateway cannot pass the bound: above it a new run is refused with 429, and accepted runs are not affected.
 import { AntiphonError } from "@antiphon/contracts";
 import type { Place } from "../ports.ts";
 
@@ -20,35 +19,35 @@ export class OpenRunsWatch {
   readonly #bound: number;
   /** Places of runs the journal does not have yet. */
   #held = 0;
-  /** What the journal said last, and what this gateway has stored since. */
+  /** The journal's last count, plus the runs this gateway has stored since. */
   #open = 0;
   /** Runs this gateway has stored since it started. */
   #stored = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> | null = null;
 
-  /** `count` has to end: whoever gives up waiting for `admit` leaves its place taken. */
+  /** `count` must settle: a caller that stops waiting for `admit` would leave its place taken. */
   constructor(count: () => Promise<number>, bound: number) {
     this.#count = count;
     this.#bound = bound;
   }
 
-  /** Takes a place for a new run; throws ANT_GATEWAY_BUSY when there is none. */
+  /** Takes a place for a new run; throws ANT_GATEWAY_BUSY if there is none. */
   async admit(): Promise<Place> {
     if (performance.now() - this.#askedAt > FRESH_MS) await (this.#asking ??= this.#ask());
     const open = this.#held + this.#open;
     if (open >= this.#bound) {
-      const message = `${open} runs are open; at ${this.#bound} no new one is taken in`;
-      throw new AntiphonError("ANT_GATEWAY_BUSY", message, { data: { open, limit: this.#bound } }); // A3
+      const message = `${open} runs are open; at ${this.#bound} no new run is accepted`;
+      throw new AntiphonError("ANT_GATEWAY_BUSY", message, { data: { open, limit: this.#bound } }); // gateway/G8
     }
-    this.#held += 1; // A5
+    this.#held += 1; // gateway/G8
     let isHeld = true;
     const giveUp = (stored: number): void => {
       if (!isHeld) return;
       isHeld = false;
       this.#held -= 1;
       this.#stored += stored;
-      this.#open += stored; // A4
+      this.#open += stored;
     };
     return { stored: () => giveUp(1), release: () => giveUp(0) };
   }
@@ -57,7 +56,7 @@ export class OpenRunsWatch {
     const before = this.#stored;
     try {
       const counted = await this.#count();
-      // A5: some of these may have been counted already; for a second they count twice, rather than not at all.
+      // Runs stored during the count may be included in it already. Counting them twice for a second is the safe side.
       this.#open = counted + this.#stored - before;
     } finally {
       this.#askedAt = performance.now();

@@ -1,10 +1,6 @@
-// How full JetStream is, as the server itself says. A server whose disk is full shuts JetStream down, so runs are
-// turned away before that.
-//
-// Invariants:
-//   A1 Above limits.storageAdmissionPercent nothing new is taken in; what was accepted goes on in the room that is left.
-//      In a cluster the fullest server that was asked decides: a stream may have a copy on it.
-//   A2 Not knowing is no reason to refuse: a server that does not tell is asked again, not waited for.
+// Refuses new work above limits.storageAdmissionPercent of JetStream's store, because a server with a full disk shuts
+// JetStream down. Accepted work continues in the remaining space. In a cluster the fullest server decides, since any
+// stream may have a copy there. If no server reports its fill level, work is accepted and the next request asks again.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";
 
@@ -20,15 +16,15 @@ export class StorageWatch {
     this.#bus = bus;
   }
 
-  /** Throws ANT_NATS_NO_SPACE when there is too little room for new work. */
+  /** Throws ANT_NATS_NO_SPACE if the store is too full for new work. */
   async admit(): Promise<void> {
     const now = performance.now();
     if (now - this.#askedAt > FRESH_MS) {
       this.#askedAt = now;
       this.#usedPercent = await this.#ask();
     }
-    if (this.#usedPercent === null || this.#usedPercent < limits.storageAdmissionPercent) return; // A1, A2
-    const message = `JetStream is ${Math.floor(this.#usedPercent)} % full; above ${limits.storageAdmissionPercent} % nothing new is taken in`;
+    if (this.#usedPercent === null || this.#usedPercent < limits.storageAdmissionPercent) return;
+    const message = `JetStream is ${Math.floor(this.#usedPercent)} % full; above ${limits.storageAdmissionPercent} % no new work is accepted`;
     throw new AntiphonError("ANT_NATS_NO_SPACE", message, { data: { usedPercent: this.#usedPercent } });
   }
 
@@ -46,7 +42,7 @@ export class StorageWatch {
       const reply = await this.#bus.nc.request("$SYS.REQ.SERVER.PING.JSZ", '{"config":true}', options);
       return percentOf(reply.json<{ data?: StorageReport }>().data);
     } catch {
-      return null; // A2
+      return null; // An unknown fill level refuses nothing.
     }
   }
 }
@@ -57,11 +53,11 @@ async function overHttp(url: string): Promise<number | null> {
     const answer = await fetch(new URL("/jsz?config=true", url), { signal });
     return percentOf((await answer.json()) as StorageReport);
   } catch {
-    return null; // A2
+    return null; // An unknown fill level refuses nothing.
   }
 }
 
-/** What `jsz` says of a server's disk, in bytes. */
+/** The part of `jsz` about a server's disk, in bytes. */
 interface StorageReport {
   storage?: number;
   config?: { max_storage?: number };

@@ -1,10 +1,10 @@
-// Which evidence a run has: the references in its records, in their order. Pure.
+// Lists a run's evidence from the references in its records, in their order. Pure.
 import type { BlobRef, EvidenceManifest, EvidenceRef, StoredRecord } from "@antiphon/contracts";
 
 export interface EvidencePointer {
   readonly taskId: string;
   readonly epoch: number;
-  /** "attempt": written by the Associate; "verdict": by the clean room. */
+  /** "attempt": written by the Associate. "verdict": written by the clean room. */
   readonly kind: "attempt" | "verdict";
   readonly key: string;
   readonly digest: string;
@@ -32,7 +32,7 @@ function pointer(
   return { ...at, kind, key, digest };
 }
 
-/** A file is found by its exact path in the manifest, and by nothing else. */
+/** A file is found only by its exact path in the manifest. */
 export function fileIn(manifest: EvidenceManifest, path: string): BlobRef | null {
   return manifest.files.find((file) => file.path === path)?.blob ?? null;
 }

@@ -1,4 +1,4 @@
-// Reads what a run can prove: the references are in its records, manifests and files in their buckets.
+// Reads a run's evidence: its records hold the references, the buckets hold manifests and files.
 import { AntiphonError } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { StoredRecord, TaskContract } from "@antiphon/contracts";
@@ -38,7 +38,7 @@ export function evidenceReader(
     throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message);
   }
 
-  /** What is over and keeps no documents is archived: its contracts are made from its records. */
+  /** A finished run without stored documents is archived; a Director derives its contracts from its records. */
   async function taskContract(runId: string, taskId: string, history: readonly StoredRecord[]) {
     const kept = await backend.taskContract(runId, taskId);
     if (kept !== null || !isOver(history)) return kept;

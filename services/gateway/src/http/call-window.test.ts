@@ -3,7 +3,7 @@ import { CallWindow } from "./call-window.ts";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 
-it("CW1 admits as many calls as are allowed in any window, and tells when the next one may come", () => {
+it("admits only the allowed number of calls in any window, and gives the time of the next one", () => {
   const window = new CallWindow(60_000);
   const admitted: number[] = [];
   for (let at = NOW; at < NOW + 300_000; at += 250) {
@@ -16,7 +16,7 @@ it("CW1 admits as many calls as are allowed in any window, and tells when the ne
   expect(admitted.length).toBeGreaterThan(40);
 });
 
-it("CW1 says a time at which the call is let in", () => {
+it("gives a time at which the call is really admitted", () => {
   const window = new CallWindow(60_000);
   for (let i = 0; i < 3; i += 1) window.add(NOW + i * 5_000);
   const free = window.freeAt(NOW + 20_000, 3);
@@ -25,7 +25,7 @@ it("CW1 says a time at which the call is let in", () => {
   expect(window.freeAt(free, 3)).toBe(free);
 });
 
-it("lets nobody in where nothing is allowed, and is not confused by a clock that goes back", () => {
+it("admits no call at a limit of zero, and tolerates a clock that goes back", () => {
   const window = new CallWindow(1_000);
   expect(window.freeAt(NOW, 0)).toBe(NOW + 1_000);
   window.add(NOW);

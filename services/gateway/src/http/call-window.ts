@@ -1,14 +1,11 @@
-// Counts calls in a window that slides with the time, in memory that does not grow with the calls. Pure.
-//
-// Invariants:
-//   CW1 At no time are more than `allowed` calls admitted within a window, and a window's slot is forgotten when all
-//       of it is older than the window.
+// Counts calls in a sliding window, in constant memory. At no time are more than `allowed` calls admitted within a
+// window: a slot is forgotten only when all of it is older than the window. Pure.
 const SLOTS = 60;
 
 export class CallWindow {
   readonly #windowMs: number;
   readonly #slotMs: number;
-  /** Number of a slot since the epoch, and its calls; at most SLOTS + 1 of them, oldest first. */
+  /** Slot numbers since the epoch with their calls, oldest first; at most SLOTS + 1. */
   #slots: (readonly [slot: number, calls: number])[] = [];
 
   constructor(windowMs: number) {
@@ -16,7 +13,7 @@ export class CallWindow {
     this.#slotMs = windowMs / SLOTS;
   }
 
-  /** When one more call may be made: `now` where it may be at once. */
+  /** The time of the next allowed call; `now` if it is allowed at once. */
   freeAt(now: number, allowed: number): number {
     this.#forget(now);
     let inWindow = this.#slots.reduce((sum, [, calls]) => sum + calls, 0);
@@ -31,7 +28,7 @@ export class CallWindow {
   add(now: number): void {
     const slot = Math.floor(now / this.#slotMs);
     const last = this.#slots.at(-1);
-    // A clock that was set back counts into the newest slot.
+    // If the clock was set back, the call counts into the newest slot.
     if (last !== undefined && last[0] >= slot) this.#slots[this.#slots.length - 1] = [last[0], last[1] + 1];
     else this.#slots.push([slot, 1]);
   }
@@ -41,6 +38,6 @@ export class CallWindow {
   }
 
   #forget(now: number): void {
-    this.#slots = this.#slots.filter(([slot]) => this.#endOf(slot) > now); // CW1
+    this.#slots = this.#slots.filter(([slot]) => this.#endOf(slot) > now);
   }
 }

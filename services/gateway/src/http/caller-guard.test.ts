@@ -19,7 +19,7 @@ const code = (headers: Partial<CallerHeaders>, policy = OPEN): string => {
 
 describe("the caller guard", () => {
   it.each(["127.0.0.1:3001", "localhost", "LOCALHOST:80", "[::1]:3001", "127.9.9.9", "ant.example"])(
-    "lets %s through as a host",
+    "accepts %s as a host",
     (host) => {
       expect(code({ host })).toBe("local");
     },
@@ -38,28 +38,28 @@ describe("the caller guard", () => {
     expect(code({ host })).toBe("ANT_GATEWAY_HOST");
   });
 
-  it("lets a page of the gateway itself through, and no other", () => {
+  it("accepts only pages of the gateway itself", () => {
     expect(code({ origin: "http://127.0.0.1:3001" })).toBe("local");
     expect(code({ origin: "http://127.0.0.1:3002" })).toBe("ANT_GATEWAY_ORIGIN");
     expect(code({ origin: "null" })).toBe("ANT_GATEWAY_ORIGIN");
     expect(code({ origin: "http://evil.example" })).toBe("ANT_GATEWAY_ORIGIN");
   });
 
-  it("believes the browser when it says that the call crosses sites", () => {
+  it("refuses a call that the browser marks as cross-site", () => {
     expect(code({ secFetchSite: "cross-site" })).toBe("ANT_GATEWAY_ORIGIN");
     expect(code({ secFetchSite: "same-site" })).toBe("ANT_GATEWAY_ORIGIN");
     expect(code({ secFetchSite: "same-origin" })).toBe("local");
     expect(code({ secFetchSite: "none" })).toBe("local");
   });
 
-  it("asks for the token when there is one, and for the right one", () => {
+  it("requires the right token if one is configured", () => {
     expect(code({}, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
     expect(code({ authorization: "Bearer s3cre" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
     expect(code({ authorization: "Basic s3cret" }, CLOSED)).toBe("ANT_GATEWAY_TOKEN_REQUIRED");
     expect(code({ authorization: "Bearer s3cret" }, CLOSED)).toBe("token");
   });
 
-  it("knows people by tokens of their own, beside the token that many share", () => {
+  it("identifies people by tokens of their own, besides the shared token", () => {
     const people = [
       { name: "ann", token: "a1" },
       { name: "ben", token: "b1" },
@@ -73,7 +73,7 @@ describe("the caller guard", () => {
     ]);
   });
 
-  it("hands a session token on to be checked, with or without a deployment token", () => {
+  it("passes a session token on for verification, with or without a deployment token", () => {
     for (const policy of [OPEN, CLOSED])
       expect(code({ authorization: "Bearer eyJh.eyJz.c2ln" }, policy)).toBe("session eyJh.eyJz.c2ln");
     expect(code({ authorization: "Bearer eyJh.eyJz.c2ln", origin: "http://evil.example" })).toBe(

@@ -1,7 +1,7 @@
-// Who may speak to the gateway. Pure.
+// Decides who may call the gateway. Pure.
 //
-// A browser on this machine can be made to call loopback by any page it shows. Two things give such a call away:
-// its Host is not a name of ours (DNS rebinding), or its Origin is another site (CSRF).
+// Any web page can make a browser on this machine call loopback. Two headers reveal such a call: a Host that is not one
+// of our names (DNS rebinding), or an Origin of another site (CSRF).
 import { sha256Hex } from "@antiphon/contracts";
 import type { ErrorCode } from "@antiphon/contracts";
 
@@ -13,10 +13,10 @@ export interface CallerHeaders {
 }
 
 export interface GuardPolicy {
-  /** Names besides the loopback ones under which this gateway may be called. */
+  /** Host names, besides loopback, that callers may use. */
   readonly allowedHosts: readonly string[];
   readonly token: string | null;
-  /** People with a token of their own, which says who they are. */
+  /** People with tokens of their own, which identify them. */
   readonly people?: readonly Person[];
 }
 
@@ -27,7 +27,7 @@ export interface Person {
 
 export type GuardVerdict =
   | { kind: "pass"; principal: string }
-  /** A session token, still to be checked. */
+  /** A session token that is still to be verified. */
   | { kind: "session"; token: string }
   | { kind: "refuse"; code: ErrorCode; detail: string };
 
@@ -61,11 +61,11 @@ export function judgeCaller(headers: CallerHeaders, policy: GuardPolicy): GuardV
     return refuse("ANT_GATEWAY_TOKEN_REQUIRED", "no bearer token was sent");
   const principal = sent === undefined ? null : principalOf(sent, policy.token, policy.people ?? []);
   return principal === null
-    ? refuse("ANT_GATEWAY_TOKEN_REQUIRED", "the bearer token is not the right one")
+    ? refuse("ANT_GATEWAY_TOKEN_REQUIRED", "the bearer token is wrong")
     : { kind: "pass", principal };
 }
 
-/** Every token is looked at, so the time does not tell which one it was. */
+/** Compares every token, so the time does not reveal which one matched. */
 function principalOf(sent: string, token: string, people: readonly Person[]): string | null {
   const known = [{ name: "token", token }, ...people].filter((person) => sameSecret(sent, person.token));
   return known[0]?.name ?? null;
@@ -83,7 +83,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return origin === `http://${host}` || origin === `https://${host}`;
 }
 
-/** Hashing first makes the lengths equal; every character is then looked at, so the time tells nothing. */
+/** Hashing makes the lengths equal, and every character is compared, so the time reveals nothing. */
 function sameSecret(a: string, b: string): boolean {
   const [left, right] = [sha256Hex(a), sha256Hex(b)];
   let difference = 0;

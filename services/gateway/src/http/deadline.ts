@@ -1,4 +1,4 @@
-// H3: what NATS does not answer in time has the answer that it is not there.
+// A deadline for calls to NATS: no answer in time counts as unreachable.
 import { AntiphonError } from "@antiphon/contracts";
 
 /** @throws AntiphonError ANT_NATS_UNREACHABLE after `ms` */

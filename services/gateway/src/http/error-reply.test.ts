@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { errorReply } from "./error-reply.ts";
 
 describe("the error mapper", () => {
-  it.each(ERROR_CODES)("answers %s as an error, with code, message and remedy", (code) => {
+  it.each(ERROR_CODES)("gateway/G5: answers %s as an error with code, message and remedy", (code) => {
     const { status, body } = errorReply(new AntiphonError(code, "what happened"));
     expect(status).toBeGreaterThanOrEqual(400);
     expect(Object.keys(body.error).slice(0, 3)).toEqual(["code", "message", "remedy"]);
   });
 
-  it("puts data beside the code, so that a path is easy to find", () => {
+  it("puts data next to the code, so that a path is easy to find", () => {
     const { status, body } = errorReply(
       new AntiphonError("ANT_INTENT_INVALID", "no", { data: { path: "/goal" } }),
     );
@@ -17,12 +17,12 @@ describe("the error mapper", () => {
     expect(body.error.path).toBe("/goal");
   });
 
-  it("says when to try again, when that makes sense", () => {
+  it("gives a retry time if a retry makes sense", () => {
     expect(errorReply(new AntiphonError("ANT_NATS_UNREACHABLE")).retryAfterS).toBe(1);
     expect(errorReply(new AntiphonError("ANT_RUN_NOT_FOUND")).retryAfterS).toBeNull();
   });
 
-  it("does not tell a caller the words of a fault of ours", () => {
+  it("gateway/G5: does not reveal the message of an internal error", () => {
     const { status, body } = errorReply(new TypeError("cannot read /srv/secret"));
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain("secret");

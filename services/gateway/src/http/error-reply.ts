@@ -1,10 +1,10 @@
-// The one place where a failure becomes an HTTP answer. Pure.
+// Turns every failure into an HTTP answer. Pure.
 import { AntiphonError } from "@antiphon/contracts";
 
 export interface ErrorReply {
   readonly status: number;
   readonly body: { readonly error: Record<string, unknown> };
-  /** Seconds; set when trying again later makes sense. */
+  /** Seconds; null if a retry makes no sense. */
   readonly retryAfterS: number | null;
 }
 
@@ -13,7 +13,7 @@ const RETRY_AFTER_S = 1;
 
 export function errorReply(thrown: unknown): ErrorReply {
   const error = nameOf(thrown);
-  // A fault of ours may carry paths and addresses in its message: the log has it, the caller gets the code.
+  // The message of an internal error may contain paths and addresses: it goes to the log, and the caller gets the code.
   const message = error.code === "ANT_INTERNAL" ? "something went wrong inside the gateway" : error.detail;
   return {
     status: error.httpStatus < 400 ? 500 : error.httpStatus,
@@ -26,7 +26,7 @@ function retryAfterS({ data }: AntiphonError): number {
   return typeof data.retryAfterS === "number" ? data.retryAfterS : RETRY_AFTER_S;
 }
 
-/** Fastify's own refusals, by its codes. */
+/** Maps Fastify's own refusals by their codes. */
 export function nameOf(thrown: unknown): AntiphonError {
   if (thrown instanceof AntiphonError) return thrown;
   const { code, message } = (thrown ?? {}) as Record<string, unknown>;
@@ -55,7 +55,7 @@ export function nameOf(thrown: unknown): AntiphonError {
   }
 }
 
-/** Fastify blames the request: one of its codes, with a 4xx. */
+/** One of Fastify's codes with a 4xx: the request is at fault. */
 function isRefusal(thrown: unknown): boolean {
   const { code, statusCode = 500 } = (thrown ?? {}) as { code?: unknown; statusCode?: number };
   return typeof code === "string" && code.startsWith("FST_ERR_") && statusCode >= 400 && statusCode < 500;

@@ -1,15 +1,14 @@
-// Server-sent events: a run's journal as it grows.
+// Server-sent events: streams a run's journal as it grows.
 //
 // Lifecycle of a stream: admitted -> following -> ended (by `closed`, by the client, by a slow client, by drain).
 //
-// Invariants:
-//   E1 At most limits.sseClients streams are open, fewer for one principal and for one remote address; the next one is
-//      refused with 429.
-//   E2 A client that does not read is let go after 10 s, whatever was written to it: its connection is cut, so that it
-//      holds nothing. What it misses it gets by resuming. Live output is dropped for it at once.
-//   E3 Whatever ends a stream, its tail, its log subscription and its timer are gone.
-//   E4 A stream that waits behind another answer of its connection ends with that connection. Node tells such a
-//      response nothing, neither that the client left nor that it was destroyed: the socket is what is listened to.
+// The socket is watched, not the response: Node does not tell a response that waits behind another one (HTTP
+// pipelining) that its client has left.
+//
+// Promises:
+//   gateway/G7 Because streams are limited in number (429 above it), a client that reads nothing for 10 s is cut off,
+//     and every end of a stream releases its tail, its log subscription and its timer, slow or abandoned clients cannot
+//     exhaust the gateway; a client resumes after the last event it has seen.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BEAT, logFrame, recordFrame, resumeFrom } from "./sse-frame.ts";
@@ -21,11 +20,11 @@ const BEAT_MS = 10_000;
 const SLOW_CLIENT_MS = 10_000;
 const LIVE_BACKLOG_BYTES = 256 * 1024;
 
-/** Live output a client asks for beside the records: none, what work is at, or also what commands print. */
+/** The live output sent besides records: none, progress messages, or also the output of commands. */
 export type LiveLogs = "none" | "progress" | "all";
 
 export interface EventStreamOptions {
-  /** Milliseconds a client may leave what was written to it untaken. Default 10 s. */
+  /** Milliseconds a client may leave written data unread. Default 10 s. */
   readonly slowClientMs?: number;
 }
 
@@ -42,7 +41,7 @@ export class EventStreams {
 
   async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: LiveLogs): Promise<void> {
     const watcher = { principal: request.principal, address: request.raw.socket.remoteAddress ?? "" };
-    const full = this.#places.take(watcher); // E1
+    const full = this.#places.take(watcher); // gateway/G7
     if (full !== null) throw new AntiphonError("ANT_GATEWAY_BUSY", full);
     const lastSeen = request.headers["last-event-id"];
     const from = resumeFrom(typeof lastSeen === "string" ? lastSeen : undefined);
@@ -56,7 +55,7 @@ export class EventStreams {
       if (socket.destroyed) return;
       slow ??= setTimeout(() => {
         abort.abort();
-        socket.destroy(); // E2, E4: the response may have no socket yet.
+        socket.destroy(); // gateway/G7: not the response, which may have no socket yet.
       }, this.#slowClientMs);
     };
     const taken = (): void => {
@@ -66,12 +65,12 @@ export class EventStreams {
     const gone = (): void => {
       abort.abort();
       taken();
-      socket.removeListener("close", gone); // Another request may come over it.
+      socket.removeListener("close", gone); // The socket may carry another request.
     };
-    socket.setMaxListeners(0); // A client may send as many requests at once as there are places.
-    socket.once("close", gone); // E4
+    socket.setMaxListeners(0); // A client may pipeline as many requests as there are places.
+    socket.once("close", gone);
     out.once("close", gone);
-    if (out.destroyed || socket.destroyed) gone(); // Hung up while we looked whether the run exists.
+    if (out.destroyed || socket.destroyed) gone(); // The client hung up while the run was looked up.
     out.on("drain", taken);
     out.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
@@ -88,7 +87,7 @@ export class EventStreams {
     const beat = setInterval(() => write(BEAT), BEAT_MS);
     const hear = (output: LiveOutput): void => {
       if (logs === "progress" && output.stream !== "progress") return;
-      if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // E2
+      if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // Live output is dropped for a slow client.
     };
     const mute = logs === "none" ? () => undefined : this.#backend.onOutput(runId, hear);
     try {
@@ -97,15 +96,15 @@ export class EventStreams {
         if (record.type === "closed") break;
       }
     } catch {
-      // NATS went away: the client resumes behind its last event and is told 503 until NATS is back.
+      // NATS was lost: the client resumes after its last event and gets 503 until NATS is back.
     } finally {
-      clearInterval(beat); // E3
+      clearInterval(beat); // gateway/G7
       mute();
       abort.abort();
       this.#open.delete(abort);
       this.#places.leave(watcher);
       out.end();
-      if (!out.writableFinished && !out.destroyed) letGo(); // the last of it has to be taken, too
+      if (!out.writableFinished && !out.destroyed) letGo(); // The client must read the end, too.
     }
   }
 
@@ -113,15 +112,15 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Ends every stream; clients come back to another gateway. */
+  /** Ends every stream; clients reconnect to another gateway. */
   close(): void {
     for (const abort of this.#open) abort.abort();
   }
 }
 
-/** False: the client is gone, or was let go. */
+/** False: the client is gone or was cut off. */
 function drained(reply: FastifyReply, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false); // It left while a record was read: no event will say so again.
+  if (signal.aborted) return Promise.resolve(false); // The client left while a record was read; no event will follow.
   return new Promise((resolve) => {
     const settle = (ok: boolean) => (): void => {
       reply.raw.removeListener("drain", onDrain);

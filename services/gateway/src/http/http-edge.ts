@@ -1,4 +1,4 @@
-// What arrives at the gateway and is no request of it: other methods, and bytes that are no HTTP.
+// Answers to input that matches no route: other methods, and bytes that are not HTTP.
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { errorReply } from "./error-reply.ts";
 import { MethodTable } from "./method-table.ts";
 
-/** The methods of each path, learnt as its routes are declared. */
+/** Collects the methods of each path as its routes are declared. */
 export function learnMethods(server: FastifyInstance): MethodTable {
   const table = new MethodTable();
   server.addHook("onRoute", ({ method, url }) => {
@@ -15,14 +15,11 @@ export function learnMethods(server: FastifyInstance): MethodTable {
   return table;
 }
 
-/** By the codes of Node's HTTP parser; anything else is no HTTP that can be read. */
+/** Maps the codes of Node's HTTP parser; any other error means unreadable HTTP. */
 export function unreadable(error: NodeJS.ErrnoException): AntiphonError {
   if (error.code === "HPE_HEADER_OVERFLOW") return new AntiphonError("ANT_GATEWAY_HEADERS");
   if (error.code === "HPE_INVALID_METHOD")
-    return new AntiphonError(
-      "ANT_GATEWAY_METHOD",
-      "the request starts with no method that this gateway knows",
-    );
+    return new AntiphonError("ANT_GATEWAY_METHOD", "the request starts with an unknown method");
   return new AntiphonError("ANT_GATEWAY_REQUEST", `the request cannot be read (${error.code ?? "unknown"})`);
 }
 
@@ -32,7 +29,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** There is no request yet, so no reply either: the answer is written as it goes over the wire. */
+/** Without a request there is no reply object, so the raw answer is written to the socket. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, log: Logger): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const { status, body } = errorReply(unreadable(error));

@@ -1,12 +1,11 @@
-// Fastify, its guards and its one error mapper. Routes are in routes.ts and event-stream.ts.
+// Fastify with its guards and its one error mapper; the routes are in routes.ts and event-stream.ts. Without NATS, a
+// request that needs it gets 503 at once. A deployment with a token accepts prompts with a session token only.
 //
-// Invariants:
-//   H1 Every request passes the caller guard before anything reads its body.
-//   H2 Every failure leaves through `errorReply`: coded JSON, never a stack.
-//   H3 Without NATS a request that needs it is answered 503 at once.
-//   H4 A deployment with a token takes prompts with a session token only.
-//   H5 The guards judge the route that will answer, never the text of the URL: `/%73essions` and `/sessions#x` are
-//      `/sessions`, however they are written.
+// Promises:
+//   gateway/G4 Every request passes the caller guard before its body is read, and because the guards judge the route
+//     that will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
+//   gateway/G5 Because every failure goes through one mapper, a caller gets coded JSON with a remedy, never a stack trace
+//     or an internal message.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import fastify from "fastify";
@@ -22,14 +21,14 @@ import type { SessionTokens } from "./session-tokens.ts";
 declare module "fastify" {
   interface FastifyRequest {
     principal: string;
-    /** Id of the session whose token was sent; null: none was. */
+    /** Id of the session whose token was sent; null: none was sent. */
     sessionId: string | null;
-    /** That session has a repository, and reaches nothing else. */
+    /** The session is bound to a repository and reaches nothing else. */
     bound: boolean;
   }
 }
 
-/** Answered even without NATS and without a token: they tell a supervisor how things are. */
+/** Health probes for a supervisor: answered without NATS and without a token. */
 const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
 export const SESSIONS_PATH = "/sessions";
 const LOCAL_PATHS = new Set(["/metrics", "/openapi.json"]);
@@ -47,7 +46,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     keepAliveTimeout: 5_000,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 512 },
-    // The version may be said or left out: there is one.
+    // The version prefix is optional: there is only one version.
     rewriteUrl: ({ url = "/" }) => (url.startsWith("/v1/") ? url.slice(3) : url),
     // A URL that cannot be decoded never reaches the error handler below.
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, log),
@@ -63,19 +62,19 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   });
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
-    await admit(request, policy); // H1
+    await admit(request, policy); // gateway/G4
     const path = routeOf(request);
     requireSession(request, policy);
     requireRoute(request, reply, methods);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
-      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself"); // H3
+      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");
   });
-  server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // H2
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // gateway/G5
   return server;
 }
 
-/** No route answers: the path is unknown, or it takes other methods. */
+/** Throws if no route answers: the path is unknown, or it takes other methods. */
 function requireRoute(request: FastifyRequest, reply: FastifyReply, methods: MethodTable): void {
   if (routeOf(request) !== "") return;
   const { method, url } = request;
@@ -86,7 +85,7 @@ function requireRoute(request: FastifyRequest, reply: FastifyReply, methods: Met
   throw new AntiphonError("ANT_GATEWAY_METHOD", `${path} takes ${allowed.join(", ")}, not ${method}`);
 }
 
-/** H5. As it was declared; empty: no route answers, so no exception holds. */
+/** gateway/G4: the route as declared. Empty: no route answers, so no exemption applies. */
 function routeOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.url ?? "";
 }
@@ -104,20 +103,17 @@ async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void>
   else Object.assign(request, await policy.sessions.verify(verdict.token));
 }
 
-/**
- * H4. Where a deployment has a token, that token opens sessions and reads; what people say is taken with the
- * short-lived token of a session (seed 000).
- */
+/** The deployment's token opens sessions and reads; any other POST needs the short-lived token of a session (seed 000). */
 function requireSession(request: FastifyRequest, { token }: GuardPolicy): void {
   const { method, sessionId } = request;
   if (method !== "POST") return;
   if (routeOf(request) === SESSIONS_PATH) {
     if (sessionId === null) return;
-    throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "a session token opens no session"); // N2
+    throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "a session token cannot open a session"); // gateway/G6
   }
   const [path = ""] = request.url.split("?");
   if (token !== null && sessionId === null)
-    throw new AntiphonError("ANT_SESSION_REQUIRED", `POST ${path} is taken with a session token only`);
+    throw new AntiphonError("ANT_SESSION_REQUIRED", `POST ${path} requires a session token`);
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
@@ -128,7 +124,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
   void reply.code(status).send(body);
 }
 
-/** An empty body is no body: `curl -X POST` with a JSON content type is not a mistake. */
+/** An empty body counts as none, so `curl -X POST` with a JSON content type works. */
 function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {

@@ -1,4 +1,4 @@
-// A document that does not have the shape of its contract, as one error with the first problem's path. Pure.
+// Turns a document that violates its contract into one error with the path of the first problem. Pure.
 import { AntiphonError } from "@antiphon/contracts";
 import type { Problem } from "@antiphon/contracts";
 

@@ -1,4 +1,4 @@
-// Which methods a path takes, for the answer to one that it does not. Pure.
+// The methods each path takes, for the answer to a request with another method. Pure.
 
 interface Entry {
   readonly pattern: RegExp;
@@ -8,14 +8,14 @@ interface Entry {
 export class MethodTable {
   readonly #entries = new Map<string, Entry>();
 
-  /** `url`: as a route is declared, with `:name` for a segment and `*` for the rest. */
+  /** `url`: the declared route, with `:name` for a segment and `*` for the rest. */
   add(url: string, method: string): void {
     const entry = this.#entries.get(url) ?? { pattern: patternOf(url), methods: new Set() };
     entry.methods.add(method);
     this.#entries.set(url, entry);
   }
 
-  /** Sorted; empty: there is no such path. */
+  /** The methods of a path, sorted; empty: there is no such path. */
   of(path: string): string[] {
     const found = [...this.#entries.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();

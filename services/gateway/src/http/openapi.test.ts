@@ -20,7 +20,7 @@ describe("the OpenAPI description", () => {
     expect(ROUTES.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort());
   });
 
-  it("refers only to schemas it carries", () => {
+  it("refers only to schemas it contains", () => {
     const text = JSON.stringify(openApi());
     const { components } = openApi() as { components: { schemas: Record<string, unknown> } };
     for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {

@@ -1,4 +1,4 @@
-// The OpenAPI description of the gateway, made from the contracts themselves. Pure.
+// The OpenAPI description of the gateway, generated from the contracts. Pure.
 import { jsonSchemaOf } from "@antiphon/contracts";
 import type { SchemaName } from "@antiphon/contracts";
 
@@ -11,7 +11,7 @@ interface Route {
   /** A contract, or null: no body. */
   readonly body: SchemaName | null;
   readonly status: number;
-  /** A contract; null: a JSON object of its own; or another media type. */
+  /** A contract; null: a JSON object without one; or another media type. */
   readonly answer: SchemaName | "text/event-stream" | "text/plain" | null;
 }
 
@@ -24,7 +24,7 @@ const route = (
   body: SchemaName | null = null,
 ): Route => ({ method, path, summary, status, answer, body });
 
-/** In the order of README.md; a test holds this list and the server's routes to each other. */
+/** In the order of README.md. A test compares this list with the server's routes. */
 export const ROUTES: readonly Route[] = [
   route(
     "post",
@@ -35,47 +35,64 @@ export const ROUTES: readonly Route[] = [
   route(
     "post",
     "/sessions/{id}/commands",
-    "A command of Contracts v1.3: policy first, then carried out",
+    "Send a command of Contracts v1.3; the policy is checked first",
     202,
     null,
     "Command",
   ),
-  route("get", "/sessions/{id}/events", "What a session's commands were answered with, in order", 200),
-  route("post", "/intents", "Store an intent; the same body has the same id (then 200)", 201, null, "Intent"),
+  route("get", "/sessions/{id}/events", "The events that answer a session's commands, in order", 200),
+  route(
+    "post",
+    "/intents",
+    "Store an intent; the same body again gives the same id and 200",
+    201,
+    null,
+    "Intent",
+  ),
   route("get", "/intents/{id}", "An intent", 200),
-  route("post", "/intents/{id}/run", "Start a run; send an Idempotency-Key to be able to ask again", 202),
-  route("get", "/policy", "Which policy profiles hold for a repository; `repo` is its path", 200),
+  route(
+    "post",
+    "/intents/{id}/run",
+    "Start a run; with an Idempotency-Key the request can be repeated safely",
+    202,
+  ),
+  route("get", "/policy", "The policy profiles that apply to a repository; `repo` is its path", 200),
   route(
     "post",
     "/policy/check",
-    "What the policy would say of an intent; nothing is stored",
+    "Check an intent against the policy; nothing is stored",
     200,
     null,
     "Intent",
   ),
   route("get", "/runs", "The newest runs", 200),
-  route("get", "/runs/{id}", "How a run stands", 200, "RunViewModel"),
+  route("get", "/runs/{id}", "The state of a run", 200, "RunViewModel"),
   route("get", "/runs/{id}/events", "A run's journal as it grows", 200, "text/event-stream"),
   route("post", "/runs/{id}/events", "Answer, approve or cancel", 202, null, "RunEvent"),
-  route("post", "/runs/{id}/pause", "Start nothing new; what is under way may finish and land", 202),
-  route("post", "/runs/{id}/resume", "Go on", 202),
-  route("post", "/runs/{id}/retry", "A new run of the same intent, for one that failed or was canceled", 202),
+  route(
+    "post",
+    "/runs/{id}/pause",
+    "Pause a run: nothing new starts, running attempts may finish and land",
+    202,
+  ),
+  route("post", "/runs/{id}/resume", "Resume a paused run", 202),
+  route("post", "/runs/{id}/retry", "Start a failed or canceled run's intent again, as a new run", 202),
   route("post", "/runs/{id}/restore", "Put an archived run's records back into the journal", 200),
-  route("post", "/runs/{id}/rebuild", "Make a run's documents again from the journal", 200),
-  route("get", "/runs/{id}/journal", "A run's stored messages as they are, damaged ones and all", 200),
+  route("post", "/runs/{id}/rebuild", "Rebuild a run's documents from the journal", 200),
+  route("get", "/runs/{id}/journal", "A run's stored messages unchanged, including damaged ones", 200),
   route("get", "/journal", "The journal's streams, and every run that has a record", 200),
-  route("get", "/runs/{id}/evidence", "Everything a run can prove", 200),
+  route("get", "/runs/{id}/evidence", "A run's evidence", 200),
   route("get", "/runs/{id}/evidence/{task}/{epoch}", "One evidence bundle", 200),
   route("get", "/runs/{id}/evidence/{task}/{epoch}/files/{path}", "One file of a bundle", 200, "text/plain"),
-  route("get", "/dead-letters", "What was given up, oldest first; `after` and `limit`", 200),
+  route("get", "/dead-letters", "Dead letters, oldest first; `after` and `limit`", 200),
   route("get", "/dead-letters/{id}", "One dead letter with its payload", 200),
-  route("post", "/dead-letters/{id}/requeue", "Have it handled once more", 202),
-  route("post", "/recordings", "Keep a recorded agent session under its replay key", 201),
+  route("post", "/dead-letters/{id}/requeue", "Requeue a dead letter", 202),
+  route("post", "/recordings", "Store a recorded agent session under its replay key", 201),
   route("get", "/keys", "Public keys of the Directors, as a JWK set", 200),
-  route("get", "/images", "The images sandboxes may be made of", 200, "ImagesReply"),
-  route("post", "/images", "Allow an image, or take that back", 200, "ImagesReply", "ImagesRequest"),
-  route("get", "/services", "Which services answer", 200),
-  route("get", "/healthz", "The process lives", 200),
+  route("get", "/images", "The images that sandboxes may use", 200, "ImagesReply"),
+  route("post", "/images", "Allow or disallow an image", 200, "ImagesReply", "ImagesRequest"),
+  route("get", "/services", "The services that answer now", 200),
+  route("get", "/healthz", "The process is alive", 200),
   route("get", "/readyz", "NATS is connected", 200),
   route("get", "/metrics", "Prometheus", 200, "text/plain"),
   route("get", "/openapi.json", "This document", 200),

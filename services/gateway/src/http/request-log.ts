@@ -1,5 +1,5 @@
-// One line for each request that was not done. Denied access is an audit line: who, from where, which route, why. A
-// caller's mistake is an event like any other; what went wrong here is a warning. No line holds a token or a query.
+// Logs one line per failed request. Denied access is an audit line: who, from where, which route, why. A caller's mistake
+// is logged as info, a failure of the gateway as a warning. No line contains a token or a query.
 import type { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import type { FastifyRequest } from "fastify";
@@ -24,7 +24,7 @@ export function logRefusal(
   else log.info({ ...at, why: error.detail }, "request refused");
 }
 
-/** What a proxy says of the caller; anybody can say it. */
+/** The caller's address according to a proxy; anyone can forge it. */
 function forwarded({ headers }: FastifyRequest): { forwardedFor?: string } {
   const said = headers["x-forwarded-for"];
   return typeof said === "string" ? { forwardedFor: said.slice(0, 200) } : {};

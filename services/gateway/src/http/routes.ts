@@ -1,7 +1,4 @@
-// The routes: what is taken from a request, and what is answered.
-//
-// Invariants:
-//   E5 Only GET opens an event stream: a HEAD, which could be shown nothing of it, takes no place.
+// The routes: they read the parameters of a request, call a use case and send its answer.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
@@ -40,7 +37,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addHealth(server, parts);
 }
 
-/** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts, and is kept nowhere. */
+/** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts and is not stored. */
 function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
   server.post(SESSIONS_PATH, async ({ principal, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
@@ -63,7 +60,7 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
   );
 }
 
-/** A session token is good for its own session. */
+/** A session token gives access to its own session only. */
 function ownSession(request: { params: { id: string }; sessionId: string | null }): string {
   const sessionId = request.params.id;
   if (!/^ses_[a-z0-9]{1,32}$/.test(sessionId) || (request.sessionId ?? sessionId) !== sessionId)
@@ -100,7 +97,7 @@ function addIntents(server: FastifyInstance, gateway: Gateway): void {
   );
 }
 
-/** Who asks about a policy is told what would hold for him. */
+/** The answers show the policy that applies to the caller. */
 function addPolicy(server: FastifyInstance, gateway: Gateway): void {
   server.get<{ Querystring: { repo?: string } }>("/policy", ({ query, principal }) =>
     gateway.policy.explain(query.repo ?? "", principal),
@@ -118,7 +115,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   server.get<Params<"id">>("/runs/:id", async (request) => gateway.view(id(request.params.id, "run")));
   server.get<Params<"id"> & { Querystring: { logs?: string } }>(
     "/runs/:id/events",
-    { exposeHeadRoute: false }, // E5: nobody would be told anything, and a place would be taken until the run ends.
+    { exposeHeadRoute: false }, // A HEAD request could read nothing, but would take a place until the run ends.
     async (request, reply) => {
       const runId = id(request.params.id, "run");
       const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.
@@ -152,7 +149,7 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
   }
 }
 
-/** Raw messages: whoever checks the journal computes the digests himself. */
+/** Sends raw messages, so that a checker of the journal can compute the digests itself. */
 function addJournal(server: FastifyInstance, gateway: Gateway): void {
   server.get("/journal", () => gateway.journal.overview());
   server.get<Params<"id"> & { Querystring: { after?: string } }>("/runs/:id/journal", (request) => {
@@ -175,7 +172,7 @@ function addEvidence(server: FastifyInstance, gateway: Gateway): void {
       addressOf(request),
       request.params["*"],
     );
-    // What an agent wrote is shown as text or saved, never run in the gateway's origin.
+    // A browser shows or saves an agent's file as text and never runs it in the gateway's origin.
     return reply
       .type("text/plain; charset=utf-8")
       .header("content-security-policy", "sandbox; default-src 'none'")

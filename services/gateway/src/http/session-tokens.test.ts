@@ -8,7 +8,7 @@ const START = Date.parse("2026-11-22T12:00:00Z");
 const refusal = (code: string) => expect.objectContaining({ code }) as Error;
 
 describe("a session token", () => {
-  it("N1 is good until its time and not a second longer", async () => {
+  it("is valid until it expires and not a second longer", async () => {
     let now = START;
     const tokens = new SessionTokens("s3cret", () => now);
     const { token, expiresAt } = await tokens.issue(WHO);
@@ -19,14 +19,14 @@ describe("a session token", () => {
     await expect(tokens.verify(token)).rejects.toThrow(refusal("ANT_SESSION_EXPIRED"));
   });
 
-  it("is taken by every gateway of the deployment, and by no other's", async () => {
+  it("is accepted by every gateway of the deployment, and by no other deployment", async () => {
     const { token } = await new SessionTokens("s3cret").issue(WHO);
     expect(await new SessionTokens("s3cret").verify(token)).toEqual(WHO);
     for (const other of [new SessionTokens("0ther"), new SessionTokens(null)])
       await expect(other.verify(token)).rejects.toThrow(refusal("ANT_GATEWAY_TOKEN_REQUIRED"));
   });
 
-  it("N1 is refused when it is altered, unsigned, or meant for something else", async () => {
+  it("is refused if it is altered, unsigned, or issued for another purpose", async () => {
     const tokens = new SessionTokens("s3cret");
     const { token } = await tokens.issue(WHO);
     const [head = "", body = "", signature = ""] = token.split(".");

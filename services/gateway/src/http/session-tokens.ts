@@ -1,13 +1,9 @@
 // Short-lived tokens with which prompts are forwarded (seed 000). The gateway is the control plane that issues them.
 //
-// Lifecycle of a token: issued at session start -> used for prompts -> expired. There is no list of tokens: what a
-// gateway needs to check one is derived from the deployment's own token, so every gateway of it takes the tokens of
-// every other, and a deployment without a token takes those of its own process.
-//
-// Invariants:
-//   N1 A token is good for limits.sessionTokenS and for one purpose; what is altered, expired or meant for
-//      something else is refused.
-//   N2 A session token opens no session: whoever holds one cannot prolong it.
+// Lifecycle of a token: issued at session start -> used for prompts -> expired. A token is valid for
+// limits.sessionTokenS and for one purpose, and it cannot open a session, so its holder cannot prolong it. Tokens are not
+// stored: the signing secret is derived from the deployment's token, so every gateway of a deployment accepts them.
+// Without a deployment token the secret is random, and only the issuing process accepts them.
 import { hkdfSync, randomBytes } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { errors, jwtVerify, SignJWT } from "jose";
@@ -17,9 +13,9 @@ const ALGORITHM = "HS256";
 
 export interface Session {
   readonly sessionId: string;
-  /** Whom the session speaks for. */
+  /** The principal that opened the session. */
   readonly principal: string;
-  /** It was opened with a repository, and reaches nothing else. */
+  /** It was opened with a repository and reaches nothing else. */
   readonly bound: boolean;
 }
 
@@ -37,7 +33,7 @@ export class SessionTokens {
 
   async issue({ sessionId, principal, bound }: Session): Promise<{ token: string; expiresAt: string }> {
     const issuedAt = Math.floor(this.#now() / 1000);
-    const expiresAt = issuedAt + limits.sessionTokenS; // N1
+    const expiresAt = issuedAt + limits.sessionTokenS;
     const token = await new SignJWT({ sid: sessionId, bound })
       .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
       .setSubject(principal)
@@ -48,21 +44,24 @@ export class SessionTokens {
     return { token, expiresAt: new Date(expiresAt * 1000).toISOString() };
   }
 
-  /** @throws AntiphonError ANT_SESSION_EXPIRED, or ANT_GATEWAY_TOKEN_REQUIRED for anything that is no token of ours */
+  /** @throws AntiphonError ANT_SESSION_EXPIRED, or ANT_GATEWAY_TOKEN_REQUIRED for any other invalid token */
   async verify(token: string): Promise<Session> {
     const expected = { audience: AUDIENCE, algorithms: [ALGORITHM], currentDate: new Date(this.#now()) };
     try {
-      const { payload } = await jwtVerify(token, this.#secret, expected); // N1
+      const { payload } = await jwtVerify(token, this.#secret, expected);
       const { sid, sub, bound } = payload;
       if (typeof sid === "string" && typeof sub === "string" && typeof bound === "boolean")
         return { sessionId: sid, principal: sub, bound };
     } catch (error) {
       if (error instanceof errors.JWTExpired)
-        throw new AntiphonError("ANT_SESSION_EXPIRED", `the session token ended at its time`, {
+        throw new AntiphonError("ANT_SESSION_EXPIRED", `the session token has expired`, {
           cause: error,
         });
       if (!(error instanceof errors.JOSEError)) throw error;
     }
-    throw new AntiphonError("ANT_GATEWAY_TOKEN_REQUIRED", "the session token is not one of this deployment");
+    throw new AntiphonError(
+      "ANT_GATEWAY_TOKEN_REQUIRED",
+      "the session token does not belong to this deployment",
+    );
   }
 }

@@ -28,7 +28,7 @@ describe("a record as a server-sent event", () => {
     expect(rest).toEqual(["", ""]);
   });
 
-  it("is resumed behind the last one seen", () => {
+  it("is resumed after the last one seen", () => {
     expect([
       resumeFrom("7"),
       resumeFrom(undefined),

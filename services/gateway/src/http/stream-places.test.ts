@@ -2,14 +2,14 @@ import { limits } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { StreamPlaces } from "./stream-places.ts";
 
-/** Takes until it is refused. */
+/** Takes places until one is refused. */
 function most(places: StreamPlaces, watcher: (i: number) => { principal: string; address: string }): number {
   for (let i = 0; i <= limits.sseClients; i += 1) if (places.take(watcher(i)) !== null) return i;
   return Infinity;
 }
 
 describe("places for event streams", () => {
-  it("E1 are bounded in all, for a principal and for an address", () => {
+  it("gateway/G7: are limited in all, per principal and per address", () => {
     expect(most(new StreamPlaces(), (i) => ({ principal: `p${i}`, address: `a${i}` }))).toBe(
       limits.sseClients,
     );
@@ -21,7 +21,7 @@ describe("places for event streams", () => {
     );
   });
 
-  it("are left for others when one address has all of its own, and free again when a stream ends", () => {
+  it("stay available to others when one address has used up its own, and are free again when a stream ends", () => {
     const places = new StreamPlaces();
     const greedy = { principal: "p", address: "a" };
     most(places, () => greedy);

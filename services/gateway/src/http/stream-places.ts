@@ -1,10 +1,10 @@
-// Who may open one more event stream: the places are shared, so that no caller and no machine takes them all. Pure.
+// Limits the open event streams in all, per principal and per address, so that no caller takes every place. Pure.
 import { limits } from "@antiphon/contracts";
 
 export interface Watcher {
-  /** Whom the request speaks for. */
+  /** The request's principal. */
   readonly principal: string;
-  /** The remote address of its connection. */
+  /** The connection's remote address. */
   readonly address: string;
 }
 
@@ -13,7 +13,7 @@ export class StreamPlaces {
   readonly #ofPrincipal = new Map<string, number>();
   readonly #ofAddress = new Map<string, number>();
 
-  /** Takes a place; what is full, in words, when there is none. */
+  /** Takes a place. Returns null, or the limit that was reached, in words. */
   take({ principal, address }: Watcher): string | null {
     if (this.#taken >= limits.sseClients) return `${limits.sseClients} event streams are open already`;
     if ((this.#ofPrincipal.get(principal) ?? 0) >= limits.sseClientsPerPrincipal)

@@ -10,21 +10,21 @@ const refused = (eligible: number) =>
     data: expect.objectContaining({ path: "/constraints/approvals/needed", eligible }) as object,
   }) as Error;
 
-describe("the approvals a run asks for", () => {
-  it("are one at most where nobody is known apart", () => {
+describe("the approvals a run requires", () => {
+  it("are at most one if the deployment cannot tell people apart", () => {
     expect(() => checkApprovers(needs(1), "local", [])).not.toThrow();
     expect(() => checkApprovers(needs(2), "local", [])).toThrow(refused(1));
     expect(() => checkApprovers(needs(2), "token", [])).toThrow(refused(1));
   });
 
-  it("are at most as many as there are other people with a token of their own", () => {
+  it("are at most as many as other people have tokens of their own", () => {
     expect(() => checkApprovers(needs(1), "ann", ["ann", "ben"])).not.toThrow();
     expect(() => checkApprovers(needs(2), "ann", ["ann", "ben"])).toThrow(refused(1));
     expect(() => checkApprovers(needs(1), "ann", ["ann"])).toThrow(refused(0));
     expect(() => checkApprovers(needs(3), "token", ["ann", "ben"])).not.toThrow();
   });
 
-  it("are none where none are asked for", () => {
+  it("are none if none are requested", () => {
     expect(() => checkApprovers(runOptions(), "ann", [])).not.toThrow();
   });
 });

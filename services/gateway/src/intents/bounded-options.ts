@@ -1,18 +1,18 @@
-// What a run asks for and its shape does not bound: names that reach git, and globs that every path of a change is
-// matched with. A small intent could hold up a Director with either. Pure.
+// Checks the options that a schema cannot bound: names that reach git, and globs that are matched with every path of a
+// change. A small intent could stall a Director with either. Pure.
 import { AntiphonError, globFault, isRefName } from "@antiphon/contracts";
 import type { RunOptions } from "@antiphon/contracts";
 
 const NAMES = { base_ref: "a branch, a tag or a commit id", land_on: "a name a branch can have" } as const;
 
-/** @throws AntiphonError ANT_INTENT_OPTIONS with the path of the first that is not within its bound */
+/** @throws AntiphonError ANT_INTENT_OPTIONS with the path of the first option that exceeds its bound */
 export function checkBounds(options: RunOptions): void {
   for (const key of ["base_ref", "land_on"] as const) {
     const name = options[key];
     if (name === undefined || isRefName(name)) continue;
     throw invalid(
       key,
-      `must be ${NAMES[key]}, and no expression; found ${JSON.stringify(name.slice(0, 80))}`,
+      `must be ${NAMES[key]}, not an expression; found ${JSON.stringify(name.slice(0, 80))}`,
     );
   }
   for (const key of ["scope", "grants"] as const) {

@@ -1,4 +1,4 @@
-// Takes intents in and starts runs of them. Invariants: see gateway.ts.
+// Stores intents and starts runs of them.
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
 import type { AppendResult } from "@antiphon/runtime";
@@ -14,7 +14,7 @@ import { requireOwnIntent } from "../sessions/session-binding.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 
 export interface RunRequest extends Caller {
-  /** The Idempotency-Key, or null: every request is a new run. */
+  /** The Idempotency-Key. Null: every request starts a new run. */
   readonly key: string | null;
   readonly body: unknown;
 }
@@ -28,14 +28,14 @@ export interface IntentIntake {
   create(body: unknown, caller: Caller): Promise<{ intentId: string; created: boolean }>;
   get(intentId: string, session: SessionBinding | null): Promise<{ intentId: string; intent: Intent }>;
   run(intentId: string, request: RunRequest): Promise<Started>;
-  /** `records`: those of the run that is tried again. */
+  /** `records`: the records of the run to retry. */
   retry(records: readonly StoredRecord[], caller: Caller): Promise<Started>;
 }
 
-/** What a journal record holds besides its body: envelope and headers. */
+/** The size of a journal record besides its body: envelope and headers. */
 const ENVELOPE_BYTES = 1024;
 
-/** `people`: who has a token of his own. `inspect`: how a repository is looked at; default: as the backend does. */
+/** `people`: the names with tokens of their own. `inspect`: inspects a repository; default: the backend's. */
 export interface IntakeOptions {
   readonly people?: readonly string[];
   readonly inspect?: Backend["inspect"];
@@ -61,16 +61,16 @@ export function intentIntake(
     await backend.admit();
     const asked = runOptionsOf(intent);
     checkApprovers(asked, speaker(caller), people);
-    const place = await backend.admitRun(); // A5
+    const place = await backend.admitRun(); // gateway/G8
     try {
-      const admitted = await admission.run(intent, asked, caller); // G5
+      const admitted = await admission.run(intent, asked, caller);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
-      const outcome = await appended(intentRecord(runId, body), place); // G2
+      const outcome = await appended(intentRecord(runId, body), place); // gateway/G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);
     } finally {
-      place.release(); // Where it was not stored.
+      place.release(); // No effect if the run was stored.
     }
   }
 
@@ -80,7 +80,7 @@ export function intentIntake(
       if (outcome.kind !== "conflict") place.stored();
       return outcome;
     } catch (error) {
-      place.stored(); // Perhaps it is: then it counts until the next look at the journal, which knows.
+      place.stored(); // The record may be stored; it counts until the journal is counted again.
       throw error;
     }
   }
@@ -91,9 +91,9 @@ export function intentIntake(
         throw new AntiphonError("ANT_INTENT_INVALID", "the request has no body", { data: { path: "" } });
       }
       const outcome = validate("Intent", body);
-      if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // G1
+      if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // gateway/G1
       await admission.call(caller);
-      await admission.intent(outcome.value, caller); // G5
+      await admission.intent(outcome.value, caller); // gateway/G1
       await backend.admit();
       const principal = speaker(caller);
       const intentId = intentIdOf(outcome.value, principal);
@@ -109,7 +109,7 @@ export function intentIntake(
       const { intent } = await get(intentId, caller.session);
       const runId = key === null ? newRunId() : runIdOf(key, speaker(caller));
       const before = key === null ? null : await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G3
       return start(runId, { intentId, intent, caller });
     },
     async retry(records, caller) {
@@ -117,7 +117,7 @@ export function intentIntake(
       await admission.call(caller);
       const runId = retryIdOf(retryOf);
       const before = await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G3
       const { intent } = await get(intentId, null);
       return start(runId, { intentId, intent, caller, retryOf });
     },
@@ -140,7 +140,7 @@ function refuseBody(body: unknown): void {
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path: "" } });
 }
 
-/** The run that already stands under an id; another intent under it is a misuse of the key (G3). */
+/** gateway/G3: the run that already has this id; if its intent is another one, the key was misused. */
 function sameRun(existing: StoredRecord, intentId: string): { runId: string; replayed: boolean } {
   if (existing.type === "intent" && existing.body.intentId === intentId) {
     return { runId: existing.runId, replayed: true };
@@ -158,7 +158,7 @@ function runIdOf(key: string, principal: string): string {
   return `run_${sha256Hex(JSON.stringify([principal, key])).slice(0, 20)}`;
 }
 
-/** The record says each option once: the intent's own copy of agent and tasks stays in ANT_INTENTS. */
+/** The record contains each option once: the intent's own copy of agent and tasks stays in ANT_INTENTS. */
 function intentRecord(runId: string, body: IntentBody): NewRecord {
   const { agent: _agent, tasks: _tasks, ...inputs } = body.intent.inputs;
   const slim = { ...body, intent: { ...body.intent, inputs } };

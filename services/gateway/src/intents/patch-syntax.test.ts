@@ -5,8 +5,8 @@ const GOOD = "--- a/x\n+++ b/x\n@@ -1,2 +1,3 @@ fn\n a\n-b\n+c\n+d\n\\ No newlin
 
 describe("the syntax of a patch", () => {
   it.each([
-    ["a hunk whose counts are right", GOOD],
-    ["counts left out, which means one", "@@ -1 +1 @@\n-a\n+b\n"],
+    ["a hunk with correct counts", GOOD],
+    ["omitted counts, which mean one", "@@ -1 +1 @@\n-a\n+b\n"],
     ["an empty context line without its space", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n"],
     ["Windows line ends", "@@ -1,2 +1,2 @@\r\n-a\r\n+b\r\n \r\n"],
     ["two hunks", "@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-a\n+b\n"],
@@ -22,8 +22,8 @@ describe("the syntax of a patch", () => {
     ["prose", "please change x to y\n", 1, /no hunk/],
     ["nothing", "", 1, /no hunk/],
     ["headers alone", "--- a/x\n+++ b/x\n", 1, /no hunk/],
-    ["a hunk cut short", "@@ -1,3 +1,3 @@\n a\n-b\n", 3, /ends before/],
-    ["a line that is none of a hunk's", "@@ -1,2 +1,2 @@\n a\nb\n", 3, /begins with/],
+    ["a hunk cut short", "@@ -1,3 +1,3 @@\n a\n-b\n", 3, /fewer lines/],
+    ["a line that cannot be part of a hunk", "@@ -1,2 +1,2 @@\n a\nb\n", 3, /begins with/],
     ["a broken header", "@@ -1,x +1 @@\n-a\n+b\n", 1, /malformed hunk header/],
     ["more lines than announced", "@@ -1,1 +1,2 @@\n a\n-b\n+c\n", 3, /more lines/],
   ])("refuses %s and says where", (_what, diff, line, message) => {

@@ -1,12 +1,12 @@
-// Tells a unified diff from a text that only looks like one, before a run is accepted for it. Pure.
+// Checks that a patch is a well-formed unified diff before its run is accepted. Pure.
 //
-// Whether a patch is allowed (paths, modes, scope) and whether it applies are the Director's questions; here only:
-// are there hunks, and do they hold as many lines as their headers say?
+// It checks only that there are hunks and that they have as many lines as their headers say. The Director decides
+// whether a patch is allowed (paths, modes, scope) and whether it applies.
 
 export type PatchSyntax = { ok: true } | { ok: false; line: number; message: string };
 
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** A file section without a hunk still changes something when it says so in its header. */
+/** A file section without hunks changes something if its header contains one of these lines. */
 const HEADER_ONLY =
   /^(GIT binary patch$|rename (from|to) |old mode |new mode |new file mode |deleted file mode |copy from )/;
 
@@ -26,7 +26,7 @@ export function checkPatchSyntax(diff: string): PatchSyntax {
     if (typeof end !== "number") return end;
     i = end - 1;
   }
-  return changes > 0 ? { ok: true } : bad(0, "no hunk (@@ -a,b +c,d @@) in it");
+  return changes > 0 ? { ok: true } : bad(0, "it contains no hunk (@@ -a,b +c,d @@)");
 }
 
 function hunkEnd(lines: string[], from: number, before: number, after: number): number | PatchSyntax {
@@ -35,7 +35,7 @@ function hunkEnd(lines: string[], from: number, before: number, after: number): 
     const line = lines[i];
     const mark = line?.[0];
     if (line === undefined || (line === "" && i === lines.length - 1))
-      return bad(i - 1, "the hunk ends before its line counts do");
+      return bad(i - 1, "the hunk has fewer lines than its header says");
     if (mark === "\\") {
       i++;
       continue;

@@ -1,4 +1,4 @@
-// Keeps a recorded agent session where a replay looks for it: under its replay key (RFC 000).
+// Stores a recorded agent session under its replay key, where a replay finds it (RFC 000).
 import { keys, replayKey, validate } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
 import type { Backend } from "../ports.ts";

@@ -1,4 +1,4 @@
-// Where a repository is, as a Director found it: what a caller calls it decides nothing.
+// The location of a repository as a Director found it, regardless of the path a caller used.
 import { AntiphonError } from "@antiphon/contracts";
 import type { RepoRef } from "@antiphon/contracts";
 import type { Backend } from "../ports.ts";
@@ -6,7 +6,7 @@ import type { Backend } from "../ports.ts";
 export interface RepositoryPlace {
   /** Top of the work tree, without links in its path. */
   readonly top: string;
-  /** The directory all work trees of the repository share. */
+  /** The directory that all work trees of the repository share. */
   readonly home: string;
 }
 
@@ -20,7 +20,7 @@ export function placesOf({ top, home }: RepositoryPlace): string[] {
   return top === home ? [top] : [top, home];
 }
 
-/** Null: there is none, or none that may be used here; the two are not told apart. */
+/** Null: no repository is there, or none that may be used; the caller cannot tell which. */
 export async function locate(
   backend: Pick<Backend, "inspect">,
   repo: RepoRef,

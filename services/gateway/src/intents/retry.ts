@@ -1,8 +1,8 @@
-// Which run may be tried again, and under which id. Terminal is final (J6), so a retry is a new run. Pure.
+// Decides which run may be retried, and the id of its retry. A closed run never changes, so a retry is a new run. Pure.
 import { AntiphonError, sha256Hex } from "@antiphon/contracts";
 import type { StoredRecord } from "@antiphon/contracts";
 
-/** The intent of a run that failed or was canceled; anything else is refused. */
+/** The intent of a failed or canceled run; any other run is refused. */
 export function retryable(records: readonly StoredRecord[]): { runId: string; intentId: string } {
   const intent = records.find((record) => record.type === "intent");
   const closed = records.find((record) => record.type === "closed");
@@ -13,7 +13,7 @@ export function retryable(records: readonly StoredRecord[]): { runId: string; in
   throw new AntiphonError("ANT_RUN_NOT_RETRYABLE", `${intent.runId} is ${status}`, { data: { status } });
 }
 
-/** One failed run has one retry; the retry, when it fails too, has its own. */
+/** A failed run has one retry. If the retry fails too, it has its own. */
 export function retryIdOf(runId: string): string {
   return `run_${sha256Hex(JSON.stringify(["retry", runId])).slice(0, 20)}`;
 }

@@ -1,4 +1,4 @@
-// Whether a run may be started of an intent: the repository is looked at and the policy is asked; nothing is stored.
+// Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { runOptionsOf } from "./run-options.ts";
@@ -9,11 +9,11 @@ import type { Inspected } from "./repository-place.ts";
 import { requireOwnRepository, speakerOf } from "../sessions/session-binding.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 
-/** Who asks: as authenticated, and with which session of a repository; null: with none. */
+/** The authenticated caller, and its session of a repository or null. */
 export interface Caller {
   readonly principal: string;
   readonly session: SessionBinding | null;
-  /** A command that was judged and counted when it came in. */
+  /** The call comes from a session's command, which was judged and counted already. */
   readonly accepted?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface AdmittedRun {
   readonly policy: PolicyBounds;
 }
 
-/** Whose the intent and the run are. */
+/** The owner of the intent and the run. */
 export function speaker({ principal, session }: Caller): string {
   return session === null ? principal : speakerOf(session);
 }
@@ -45,7 +45,7 @@ export class RunAdmission {
   }
 
   /**
-   * G5, as far as it can be told by what the intent says itself; `run` asks the repository, too.
+   * Judges an intent by its own content; `run` also inspects the repository.
    * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED
    */
   async intent(intent: Intent, caller: Caller): Promise<void> {
@@ -59,20 +59,20 @@ export class RunAdmission {
     await this.#guard.admitRun({ ...asker(caller), intent, options, places, landRef: null });
   }
 
-  /** G5. @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_* */
+  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_* */
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     const found = await this.#inspect(options, caller.session);
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
-    // From here on the run says which image it is, whatever the repository says later.
+    // The run records its image, so a later change of the repository's configuration does not affect it.
     const image = found.image === null ? {} : { image: found.image.ref };
     const note = found.image_note === undefined ? {} : { image_note: found.image_note };
     return { options: { ...judged.options, ...image, ...note }, base: found.base, policy: judged.bounds };
   }
 
-  /** A session hears of no other repository, not even whether there is one. */
+  /** A session learns nothing about other repositories, not even whether they exist. */
   async #inspect(options: RunOptions, session: SessionBinding | null): Promise<Inspected> {
     const { repo, base_ref, land_on, allow_dirty, image } = options;
     if (session !== null) requireOwnRepository(session, await locate(this.#backend, repo), repo.path);
@@ -88,12 +88,12 @@ export class RunAdmission {
   }
 }
 
-/** Whom a policy judges. */
+/** The principal and the session policy that the guard applies. */
 function asker({ principal, session }: Caller): { principal: string; sessionPolicy?: PolicyProfile } {
   return session === null ? { principal } : { principal: session.owner, sessionPolicy: session.policy };
 }
 
-/** Null: no run can be started of it, so there is nothing to judge; its run is refused with the reason. */
+/** Null: the options are invalid, so there is nothing to judge; starting the run will be refused with the reason. */
 function readable(intent: Intent): RunOptions | null {
   try {
     return runOptionsOf(intent);
@@ -103,7 +103,7 @@ function readable(intent: Intent): RunOptions | null {
   }
 }
 
-/** Without `.`, `..` and empty parts, as far as that can be told without the links on the way. */
+/** Removes `.`, `..` and empty parts without resolving links. */
 function normalPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {

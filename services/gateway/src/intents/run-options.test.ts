@@ -19,7 +19,7 @@ function refusal(inputs: Record<string, unknown>, constraints: Record<string, un
   throw new Error("was accepted");
 }
 
-describe("the options of a run, read out of an intent", () => {
+describe("the options of a run, read from an intent", () => {
   it("come from inputs and constraints, with defaults filled in", () => {
     const options = runOptionsOf(
       intent({ repo: "/src/app", agent, checks: ["npm test"] }, { max_attempts: 1 }),
@@ -34,7 +34,7 @@ describe("the options of a run, read out of an intent", () => {
     });
   });
 
-  it("take a RepoRef as well as a path", () => {
+  it("accept a RepoRef as well as a path", () => {
     expect(runOptionsOf(intent({ repo: { name: "n", path: "/a/b" }, agent })).repo).toEqual({
       name: "n",
       path: "/a/b",
@@ -67,29 +67,29 @@ describe("the options of a run, read out of an intent", () => {
     }
   });
 
-  it("take as many plain paths as fit, for they cost nothing to match", () => {
+  it("accept any number of plain paths, because these cost nothing to match", () => {
     const scope = Array.from({ length: 256 }, (_, i) => `packages/${"x".repeat(900)}/${i}`);
     expect(runOptionsOf(intent({ repo: "/src/app", agent, scope })).scope).toEqual(scope);
   });
 
-  it("R2 leave facts in inputs alone", () => {
+  it("leave unknown keys in inputs untouched", () => {
     expect(runOptionsOf(intent({ repo: "/a", agent, topics: ["infra"] }))).not.toHaveProperty("topics");
   });
 
-  it("R2 refuse a constraint that nobody would keep", () => {
+  it("refuse an unknown constraint", () => {
     expect(refusal({ repo: "/a", agent }, { max_atempts: 1 })).toMatchObject({
       code: "ANT_INTENT_OPTIONS",
       data: { path: "/constraints/max_atempts" },
     });
   });
 
-  it("R2 let acceptance criteria pass to the Router: they are no option of the run", () => {
+  it("leave acceptance criteria to the Router: they are not an option of the run", () => {
     const criteria = { acceptance_criteria: ["the badge shows"] };
     expect(runOptionsOf(intent({ repo: "/a", agent }, criteria))).not.toHaveProperty("acceptance_criteria");
   });
 
   it.each(["the badge shows", [""], [3], ["x".repeat(2049)], Array.from({ length: 65 }, () => "x")])(
-    "R1 refuse acceptance criteria that no task contract can hold, %#",
+    "refuse acceptance criteria that no task contract can contain, %#",
     (acceptance_criteria) => {
       expect(refusal({ repo: "/a", agent }, { acceptance_criteria })).toMatchObject({
         code: "ANT_INTENT_OPTIONS",
@@ -119,21 +119,21 @@ describe("the options of a run, read out of an intent", () => {
       "/inputs/tasks/0/agent/kind",
     ],
     [
-      "an agent that is only a name",
+      "an agent given only by name",
       { repo: "/a", agent: "scripted" },
       {},
       "ANT_INTENT_OPTIONS",
       "/inputs/agent",
     ],
     [
-      "checks that are no list",
+      "checks that are not a list",
       { repo: "/a", agent, checks: "npm test" },
       {},
       "ANT_INTENT_OPTIONS",
       "/inputs/checks",
     ],
     [
-      "a workflow that is none",
+      "an unknown workflow",
       { repo: "/a", agent, workflow: "FIX" },
       {},
       "ANT_INTENT_OPTIONS",
@@ -154,7 +154,7 @@ describe("the options of a run, read out of an intent", () => {
       "/constraints/time_budget_s",
     ],
     [
-      "a patch that is none",
+      "text that is not a patch",
       { repo: "/a", agent: { kind: "scripted", patch: { files: [{ path: "x", diff: "hello" }] } } },
       {},
       "ANT_PATCH_MALFORMED",
@@ -164,7 +164,7 @@ describe("the options of a run, read out of an intent", () => {
     expect(refusal(inputs, constraints)).toMatchObject({ code, data: { path } });
   });
 
-  it("name the agents there are", () => {
+  it("list the known agents", () => {
     expect(refusal({ repo: "/a", agent: { kind: "magic" } }).detail).toContain("scripted, command, replay");
   });
 });

@@ -1,9 +1,7 @@
-// Reads how a run is to be carried out from an intent's free-form `inputs` and `constraints`. Pure.
+// Reads a run's options from an intent's free-form `inputs` and `constraints`. Pure.
 //
-// Invariants:
-//   R1 A known key has its type, or the refusal names its path in the intent.
-//   R2 An unknown key in `inputs` is a fact for the goal and is left alone; one in `constraints` is a limit that
-//      nobody would keep, so it is refused.
+// A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
+// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import type { AgentSpec, Intent, RepoRef, RunOptions } from "@antiphon/contracts";
 import { checkBounds } from "./bounded-options.ts";
@@ -35,7 +33,7 @@ const IN_CONSTRAINTS = [
   "allow_unproven",
   "allow_dirty",
 ];
-/** No option of a run: the Router writes it into each task's contract, and its bounds are that contract's. */
+/** Not an option of the run: the Router copies it into each task's contract, which bounds it. */
 const CRITERIA = "acceptance_criteria";
 const MAX_CRITERIA = 64;
 const MAX_CRITERION = 2048;
@@ -75,7 +73,7 @@ function pick(from: Record<string, unknown>, keys: readonly string[]): Record<st
   return Object.fromEntries(keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]));
 }
 
-/** The validator sees one flat object; its paths are put back to where the caller wrote the value. */
+/** The validator sees one flat object; this maps its paths back to the caller's document. */
 function intentPath(path: string): string {
   const [, key = ""] = path.split("/");
   return `/${IN_CONSTRAINTS.includes(key) ? "constraints" : "inputs"}${path}`;
@@ -83,17 +81,17 @@ function intentPath(path: string): string {
 
 function refuseUnknownConstraint(constraints: Record<string, unknown>): void {
   const known = [...IN_CONSTRAINTS, CRITERIA];
-  const unknown = Object.keys(constraints).find((key) => !known.includes(key)); // R2
+  const unknown = Object.keys(constraints).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   const path = `/constraints/${unknown}`;
-  throw invalid(path, `${path}: no such constraint, so nobody would keep it; there are ${known.join(", ")}`);
+  throw invalid(path, `${path}: unknown constraint, which nothing would enforce; known: ${known.join(", ")}`);
 }
 
 function checkCriteria(criteria: unknown): void {
   if (criteria === undefined) return;
   const isLine = (line: unknown): boolean =>
     typeof line === "string" && line.trim() !== "" && line.length <= MAX_CRITERION;
-  if (Array.isArray(criteria) && criteria.length <= MAX_CRITERIA && criteria.every(isLine)) return; // R1
+  if (Array.isArray(criteria) && criteria.length <= MAX_CRITERIA && criteria.every(isLine)) return;
   const path = `/constraints/${CRITERIA}`;
   throw invalid(path, `${path}: must be up to ${MAX_CRITERIA} texts of 1 to ${MAX_CRITERION} characters`);
 }
@@ -123,7 +121,7 @@ function nameOf(path: string): string {
   );
 }
 
-/** A relative path would mean one thing to the caller and another to the Director. */
+/** A relative path would mean different things to the caller and to the Director. */
 function absolute(path: string, where: string): string {
   if (path.startsWith("/") && !path.includes("\0")) return path;
   throw invalid(
@@ -139,11 +137,9 @@ function checkTaskAgent(task: unknown, index: number): void {
 
 function knownAgent(agent: unknown, path: string): unknown {
   if (agent === undefined || agent === null) {
-    throw new AntiphonError(
-      "ANT_AGENT_MISSING",
-      `${path}: there is none; known kinds: ${AGENT_KINDS.join(", ")}`,
-      { data: { path, known: AGENT_KINDS } },
-    );
+    throw new AntiphonError("ANT_AGENT_MISSING", `${path}: missing; known kinds: ${AGENT_KINDS.join(", ")}`, {
+      data: { path, known: AGENT_KINDS },
+    });
   }
   const kind = typeof agent === "string" ? agent : (agent as { kind?: unknown }).kind;
   if (typeof kind === "string" && AGENT_KINDS.includes(kind)) return agent;

@@ -31,15 +31,15 @@ const over = (image: NamedImage | null, here: [string, number | null][] = []) =>
 describe("the image of a devcontainer.json", () => {
   const image: NamedImage = { ref: "team/dev:1", from: ".devcontainer/devcontainer.json" };
 
-  it("is taken where it is allowed and here", async () => {
+  it("is used if it is allowed and present", async () => {
     expect(await over(image, [["team/dev:1", 10]])).toEqual({ ...FOUND, image });
   });
 
   it.each([
     ["is not allowed", []],
-    ["is allowed and not on the engine", [["team/dev:1", null]]],
+    ["is allowed but not on the engine", [["team/dev:1", null]]],
   ] as [string, [string, number | null][]][])(
-    "gives way to the standard one where it %s",
+    "is replaced by the standard image if it %s",
     async (_name, here) => {
       const found = await over(image, here);
       expect(found.image).toBeNull();
@@ -47,7 +47,7 @@ describe("the image of a devcontainer.json", () => {
     },
   );
 
-  it("gives way to the standard one where it must be built first", async () => {
+  it("is replaced by the standard image if it must be built first", async () => {
     const asked: (boolean | undefined)[] = [];
     const found = await inspectWithFallback(
       {
@@ -65,13 +65,13 @@ describe("the image of a devcontainer.json", () => {
     expect(asked).toEqual([undefined, true]);
   });
 
-  it("is taken as it is named while no runner answers", async () => {
+  it("is kept while no sandbox-runner answers", async () => {
     const inspect = () => Promise.resolve({ ...FOUND, image });
     const images = () => Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "nobody there"));
     expect(await inspectWithFallback({ inspect, images }, REQUEST)).toEqual({ ...FOUND, image });
   });
 
-  it("is another matter than one of antiphon.yaml, which is never replaced", async () => {
+  it("differs from an image of antiphon.yaml, which is never replaced", async () => {
     const own: NamedImage = { ref: "team/dev:1", from: "antiphon.yaml" };
     expect(await over(own)).toEqual({ ...FOUND, image: own });
   });

@@ -1,6 +1,6 @@
-// A devcontainer.json names the image of an editor, which is often not here, or must be built first. A run is not refused
-// for that: it takes the standard image, and its record says why. An image of antiphon.yaml or of the run itself is meant
-// for sandboxes and is never replaced.
+// Falls back to the standard image. A devcontainer.json names an editor's image, which is often missing here or not built
+// yet. Such a run is not refused: it uses the standard image, and its record says why. An image named by antiphon.yaml or
+// by the run itself is meant for sandboxes and is never replaced.
 import { AntiphonError } from "@antiphon/contracts";
 import type { RepoInspectRequest } from "@antiphon/contracts";
 import type { Backend, Inspected } from "../ports.ts";
@@ -16,7 +16,7 @@ export async function inspectWithFallback(backend: Asked, request: RepoInspectRe
   return { ...found, image: null, image_note };
 }
 
-/** True also while no runner answers: whether the image is there is then its own to say, when it is back. */
+/** Also true while no sandbox-runner answers: it checks the image itself when it is back. */
 async function isHere(backend: Asked, wanted: string): Promise<boolean> {
   try {
     const { images } = await backend.images({ op: "list" });
@@ -27,7 +27,7 @@ async function isHere(backend: Asked, wanted: string): Promise<boolean> {
   }
 }
 
-/** The Director refuses a devcontainer.json without an image; it is asked again without that question. */
+/** The Director refuses a devcontainer.json without an image; the second request tells it to ignore that file. */
 async function orWithoutImage(backend: Asked, request: RepoInspectRequest): Promise<Inspected> {
   try {
     return await backend.inspect(request);

@@ -1,4 +1,4 @@
-// A dead letter as people read it, and which record a requeue of it names. Pure.
+// Formats a dead letter for people, and finds the record that its requeue names. Pure.
 import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
 import type { ConsumerName, DeadLetter, RequeueBody, StoredRecord } from "@antiphon/contracts";
 
@@ -36,15 +36,12 @@ export function letterLine(kept: { id: string; seq: number; at: Date; letter: De
   };
 }
 
-/** The record that is to be handled again. A requeue that died itself stands for what it named. */
+/** The record to handle again. If the letter is about a requeue, that requeue's own origin is meant. */
 export function originOf(letter: DeadLetter, records: readonly StoredRecord[]): StoredRecord {
   const named = records.find(({ seq }) => seq === letter.origin.seq);
   const origin = named?.type === "requeue" ? records.find(({ seq }) => seq === named.cause?.seq) : named;
   if (origin !== undefined) return origin;
-  throw new AntiphonError(
-    "ANT_DLQ_UNREADABLE",
-    `the journal holds no record ${letter.origin.seq} of that run`,
-  );
+  throw new AntiphonError("ANT_DLQ_UNREADABLE", `the journal has no record ${letter.origin.seq} of that run`);
 }
 
 export function requeueBody(letter: DeadLetter, origin: StoredRecord, by: string): RequeueBody {

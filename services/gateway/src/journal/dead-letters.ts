@@ -1,4 +1,4 @@
-// The dead letters: shown, and handed to the one who gave up on them once more. Invariants: see gateway.ts.
+// Lists, shows and requeues dead letters. A requeue delivers the record again to the consumer that gave it up.
 import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { letterLine, originOf, requeueBody } from "./dead-letter.ts";
@@ -8,7 +8,7 @@ import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { locate, placesOf } from "../intents/repository-place.ts";
 
-export interface DeadLetterDesk {
+export interface DeadLetterController {
   list(after: number, limit: number): Promise<{ letters: LetterLine[]; more: number }>;
   show(id: string): Promise<LetterLine & { payload: string; origin: { subject: string; seq: number } }>;
   requeue(id: string, principal: string): Promise<{ id: string; runId: string; n: number; accepted: true }>;
@@ -16,9 +16,9 @@ export interface DeadLetterDesk {
 
 const TRIES = 8;
 
-export function deadLetterDesk(backend: Backend, guard: PolicyGuard): DeadLetterDesk {
+export function deadLetterController(backend: Backend, guard: PolicyGuard): DeadLetterController {
   const find = async (id: string) => {
-    // What is no subject of a letter cannot be asked for: a wildcard would find another one.
+    // The id must be the exact subject of a letter, because a wildcard would match other letters.
     const kept = /^[a-z0-9_-]+(\.[a-z0-9_-]+){4}$/.test(id) ? await backend.deadLetter(id) : null;
     if (kept === null)
       throw new AntiphonError("ANT_DLQ_NOT_FOUND", `there is no dead letter ${id.slice(0, 200)}`);
@@ -39,7 +39,10 @@ export function deadLetterDesk(backend: Backend, guard: PolicyGuard): DeadLetter
       const kept = await find(id);
       const runId = parseJournalSubject(kept.letter.origin.subject)?.runId;
       if (runId === undefined)
-        throw new AntiphonError("ANT_DLQ_UNREADABLE", `${kept.letter.origin.subject} is no record of a run`);
+        throw new AntiphonError(
+          "ANT_DLQ_UNREADABLE",
+          `${kept.letter.origin.subject} is not a record of a run`,
+        );
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
         const records = await backend.read(runId);
         const closed = records.find(({ type }) => type === "closed");
@@ -53,17 +56,17 @@ export function deadLetterDesk(backend: Backend, guard: PolicyGuard): DeadLetter
         const cause = { seq: origin.seq, digest: origin.digest };
         const body = requeueBody(kept.letter, origin, principal);
         const record: NewRecord = { type: "requeue", runId, taskId: null, epoch: n, cause, body };
-        const outcome = await backend.append(record); // G2
+        const outcome = await backend.append(record);
         if (outcome.kind === "conflict") continue;
         await backend.removeDeadLetter(kept);
         return { id, runId, n, accepted: true };
       }
-      throw new AntiphonError("ANT_GATEWAY_BUSY", `letters of ${runId} are being requeued by many at once`);
+      throw new AntiphonError("ANT_GATEWAY_BUSY", `too many requests requeue letters of ${runId} at once`);
     },
   };
 }
 
-/** A run goes on only as far as the policy of now allows it: that of its start may have been another one. */
+/** The current policy must allow the run, because it may have changed since the run was started. */
 async function requireAllowed(
   { backend, guard }: { backend: Backend; guard: PolicyGuard },
   records: readonly StoredRecord[],

@@ -1,7 +1,7 @@
-// Whether a run waits for somebody's approval before it lands. Pure.
+// Tells whether a run needs approval before it lands. Pure.
 import type { RunOptions } from "@antiphon/contracts";
 
-/** `constraints.approvals`: nothing of the run lands before people have approved the very change that was verified. */
+/** `constraints.approvals`: a change lands only after people have approved exactly the verified change. */
 export function asksApproval({ approvals }: Pick<RunOptions, "approvals">): boolean {
   return approvals !== undefined;
 }

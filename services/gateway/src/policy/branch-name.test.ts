@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isListedBranch } from "./branch-name.ts";
 
-describe("BN1 a protected branch", () => {
+describe("a protected branch", () => {
   it.each([
     "main",
     "refs/heads/main",
@@ -18,14 +18,11 @@ describe("BN1 a protected branch", () => {
     expect(isListedBranch("main", [name])).toBe(true);
   });
 
-  it.each(["maintenance", "topic/main", "mai", "main2", "antiphon/main"])(
-    "is another one than %j",
-    (name) => {
-      expect(isListedBranch(name, ["main"])).toBe(false);
-    },
-  );
+  it.each(["maintenance", "topic/main", "mai", "main2", "antiphon/main"])("is different from %j", (name) => {
+    expect(isListedBranch(name, ["main"])).toBe(false);
+  });
 
-  it("may be a pattern, which no branch can be called", () => {
+  it("may be a pattern, which cannot be the name of a branch", () => {
     expect(isListedBranch("release/1.0", ["release/*"])).toBe(true);
     expect(isListedBranch("refs/heads/RELEASE/1.0", ["release/*"])).toBe(true);
     expect(isListedBranch("release", ["release/*"])).toBe(false);

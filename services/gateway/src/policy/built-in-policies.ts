@@ -1,4 +1,4 @@
-// What holds where an operator has put no policies.
+// The default policies, used when an operator has stored none.
 import { limits } from "@antiphon/contracts";
 import type { PolicyConfig, PolicyProfile } from "@antiphon/contracts";
 
@@ -11,14 +11,14 @@ const CAREFUL: PolicyProfile = {
   allowedWorkItemTransitions: [],
 };
 
-/** A deployment that others reach: nothing moves a main branch, nothing goes untested, one caller is not all. */
+/** For a deployment with a token: main branches are protected, tests are required, and calls are limited. */
 export const DEPLOYED: PolicyConfig = {
   profiles: { default: CAREFUL },
   defaultProfile: "default",
   globalLimits: { callsPerMinute: 600 },
 };
 
-/** One person on one machine, without a token: what the person asks for by name is allowed. */
+/** For one person on one machine, without a token: anything the person explicitly requests is allowed. */
 export const LOCAL: PolicyConfig = {
   profiles: {
     default: {

@@ -19,7 +19,7 @@ const held = (rules: PolicyRule[], places: string[], principal = "local"): strin
   profilesFor(config(...rules), places, principal).map(({ key }) => key);
 
 describe("a repository's profile", () => {
-  it("is the default one where no rule holds, and that of the first rule that does", () => {
+  it("is selected by the first rule that matches, or is the default one", () => {
     expect(held([], ["/srv/app"])).toEqual(["usual"]);
     const rules = [
       { repo: "/srv/app", profile: "strict" },
@@ -30,13 +30,13 @@ describe("a repository's profile", () => {
     expect(held(rules, ["/srv2/app"])).toEqual(["usual"]);
   });
 
-  it("holds for everything below a path or a pattern", () => {
+  it("applies to everything below a path or a pattern", () => {
     expect(held([{ repo: "/srv/*", profile: "strict" }], ["/srv/app/vendor/lib"])).toEqual(["strict"]);
     expect(held([{ repo: "/srv/app/", profile: "strict" }], ["/srv/app"])).toEqual(["strict"]);
     expect(held([{ repo: "/", profile: "strict" }], ["/anything"])).toEqual(["strict"]);
   });
 
-  it("is found by directory name and by principal, all of a rule together", () => {
+  it("is selected by directory name and principal, all conditions of a rule together", () => {
     const rules = [{ name: "app-*", principal: "token", profile: "strict" }];
     expect(held(rules, ["/x/app-1"], "token")).toEqual(["strict"]);
     expect(held(rules, ["/x/app-1.git"], "token")).toEqual(["strict"]);
@@ -44,7 +44,7 @@ describe("a repository's profile", () => {
     expect(held(rules, ["/x/web"], "token")).toEqual(["usual"]);
   });
 
-  it("PC1 is the profile of each of its places: a work tree in a weak place keeps that of its branches", () => {
+  it("is the profile of each of its places: a work tree elsewhere keeps the profile of its branches", () => {
     const rules = [{ repo: "/tmp", profile: "weak" }];
     expect(held(rules, ["/tmp/wt", "/srv/app"])).toEqual(["weak", "usual"]);
     expect(held(rules, ["/tmp/wt", "/tmp/app"])).toEqual(["weak"]);

@@ -1,9 +1,8 @@
-// Which profiles of the deployment hold for a repository. Pure.
+// Selects the deployment's profiles that apply to a repository. Pure.
 //
-// Invariants:
-//   PC1 A repository has several places (its work tree, and where its branches are), and the profile of each holds: a
-//       work tree or a link elsewhere brings no weaker profile.
-//   PC2 A profile is found by where the repository is and by who was authenticated, never by what the caller calls it.
+// A profile is selected by the repository's real location and the authenticated principal, never by a name the caller
+// gives. A repository has several locations (its work tree and the directory of its branches), and the profile of each
+// applies, so a link or another work tree does not lead to a weaker profile.
 import type { PolicyConfig, PolicyProfile, PolicyRule } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git/patch/glob";
 
@@ -11,13 +10,13 @@ export interface Holding {
   /** The profile's key in the configuration. */
   readonly key: string;
   readonly profile: PolicyProfile;
-  /** The directory it holds for. */
+  /** The directory it applies to. */
   readonly place: string;
-  /** Index of the rule that says so; null: none does, it is the default profile. */
+  /** Index of the rule that selects it; null: it is the default profile. */
   readonly rule: number | null;
 }
 
-/** PC1. Each profile once; `places` are absolute paths. */
+/** Returns each profile once; `places` are absolute paths. */
 export function profilesFor(
   config: PolicyConfig,
   places: readonly string[],
@@ -35,7 +34,6 @@ export function profilesFor(
   return [...held.values()];
 }
 
-/** PC2 */
 function holds({ repo, name, principal: wanted }: PolicyRule, place: string, principal: string): boolean {
   if (wanted !== undefined && wanted !== principal) return false;
   if (name !== undefined && !pathMatcher([name]).matches(nameOf(place))) return false;

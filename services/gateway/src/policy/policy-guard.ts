@@ -1,9 +1,9 @@
-// The deployment's policy at the gateway's doors: which profiles hold, what they say, and how often somebody may call.
+// Applies the deployment's policy to every request that leads to a run: selects the profiles, judges the request, and
+// limits the rate of calls.
 //
-// Invariants:
-//   PG1 What a profile forbids is refused before anything of it is stored, with profile, rule and value.
-//   PG2 Calls count for whoever was authenticated, over all doors and sessions together. Memory is bounded: the
-//       windows of those who called longest ago are forgotten.
+// A forbidden request is refused before anything is stored, with profile, rule and value. Calls count per authenticated
+// principal, over all routes and sessions together. Memory is bounded: the windows of the least recent callers are
+// dropped.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
   Intent,
@@ -31,17 +31,17 @@ export interface Asked {
   readonly options: RunOptions;
   /** Absolute paths of the repository's directories. */
   readonly places: readonly string[];
-  /** The branch that `land_on` moves, as the repository says; null: it names none, or was not asked. */
+  /** The branch that `land_on` resolves to in the repository; null: none, or the repository was not inspected. */
   readonly landRef: string | null;
-  /** As authenticated. */
+  /** The authenticated principal. */
   readonly principal: string;
-  /** A profile that holds besides those of the repository: that of a session. */
+  /** A session's profile, which applies besides those of the repository. */
   readonly sessionPolicy?: PolicyProfile;
 }
 
 export interface Judged {
   readonly holdings: readonly Holding[];
-  /** With budgets the caller left open brought within the bounds. */
+  /** The options, with budgets that the caller left open set to the profiles' bounds. */
   readonly options: RunOptions;
   readonly bounds: PolicyBounds;
   readonly refusal: PolicyRefusal | null;
@@ -54,7 +54,7 @@ type WindowName = keyof typeof WINDOWS;
 
 export class PolicyGuard {
   readonly #parts: PolicyParts;
-  /** PG2. By principal and whose limit it is; the one used last is last. */
+  /** Keyed by principal and the owner of the limit; the most recently used is last. */
   readonly #windows = new Map<string, Record<WindowName, CallWindow>>();
 
   constructor(parts: PolicyParts) {
@@ -65,7 +65,7 @@ export class PolicyGuard {
     return this.#parts.policies();
   }
 
-  /** Which profiles hold, and what they would say. Counts nothing. */
+  /** Judges a request without counting a call. */
   async judge(asked: Asked): Promise<Judged> {
     const { intent, places, principal, landRef, sessionPolicy } = asked;
     const holdings = profilesFor(await this.policies(), places, principal);
@@ -80,10 +80,10 @@ export class PolicyGuard {
     return { holdings, options, bounds: boundsOf(profiles), refusal };
   }
 
-  /** PG1. `counted`: the call was counted as a command before. @throws AntiphonError ANT_POLICY_REFUSED, _THROTTLED */
+  /** `counted`: the call was already counted as a command. @throws AntiphonError ANT_POLICY_REFUSED, _THROTTLED */
   async admitRun(asked: Asked, counted = false): Promise<Judged> {
     const judged = await this.judge(asked);
-    if (judged.refusal !== null) throw refused(judged.refusal);
+    if (judged.refusal !== null) throw refused(judged.refusal); // gateway/G1
     if (counted) return judged;
     const { principal } = asked;
     const throttle = this.#take(
@@ -95,14 +95,14 @@ export class PolicyGuard {
     return judged;
   }
 
-  /** PG2. A call at a door. @throws AntiphonError ANT_POLICY_THROTTLED */
+  /** Counts a request. @throws AntiphonError ANT_POLICY_THROTTLED */
   async admitCall(principal: string): Promise<void> {
     const { globalLimits } = await this.policies();
     const throttle = this.#take(principal, [], globalLimits);
     if (throttle !== null) throw this.#tooMany(throttle);
   }
 
-  /** PG2. A session's command, which is told of a limit in an event. */
+  /** Counts a session's command, which learns of a limit through an event instead of an error. */
   takeCommand(
     principal: string,
     profiles: readonly PolicyProfile[],
@@ -111,7 +111,7 @@ export class PolicyGuard {
     return this.#take(principal, profiles, globalLimits);
   }
 
-  /** Counts the call where all limits have room for it; else it is the first that has none. */
+  /** Counts the call if every limit allows it; otherwise returns the first limit that does not. */
   #take(
     principal: string,
     profiles: readonly PolicyProfile[],
@@ -161,7 +161,7 @@ export class PolicyGuard {
   }
 }
 
-/** PG1: names profile, rule and value. */
+/** The error names profile, rule and value. */
 export function refused({ profile, rule, value, reason }: PolicyRefusal): AntiphonError {
   return new AntiphonError("ANT_POLICY_REFUSED", reason, { data: { profile, rule, value } });
 }

@@ -1,17 +1,13 @@
-// What a policy profile says of a deed: the one evaluation for every way in. Pure.
+// Evaluates a policy profile for a deed, which is the effect of a request. Pure.
 //
-// A session's command and a run's options are both described as a `Deed` first (command-deed.ts, run-deed.ts), so a
-// rule that holds at one door holds at the others.
-//
-// Invariants:
-//   PO1 A deed that any rule of the profile forbids is not done; the first rule that does is named, with the profile
-//       and the value that broke it.
-//   PO3 A bound on something that the deed leaves open is not passed by leaving it open.
+// A session's command and a run's options are both described as a `Deed` first (command-deed.ts, run-deed.ts), so the
+// same rules apply to both. The first rule that forbids a deed is named, with the profile and the value that broke it. A
+// value that the deed leaves open counts as unbounded, so leaving it open does not evade a bound.
 import type { CommandName, PolicyProfile } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git/patch/glob";
 import { isListedBranch } from "./branch-name.ts";
 
-/** Files and lines of one commit, as far as they are known before it is made. */
+/** Files and lines of one commit, as far as they are known in advance. */
 export interface KnownChange {
   readonly files: number;
   readonly lines: number;
@@ -19,20 +15,20 @@ export interface KnownChange {
 }
 
 export interface Deed {
-  /** What it amounts to in commands of Contracts v1.3. */
+  /** The deed expressed in commands of Contracts v1.3. */
   readonly commands: readonly CommandName[];
-  /** Branches of others that it moves, by every name they are known by. */
+  /** The branches it moves besides the run's own, under all their names. */
   readonly branches: readonly string[];
-  /** Why what it moves might be unproven: the option or the missing step; null: it is proven first. */
+  /** The option or the missing step that leaves its change untested; null: it is tested first. */
   readonly unproven: string | null;
-  /** Somebody approves before a branch moves. */
+  /** A person approves before a branch moves. */
   readonly approved: boolean;
   readonly changes: readonly KnownChange[];
   readonly grants: readonly string[];
   readonly agents: readonly string[];
   readonly egress: string;
   readonly hosts: readonly string[];
-  /** Null: it calls no model. Infinity: a bound it does not give. */
+  /** Null: it calls no model. Infinity: without a bound. */
   readonly models: { readonly tokens: number; readonly usdMicro: number } | null;
   readonly attempts: number;
   readonly timeBudgetS: number;
@@ -41,7 +37,7 @@ export interface Deed {
   readonly ticketState: string | null;
 }
 
-/** A deed that asks for nothing: what a description of a real one starts from. */
+/** An empty deed, from which the descriptions of real ones start. */
 export const IDLE: Deed = {
   commands: [],
   branches: [],
@@ -63,7 +59,7 @@ export interface PolicyRefusal {
   readonly profile: string;
   /** The field of the profile that forbids it. */
   readonly rule: string;
-  /** What broke it. */
+  /** The value that broke it. */
   readonly value: string | number;
   readonly reason: string;
 }
@@ -71,7 +67,7 @@ export interface PolicyRefusal {
 type Finding = readonly [value: string | number, reason: string];
 type Check = (deed: Deed, profile: PolicyProfile) => Finding | null;
 
-/** In the order in which they are asked; each is named like its field. */
+/** In the order of evaluation; each check has the name of its field. */
 const CHECKS: Readonly<Record<string, Check>> = {
   commandBlacklist: ({ commands }, { commandBlacklist = [] }) =>
     first(commands, (name) => commandBlacklist.includes(name), "is on the blacklist"),
@@ -82,11 +78,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
   requireTestsBeforePush: ({ unproven }, profile) =>
     unproven === null || !profile.requireTestsBeforePush
       ? null
-      : [unproven, `what lands is tested first, not so with: ${unproven}`],
+      : [unproven, `a change must be tested before it lands: ${unproven}`],
   requireApprovalForPush: ({ branches: [branch], approved }, profile) =>
     branch === undefined || approved || !profile.requireApprovalForPush
       ? null
-      : [branch, `${branch} moves with an approval only, and there is none`],
+      : [branch, `${branch} needs an approval before it moves, and there is none`],
   allowedWorkItemTransitions: ({ ticketState }, profile) =>
     ticketState === null || profile.allowedWorkItemTransitions.includes(ticketState)
       ? null
@@ -105,7 +101,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
       ? null
       : first(grants, (grant) => !isGrantable(grant, allowedGrants), "may not be granted"),
   allowedAgents: ({ agents }, { allowedAgents }) =>
-    first(agents, (kind) => allowedAgents?.includes(kind) === false, "is no agent that is allowed"),
+    first(agents, (kind) => allowedAgents?.includes(kind) === false, "is not an allowed agent"),
   allowedEgress: ({ egress }, { allowedEgress }) =>
     allowedEgress === undefined || allowedEgress.some((mode) => mode === egress)
       ? null
@@ -113,7 +109,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   allowedHosts: ({ hosts }, { allowedHosts }) =>
     allowedHosts === undefined
       ? null
-      : first(hosts, (host) => !isAllowedHost(host, allowedHosts), "is no host that is allowed"),
+      : first(hosts, (host) => !isAllowedHost(host, allowedHosts), "is not an allowed host"),
   allowModels: ({ models }, { allowModels }) =>
     models === null || allowModels !== false ? null : ["model_budget", "models may not be called"],
   maxModelTokens: ({ models }, { maxModelTokens }) => over(models?.tokens ?? 0, maxModelTokens, "tokens"),
@@ -121,15 +117,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
     over(models?.usdMicro ?? 0, maxModelUsdMicro, "millionths of a US dollar"),
   maxAttempts: ({ attempts }, { maxAttempts }) => over(attempts, maxAttempts, "attempts"),
   maxTimeBudgetS: ({ timeBudgetS }, { maxTimeBudgetS }) =>
-    over(timeBudgetS, maxTimeBudgetS, "seconds an attempt"),
+    over(timeBudgetS, maxTimeBudgetS, "seconds per attempt"),
   maxRunTimeBudgetS: ({ runTimeBudgetS }, { maxRunTimeBudgetS }) =>
-    over(runTimeBudgetS, maxRunTimeBudgetS, "seconds a run"),
+    over(runTimeBudgetS, maxRunTimeBudgetS, "seconds per run"),
 };
 
-/** The rules in the order in which they are asked. */
+/** The rules in the order of evaluation. */
 export const POLICY_RULES: readonly string[] = Object.keys(CHECKS);
 
-/** PO1 */
 export function judgeDeed(deed: Deed, profile: PolicyProfile): PolicyRefusal | null {
   for (const [rule, check] of Object.entries(CHECKS)) {
     const found = check(deed, profile);
@@ -145,19 +140,19 @@ function first(values: readonly string[], breaks: (value: string) => boolean, wh
   return value === undefined ? null : [value, `${value} ${why}`];
 }
 
-/** PO3: what has no bound of its own is Infinity. */
+/** A value without a bound of its own is Infinity. */
 function over(asked: number, most: number | undefined, unit: string): Finding | null {
   if (most === undefined || asked <= most) return null;
   const value = Number.isFinite(asked) ? asked : "no bound";
   return [value, `${value} ${unit}, at most ${most} are allowed`];
 }
 
-/** As the Director compares them: on some file systems two cases are one file. */
+/** Folds case as the Director does, because some file systems ignore it. */
 function folded(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }
 
-/** A pattern is granted only word by word: whether one pattern lies within another cannot be told by looking. */
+/** A pattern must be listed literally, because one cannot decide in general whether a pattern lies within another. */
 function isGrantable(grant: string, allowed: readonly string[]): boolean {
   if (allowed.includes(grant)) return true;
   return !/[*?{}\\]/.test(grant) && !grant.endsWith("/") && pathMatcher(allowed).matches(grant);

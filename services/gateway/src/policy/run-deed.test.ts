@@ -23,7 +23,7 @@ const ruleOf = (one: Intent, says: Partial<PolicyProfile>, landRef: string | nul
 };
 
 describe("a run under a policy", () => {
-  it("is judged by the branch that moves, not only by the name it is given", () => {
+  it("is judged by the branch that really moves, not only by the given name", () => {
     expect(ruleOf(intent({ land_on: "stable" }), {}, "refs/heads/stable")).toBeNull();
     expect(ruleOf(intent({ land_on: "stable" }), {}, "refs/heads/main")).toBe("protectedBranches");
   });
@@ -34,7 +34,7 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({ land_on: "topic" }, { approvals: { needed: 1 } }), says)).toBeNull();
   });
 
-  it("that only reads pushes nothing untested; one whose task edits does", () => {
+  it("counts as untested only if one of its tasks edits files", () => {
     const grant = { allow_unverified: true };
     const says = { requireTestsBeforePush: true };
     expect(ruleOf(intent({ workflow: "REVIEW" }, grant), says)).toBeNull();
@@ -43,7 +43,7 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({}, { allow_unproven: true }), says)).toBe("requireTestsBeforePush");
   });
 
-  it("PO3 has the profile's bounds where it names none, and is judged by those it names", () => {
+  it("gets the profile's bounds for budgets it leaves open, and is judged by those it names", () => {
     const says = { maxAttempts: 2, maxTimeBudgetS: 60, maxRunTimeBudgetS: 600, maxModelTokens: 50 };
     const open = intent({}, { model_budget: { usd_micro: 5 } });
     expect(
@@ -58,7 +58,7 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({}, { model_budget: {} }), { allowModels: false })).toBeNull();
   });
 
-  it("may be granted what the profile names, word by word or as one path, and no wider pattern", () => {
+  it("may be granted the profile's patterns literally or a path within them, but no wider pattern", () => {
     const says = { allowedGrants: ["test/**"] };
     expect(ruleOf(intent({ grants: ["test/**", "test/deep/a.js"] }), says)).toBeNull();
     for (const grant of ["**", "test/../src/a.js*", "{test,src}/**", "src/a.js", "test*/**"])
@@ -66,7 +66,7 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({ grants: ["a"] }), { allowedGrants: [] })).toBe("allowedGrants");
   });
 
-  it("carries the narrowest bounds of all profiles to the Director", () => {
+  it("passes the narrowest bounds of all profiles to the Director", () => {
     const one = profile({ maxFilesPerCommit: 5, protectedPaths: ["a"] });
     const two = profile({
       name: "q",

@@ -1,14 +1,14 @@
-// What a run would do, in the words of the policy. Pure.
+// Describes a run as a deed for the policy. Pure.
 import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
 import { IDLE } from "./policy.ts";
 import type { Deed, KnownChange } from "./policy.ts";
 
-/** Workflows whose tasks change nothing unless a task says that it does. */
+/** Workflows that change no files, unless a task is of kind edit_repo. */
 const READING: readonly unknown[] = ["REVIEW", "PLAN"];
 
-/** `landRef`: the branch that `land_on` really moves, where the repository was asked. */
+/** `landRef`: the branch that `land_on` resolves to, if the repository was inspected. */
 export function runDeed(options: RunOptions, landRef: string | null): Deed {
   const { land_on, egress, model_budget } = options;
   const agents = [options.agent, ...(options.tasks ?? []).flatMap(({ agent }) => agent ?? [])];
@@ -25,7 +25,7 @@ export function runDeed(options: RunOptions, landRef: string | null): Deed {
     agents: agents.map(({ kind }) => kind),
     egress: egress?.mode ?? "none",
     hosts: egress?.allowlist ?? [],
-    // A budget that names nothing allows no call.
+    // An empty budget allows no calls.
     models:
       model_budget === undefined || Object.keys(model_budget).length === 0
         ? null
@@ -36,7 +36,7 @@ export function runDeed(options: RunOptions, landRef: string | null): Deed {
   };
 }
 
-/** The Router chooses where no workflow is named, so such a run may change files. */
+/** Without a named workflow the Router chooses one, so such a run may change files. */
 function changesFiles({ workflow, tasks = [] }: RunOptions): boolean {
   return !READING.includes(workflow) || tasks.some(({ kind }) => kind === "edit_repo");
 }
@@ -46,7 +46,7 @@ function unprovenBy({ allow_unverified, allow_unproven }: RunOptions): string | 
   return allow_unproven ? "allow_unproven" : null;
 }
 
-/** A given patch is known beforehand; what commands or a program change is not. */
+/** The change is known in advance only for a given patch, not for commands or a program. */
 function changeOf(agent: AgentSpec): KnownChange | null {
   if (agent.kind !== "scripted" || agent.patch === undefined) return null;
   const { files } = agent.patch;
@@ -57,7 +57,7 @@ function changeOf(agent: AgentSpec): KnownChange | null {
   };
 }
 
-/** Lines that the hunks of a diff add or take away. */
+/** The number of lines that the hunks of a diff add or remove. */
 export function changedLines(diff: string): number {
   let inHunk = false;
   let lines = 0;
@@ -75,7 +75,7 @@ const BUDGETS = [
   ["run_time_budget_s", "maxRunTimeBudgetS"],
 ] as const;
 
-/** A budget the caller left open is the profiles' bound at most; one that was named stays, and is judged. */
+/** Limits budgets the caller left open to the profiles' bounds. A given budget stays as it is and is judged. */
 export function withinBudgets(
   options: RunOptions,
   { constraints }: Intent,
@@ -98,7 +98,7 @@ export function withinBudgets(
   return { ...bounded, model_budget };
 }
 
-/** What only the change itself can show, for the Director to hold it to. */
+/** The bounds that only the change itself can break; the Director enforces them. */
 export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const files = least(profiles.map(({ maxFilesPerCommit }) => maxFilesPerCommit));
   const lines = least(profiles.map(({ maxLinesPerCommit }) => maxLinesPerCommit));

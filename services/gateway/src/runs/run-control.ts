@@ -1,4 +1,4 @@
-// Pauses and resumes a run: one numbered `control` record each. Invariants: see gateway.ts.
+// Pauses and resumes a run by writing numbered `control` records.
 import { AntiphonError } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { ControlBody, NewRecord, StoredRecord } from "@antiphon/contracts";
@@ -11,11 +11,11 @@ export interface Controlled {
   readonly runId: string;
   readonly event: ControlBody["kind"];
   readonly accepted: true;
-  /** The run was in that state before: nothing was written. */
+  /** The run was already in that state, so nothing was written. */
   readonly already: boolean;
 }
 
-/** Others may say something between our look and our word; who loses that often is told to ask again. */
+/** Another request may write between our read and our write; after this many lost races the caller gets an error. */
 const TRIES = 8;
 
 export function runControl(
@@ -23,13 +23,13 @@ export function runControl(
   records: (runId: string) => Promise<StoredRecord[]>,
 ): Gateway["control"] {
   return async (runId, kind, { body, principal }) => {
-    const reason = controlReason(body); // G1
+    const reason = controlReason(body); // gateway/G1
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const before = await records(runId);
       const view = runView(before);
       if (isOver(view)) {
         const { status } = view;
-        throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } }); // G4
+        throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } });
       }
       const { n, kind: now } = lastControl(before);
       if (now === kind) return { runId, event: kind, accepted: true, already: true };
@@ -42,10 +42,10 @@ export function runControl(
         cause: null,
         body: words,
       };
-      const outcome = await backend.append(record); // G2
+      const outcome = await backend.append(record);
       if (outcome.kind === "conflict") continue;
       return { runId, event: kind, accepted: true, already: outcome.kind === "duplicate" };
     }
-    throw new AntiphonError("ANT_GATEWAY_BUSY", `${runId} is being paused and resumed by many at once`);
+    throw new AntiphonError("ANT_GATEWAY_BUSY", `too many requests pause or resume ${runId} at once`);
   };
 }

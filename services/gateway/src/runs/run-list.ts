@@ -1,6 +1,6 @@
-// The list of runs: those in the journal, and behind them, as far as there is room, those archived last. Finished runs
-// never change (J6), so their lines are kept: bounded, the oldest goes first. A run that cannot be read is listed with
-// its code; the others are listed as ever.
+// Lists runs: first those in the journal, then the most recently archived, up to the limit. A closed run never changes,
+// so its line is cached; the cache is bounded and drops the oldest line. A run that cannot be read is listed with its
+// error code and does not affect the others.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { corruptSummary, runSummary } from "./run-summary.ts";
 import type { RunSummary } from "./run-summary.ts";

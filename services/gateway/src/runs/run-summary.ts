@@ -8,9 +8,9 @@ export interface RunSummary {
   readonly intentId: string;
   readonly goal: string;
   readonly repo: string;
-  /** corrupt: its records cannot be read, `code` and `detail` say why. */
+  /** corrupt: its records cannot be read; `code` and `detail` give the reason. */
   readonly status: RunViewModel["status"] | "corrupt";
-  /** Held by somebody: nothing new starts until it is resumed. */
+  /** Paused by a person: nothing new starts until it is resumed. */
   readonly paused: boolean;
   readonly code: string | null;
   readonly detail?: string;
@@ -20,7 +20,7 @@ export interface RunSummary {
   readonly seq: number;
 }
 
-/** Of a run whose records cannot be read: it stands where the damaged one stands, or first. */
+/** The line of a run whose records cannot be read. It is listed at the damaged record's position, or first. */
 export function corruptSummary(runId: string, { code, detail, data }: AntiphonError): RunSummary {
   return {
     ...{ runId, intentId: "", goal: "", repo: "", paused: false, startedAt: null, endedAt: null },

@@ -3,7 +3,7 @@ import { sideEventOf } from "./side-event.ts";
 
 const DIGEST = `sha256-${"A".repeat(43)}`;
 
-describe("what people say to a run", () => {
+describe("an event that people send to a run", () => {
   it("is an approval as in the seed, an answer, or a cancel", () => {
     expect(sideEventOf({ event: "approval", choice: "approve" })).toEqual({
       kind: "approval",

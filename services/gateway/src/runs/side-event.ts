@@ -1,4 +1,4 @@
-// What people may say to a run that is under way. Pure.
+// Parses the events people send to an open run: cancel, answer, approval. Pure.
 import { AntiphonError, CHOICES, isChoice, validate } from "@antiphon/contracts";
 import type { Choice, RunEvent, RunViewModel } from "@antiphon/contracts";
 
@@ -6,7 +6,7 @@ export interface Answer {
   readonly kind: "answer";
   readonly event: string;
   readonly answers: string[];
-  /** The task that is meant; null: the one that waits. */
+  /** The addressed task; null: the one that waits. */
   readonly task: string | null;
 }
 
@@ -14,7 +14,7 @@ export interface Approval {
   readonly kind: "approval";
   readonly choice: Choice;
   readonly reason: string;
-  /** Beside an `approve` of a question. */
+  /** Answers that accompany an `approve` of a question. */
   readonly answers: string[];
   readonly task: string | null;
   /** Digest of the verdict it is about; null: the one that waits. */
@@ -25,7 +25,7 @@ export type SideEvent = { kind: "cancel"; reason: string } | Answer | Approval;
 
 type Field = Exclude<keyof RunEvent, "event">;
 
-/** What each event takes beside its name; anything else was meant for another one. */
+/** The fields of each event besides its name; any other field is refused. */
 const FIELDS: Readonly<Record<string, readonly Field[]>> = {
   approval: ["choice", "reason", "answers", "task", "verdict"],
   answer: ["answers", "task"],
@@ -50,22 +50,22 @@ export function sideEventOf(body: unknown): SideEvent {
   }
   const stray = Object.keys(outcome.value).find((key) => key !== "event" && !fields.includes(key as Field));
   if (stray !== undefined)
-    throw invalid(`/${stray}`, `an event "${event}" takes ${fields.join(", ")}, and no ${stray}`);
+    throw invalid(`/${stray}`, `an event "${event}" takes ${fields.join(", ")}, not ${stray}`);
   if (event === "cancel") return { kind: "cancel", reason };
   if (event === "approval") return approvalOf(outcome.value);
-  if (answers.length === 0) throw invalid("/answers", "there is no answer in it");
+  if (answers.length === 0) throw invalid("/answers", "contains no answer");
   return { kind: "answer", event, answers, task };
 }
 
 function approvalOf({ choice, reason = "", answers = [], task, verdict }: RunEvent): Approval {
   if (!isChoice(choice)) {
     const found = choice === undefined ? "nothing" : JSON.stringify(choice);
-    throw invalid("/choice", `an approval has a choice: ${CHOICES.join(", ")}; found ${found}`);
+    throw invalid("/choice", `must be one of ${CHOICES.join(", ")}; found ${found}`);
   }
   if (choice === "changes" && reason.trim() === "")
-    throw invalid("/reason", "say which changes: the reason is what the next attempt is told");
+    throw invalid("/reason", "missing: it says which changes the next attempt has to make");
   if (choice !== "approve" && answers.length > 0)
-    throw invalid("/answers", `a choice "${choice}" has a reason, and no answers`);
+    throw invalid("/answers", `a choice "${choice}" takes a reason, not answers`);
   return { kind: "approval", choice, reason, answers, task: task ?? null, verdict: verdict ?? null };
 }
 

@@ -1,4 +1,4 @@
-// Writes what people say to a run that is under way. Invariants: see gateway.ts.
+// Records the events people send to an open run.
 import { AntiphonError } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { StoredRecord } from "@antiphon/contracts";
@@ -8,7 +8,7 @@ import { wordOf } from "./word.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Backend } from "../ports.ts";
 
-/** Others may say something between our look and our word; who loses that often is told to ask again. */
+/** Another request may write between our read and our write; after this many lost races the caller gets an error. */
 const TRIES = 8;
 
 export function sideEvents(
@@ -16,18 +16,18 @@ export function sideEvents(
   records: (runId: string) => Promise<StoredRecord[]>,
 ): Gateway["say"] {
   return async (runId, body, principal) => {
-    const event = sideEventOf(body); // G1
+    const event = sideEventOf(body); // gateway/G1
     return event.kind === "cancel" ? cancel(runId, event.reason, principal) : say(runId, event, principal);
   };
 
   async function cancel(runId: string, reason: string, by: string): Promise<Record<string, unknown>> {
     const view = runView(await records(runId));
     const { status } = view;
-    // What was asked for has happened: saying it again is no mistake.
+    // The run is canceled already, so a repeated cancel is accepted.
     if (status === "canceled") return { runId, event: "cancel", accepted: true };
     if (isOver(view))
-      throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } }); // G4
-    // A second cancel with other words is still the same wish: whoever was first is on record.
+      throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } });
+    // A second cancel has no further effect; the record keeps the first person and reason.
     const words = { by, reason };
     await backend.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body: words });
     backend.hintCancel(runId);
@@ -36,15 +36,15 @@ export function sideEvents(
 
   async function say(runId: string, event: Answer | Approval, by: string): Promise<Record<string, unknown>> {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const { step, record } = wordOf(await records(runId), event, by); // G4
+      const { step, record } = wordOf(await records(runId), event, by);
       const name = event.kind === "answer" ? event.event : event.kind;
       const { id: taskId, epoch, approval } = step;
       const about = approval === undefined ? {} : { verdict: approval.verdict };
       const answer = { runId, event: name, accepted: true, taskId, epoch, ...about };
       if (record === null) return { ...answer, already: true };
-      // Somebody else was faster: what that makes of ours is judged anew.
+      // On a conflict another person was faster, so our event is judged again.
       if ((await backend.append(record)).kind !== "conflict") return answer;
     }
-    throw new AntiphonError("ANT_GATEWAY_BUSY", `many people speak to ${runId} at once`);
+    throw new AntiphonError("ANT_GATEWAY_BUSY", `too many requests answer ${runId} at once`);
   }
 }

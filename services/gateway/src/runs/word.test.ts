@@ -50,7 +50,7 @@ function say(records: readonly NewRecord[], body: object, by = "ben") {
   if (event.kind === "cancel") throw new Error("a cancel is no word to a task");
   return wordOf(stored(records), event, by);
 }
-/** The records with somebody's word behind them. */
+/** The records followed by an answer or decision. */
 function after(records: readonly NewRecord[], body: object, by = "ben"): NewRecord[] {
   const { record } = say(records, body, by);
   if (record === null) throw new Error("there is nothing to write");
@@ -66,8 +66,8 @@ const reject = { event: "approval", choice: "reject", reason: "too wide" };
 const changes = { event: "approval", choice: "changes", reason: "shorter" };
 const answer = { event: "answer", answers: ["blue"] };
 
-describe("G4 a word to a task that asks", () => {
-  it("is kept for the attempt that asks, with what was chosen and why", () => {
+describe("an answer to a task that asks", () => {
+  it("is recorded for the attempt that asks, with the choice and its reason", () => {
     const record = { type: "input", runId: RUN, taskId: "T-001", epoch: 1, cause: null };
     expect(say(asking(), answer).record).toEqual({
       ...record,
@@ -83,7 +83,7 @@ describe("G4 a word to a task that asks", () => {
     });
   });
 
-  it("counts once: the second is told who was first, what he said and when", () => {
+  it("counts once: a second person learns who was first, with which choice and when", () => {
     const first = {
       by: "ben",
       choice: "reject",
@@ -99,14 +99,14 @@ describe("G4 a word to a task that asks", () => {
     );
   });
 
-  it("may be said again by the same person, which changes nothing", () => {
+  it("may be repeated by the same person, which changes nothing", () => {
     expect(say(after(asking(), approve), approve).record).toBeNull();
     expect(() => say([...after(asking(), approve), ...asks("T-001", 2).slice(0, 1)], approve)).toThrow(
       code("ANT_RUN_NOT_WAITING"),
     );
   });
 
-  it("goes nowhere when nobody waits, the run is being canceled, or a verdict is named", () => {
+  it("is refused if no task waits, the run is being canceled, or a verdict is named", () => {
     expect(() => say(asking().slice(0, 3), answer)).toThrow(code("ANT_RUN_NOT_WAITING"));
     const cancel = { by: "ann", reason: "" };
     const canceled = [
@@ -121,7 +121,7 @@ describe("G4 a word to a task that asks", () => {
   });
 });
 
-describe("a word about a verified change", () => {
+describe("a decision about a verified change", () => {
   it("is numbered by the run, and names the verdict it is about", () => {
     const { record } = say(awaiting(), { ...approve, reason: "fine" });
     const verdict = digestOfVerdict(awaiting());
@@ -136,20 +136,20 @@ describe("a word about a verified change", () => {
     expect(say(after(awaiting(2), approve), reject, "cleo").record).toMatchObject({ epoch: 2 });
   });
 
-  it("of one person counts once; the same person may still reject", () => {
+  it("counts once per person; the same person may still reject", () => {
     const one = after(awaiting(2), approve);
     expect(say(one, approve).record).toBeNull();
     expect(say(one, reject).record).toMatchObject({ body: { choice: "reject" } });
   });
 
-  it("approves nothing when it is by who asked for the run, or by a name that many share", () => {
+  it("does not count as approval if it comes from the requester of the run or from a shared name", () => {
     expect(() => say(awaiting(), approve, "ann")).toThrow(code("ANT_APPROVAL_OWN", { by: "ann" }));
     expect(() => say(awaiting(), approve, "token")).toThrow(code("ANT_APPROVAL_OWN", { by: "token" }));
     expect(say(awaiting(), reject, "ann").record).not.toBeNull();
     expect(say(awaiting(1, "local"), approve, "local").record).not.toBeNull();
   });
 
-  it("is refused as stale when it names another verdict than the one that waits", () => {
+  it("is refused as stale if it names another verdict than the waiting one", () => {
     const first = digestOfVerdict(awaiting());
     const second = [...after(awaiting(), changes), ...passes("T-001", 2)];
     const waits = digestOfVerdict(second);
@@ -163,7 +163,7 @@ describe("a word about a verified change", () => {
     });
   });
 
-  it("comes too late once it is decided", () => {
+  it("is refused once the change is decided", () => {
     const verdict = digestOfVerdict(awaiting());
     for (const decided of [approve, reject, changes]) {
       const records = after(awaiting(), decided);
@@ -176,7 +176,7 @@ describe("a word about a verified change", () => {
     }
   });
 
-  it("is no answer, and has none", () => {
+  it("is not an answer and takes no answers", () => {
     expect(() => say(awaiting(), answer)).toThrow(code("ANT_RUN_NOT_WAITING"));
     expect(() => say(awaiting(), { ...approve, answers: ["yes"] })).toThrow(
       code("ANT_CONTRACT_INVALID", { path: "/answers" }),
@@ -184,7 +184,7 @@ describe("a word about a verified change", () => {
   });
 });
 
-describe("G4 several tasks that wait", () => {
+describe("several waiting tasks", () => {
   const two = (): NewRecord[] => {
     const [one, other] = [routedRecord(RUN), routedRecord(RUN, "T-002")];
     const tasks = [one, other].flatMap((record) => (record.type === "routed" ? record.body.tasks : []));
@@ -192,7 +192,7 @@ describe("G4 several tasks that wait", () => {
     return [intentRecord(RUN), both, ...asks("T-001"), ...asks("T-002")];
   };
 
-  it("have to be told apart, and are answered one by one", () => {
+  it("must be named, and are answered one by one", () => {
     expect(() => say(two(), answer)).toThrow(code("ANT_RUN_NOT_WAITING", { waiting: ["T-001", "T-002"] }));
     const one = after(two(), { ...answer, task: "t-002" });
     expect(one.at(-1)).toMatchObject({ taskId: "T-002" });

@@ -1,5 +1,5 @@
-// From what somebody says to a run to the record that keeps it, or the reason why there is none. Pure: it judges by the
-// run's records, so whoever lost a race judges again and is told who was first.
+// Turns an answer or approval into its record, or into the reason for refusing it. Pure: it judges by the run's records,
+// so after a lost race the caller judges again and learns who was first.
 import { AntiphonError, mayApprove } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { NewRecord, RunStep, RunViewModel, StoredRecord } from "@antiphon/contracts";
@@ -8,11 +8,11 @@ import { invalid, isOver, type Answer, type Approval } from "./side-event.ts";
 
 export interface Said {
   readonly step: RunStep;
-  /** Null: the same person has said it before. */
+  /** Null: the same person has already sent it. */
   readonly record: NewRecord | null;
 }
 
-/** Somebody's word that is on record. */
+/** An answer or decision on record. */
 interface Word {
   readonly by: string;
   readonly choice: string;
@@ -25,7 +25,7 @@ export function wordOf(records: readonly StoredRecord[], event: Answer | Approva
   const view = runView(records);
   const last = lastWord(records, event.task);
   if (isOver(view))
-    throw refused("ANT_RUN_TERMINAL", `${view.runId} is over: ${view.status}`, view.status, last); // G4
+    throw refused("ANT_RUN_TERMINAL", `${view.runId} is over: ${view.status}`, view.status, last);
   const cancel = records.find((record) => record.type === "cancel");
   if (cancel?.type === "cancel")
     throw refused("ANT_RUN_NOT_WAITING", `${cancel.body.by} has canceled the run`, view.status, last);
@@ -39,11 +39,11 @@ export function wordOf(records: readonly StoredRecord[], event: Answer | Approva
     throw refused("ANT_RUN_NOT_WAITING", message, view.status, null);
   }
   if (event.kind === "approval" && event.verdict !== null)
-    throw stale(event.verdict, `${step.id} asks`, null);
+    throw stale(event.verdict, `${step.id} asks a question`, null);
   return { step, record: input(view.runId, step, event, by) };
 }
 
-/** The attempt that waits for this. A word for nobody is refused, and so is one for "one of several". */
+/** The attempt that waits for this event. It is refused if no attempt waits, or if several do and none is named. */
 function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | null): RunStep {
   const { task } = event;
   const waiting = view.steps.filter((step) => step.phase === "waiting_input");
@@ -54,7 +54,7 @@ function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | 
     const known = (step: RunStep): boolean =>
       event.kind === "approval" && step.approval?.verdict === event.verdict;
     if (event.kind === "approval" && event.verdict !== null && !view.steps.some(known))
-      throw stale(event.verdict, "nothing waits", null);
+      throw stale(event.verdict, "nothing is waiting", null);
     const message = `${task ?? view.runId} is not waiting for an answer; the run is ${view.status}`;
     throw refused("ANT_RUN_NOT_WAITING", message, view.status, last);
   }
@@ -62,7 +62,7 @@ function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | 
   const tasks = asked.map((step) => step.id);
   throw new AntiphonError(
     "ANT_RUN_NOT_WAITING",
-    `several tasks wait: say which one with "task": ${tasks.join(", ")}`,
+    `several tasks are waiting; name one with "task": ${tasks.join(", ")}`,
     { data: { waiting: tasks } },
   );
 }
@@ -71,14 +71,14 @@ function approval(records: readonly StoredRecord[], step: RunStep, event: Approv
   const { approval: pending } = step;
   if (pending === undefined) throw new Error(`${step.id} has no approval`);
   if (event.verdict !== null && event.verdict !== pending.verdict)
-    throw stale(event.verdict, `what waits is ${pending.verdict}`, pending.verdict);
+    throw stale(event.verdict, `${pending.verdict} is waiting`, pending.verdict);
   if (event.answers.length > 0)
-    throw invalid("/answers", `${step.id} asks no question: an approval of a change has no answers`);
+    throw invalid("/answers", `${step.id} asks no question: an approval of a change takes no answers`);
   if (event.choice === "approve") {
     if (hasApproved(pending, by)) return { step, record: null };
     const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
     if (!mayApprove(by, requester)) {
-      const why = by === requester ? `${by} asked for the run` : `"${by}" is not one person`;
+      const why = by === requester ? `${by} requested the run` : `"${by}" is not a single person`;
       throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, {
         data: { by, requester },
       });
@@ -105,7 +105,7 @@ function input(runId: string, step: RunStep, event: Answer | Approval, by: strin
   return { type: "input", runId, taskId: step.id, epoch: step.epoch, cause: null, body };
 }
 
-/** Saying the same of the same attempt again is no mistake. */
+/** The step of an earlier, equal decision by the same person: repeating it is accepted. */
 function repeatedStep(
   view: RunViewModel,
   event: Answer | Approval,
@@ -145,7 +145,7 @@ function refused(
 }
 
 function stale(named: string, instead: string, waits: string | null): AntiphonError {
-  return new AntiphonError("ANT_APPROVAL_STALE", `the approval is about ${named}, and ${instead}`, {
+  return new AntiphonError("ANT_APPROVAL_STALE", `the approval is about ${named}, but ${instead}`, {
     data: { named, waits },
   });
 }

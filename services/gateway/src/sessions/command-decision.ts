@@ -1,4 +1,4 @@
-// What the policy says of one command of a session. Asked again when the session's log has grown meanwhile.
+// Judges one command of a session. It is judged again if the session's log has grown meanwhile.
 import type { Command, PolicyProfile, SessionConfig, SessionEntry } from "@antiphon/contracts";
 import { judgeCommand } from "./command-policy.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
@@ -21,7 +21,7 @@ export class CommandDecision {
   readonly #command: Command;
   readonly #principal: string;
   #found: Promise<RepositoryPlace | null> | null = null;
-  /** One command is one call, however often it is judged. */
+  /** A command counts as one call, even if it is judged several times. */
   #counted = false;
 
   constructor(parts: Parts, command: Command, principal: string) {
@@ -46,7 +46,7 @@ export class CommandDecision {
     return throttle ?? verdict;
   }
 
-  /** The directories of the session's repository, or why the command is about another one. */
+  /** The directories of the session's repository, or a refusal if the command is about another one. */
   async #placesIn(config: SessionConfig): Promise<string[] | PolicyVerdict> {
     const { payload } = this.#command;
     if (!("repo" in payload)) return [config.repo.path];

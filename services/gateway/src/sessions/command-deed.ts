@@ -1,4 +1,4 @@
-// What a session's command would do, in the words of the policy. Pure.
+// Describes a session's command as a deed for the policy. Pure.
 import type { Command, CommandName } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { PastCommand } from "./command-policy.ts";
@@ -6,10 +6,10 @@ import { IDLE } from "../policy/policy.ts";
 import type { Deed, KnownChange } from "../policy/policy.ts";
 import { changedLines } from "../policy/run-deed.ts";
 
-/** What changes the repository, so that tests from before it say nothing about it. */
+/** Commands that change the repository, which makes earlier test results obsolete. */
 const CHANGES: readonly CommandName[] = ["ApplyPatch", "Commit"];
 
-/** `past`: what was accepted in this session, oldest first. */
+/** `past`: the commands accepted in this session, oldest first. */
 export function commandDeed(command: Command, past: readonly PastCommand[]): Deed {
   const deed = { ...IDLE, commands: [command.command], changes: changesOf(command) };
   if (command.command === "TransitionTicket") return { ...deed, ticketState: command.payload.state };

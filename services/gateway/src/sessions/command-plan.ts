@@ -1,14 +1,14 @@
-// What a command becomes here: a run, or an honest "there is no adapter for that". Pure.
+// Maps a command to a run, or to the answer that no adapter exists for it. Pure.
 import { durationMs } from "@antiphon/contracts";
 import type { ArtifactKind, Command, RepoRef } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 
 export type CommandPlan =
-  /** An Intent.v0 to run; `artifact` is what its evidence is. */
+  /** An Intent.v0 to run; `artifact` is the kind of its evidence. */
   | { kind: "run"; intent: Record<string, unknown>; artifact: ArtifactKind }
   | { kind: "unavailable"; message: string };
 
-/** `repo`: the session's own, which the command was judged to be about. */
+/** `repo`: the session's own repository; a command about another one was refused before. */
 export function planCommand(command: Command, repo: RepoRef): CommandPlan {
   switch (command.command) {
     case "ApplyPatch": {

@@ -45,8 +45,8 @@ function rule(
 const push = (branchName: string) => command("Push", { repo: REPO, branchName });
 const tests = command("RunTests", { repo: REPO });
 
-describe("PO1 a policy profile", () => {
-  it("forbids what is on its blacklist, and what is not on its whitelist", () => {
+describe("a policy profile", () => {
+  it("forbids commands on its blacklist, and commands missing from its whitelist", () => {
     expect(rule(tests)).toBe("allowed");
     expect(rule(tests, { commandBlacklist: ["RunTests"] })).toBe("rejected commandBlacklist");
     expect(rule(tests, { commandWhitelist: ["Push"] })).toBe("rejected commandWhitelist");
@@ -60,7 +60,7 @@ describe("PO1 a policy profile", () => {
     expect(rule(push("maintenance"))).toBe("allowed");
   });
 
-  it("forbids a push without tests, and after a change that no test has seen", () => {
+  it("forbids a push without tests, or after an untested change", () => {
     const strict = { requireTestsBeforePush: true };
     const failed = { ...past("RunTests", 5), outcome: "Failure" as const };
     expect(rule(push("topic"), strict)).toBe("rejected requireTestsBeforePush");
@@ -71,13 +71,13 @@ describe("PO1 a policy profile", () => {
     expect(rule(push("topic"), strict, [past("Commit", 9), past("RunTests", 5)])).toBe("allowed");
   });
 
-  it("forbids a push that nobody has approved", () => {
+  it("forbids a push without an approval", () => {
     const strict = { requireApprovalForPush: true };
     expect(rule(push("topic"), strict)).toBe("rejected requireApprovalForPush");
     expect(rule(push("topic"), strict, [past("RequestApproval", 5)])).toBe("allowed");
   });
 
-  it("bounds the files of a commit and of a patch", () => {
+  it("limits the files of a commit and of a patch", () => {
     const commit = command("Commit", { repo: REPO, message: "m", includePaths: ["a", "b"] });
     const patchContent = ["a", "b"].map((f) => `--- a/${f}\n+++ b/${f}\n@@ -1 +1 @@\n-x\n+y\n`).join("");
     const patch = command("ApplyPatch", { repo: REPO, patchContent });
@@ -87,15 +87,15 @@ describe("PO1 a policy profile", () => {
     }
   });
 
-  it("moves a ticket only where it may go", () => {
+  it("allows only the listed ticket transitions", () => {
     const move = (state: string) => command("TransitionTicket", { item: { id: "1" }, state });
     expect(rule(move("done"))).toBe("rejected allowedWorkItemTransitions");
     expect(rule(move("in review"))).toBe("allowed");
   });
 });
 
-describe("PO2 limits", () => {
-  it("throttle by the minute and by the second, and say when it may be tried again", () => {
+describe("limits", () => {
+  it("throttle per minute and per second, and give the time of the next try", () => {
     const limits = { callsPerMinute: 2 };
     const two = [past("RunTests", 50_000), past("RunTests", 10_000)];
     expect(rule(tests, { limits }, two)).toBe("throttled limits.callsPerMinute");
@@ -110,13 +110,13 @@ describe("PO2 limits", () => {
     expect(verdict).toMatchObject({ retryAt: NOW + 10_000 });
   });
 
-  it("count the session, whatever agent a caller names", () => {
+  it("count per session, regardless of the agent a caller names", () => {
     const limits = { callsPerMinute: 1 };
     const renamed = command("RunTests", { repo: REPO }, "somebody else");
     expect(rule(renamed, { limits }, [past("RunTests", 5)])).toBe("throttled limits.callsPerMinute");
   });
 
-  it("cap single commands, and hold globally where the profile is silent", () => {
+  it("cap single commands, and apply globally if the profile has none", () => {
     const caps = { perCommandCaps: { RunTests: 1 } };
     expect(rule(tests, { limits: caps }, [past("RunTests", 900_000)])).toBe("rejected limits.perCommandCaps");
     expect(rule(tests, {}, [past("RunTests", 900_000)], caps)).toBe("rejected globalLimits.perCommandCaps");

@@ -1,7 +1,5 @@
-// Whether a session's command may be dispatched (seed 004: enforced before dispatch). Pure: the clock is an argument.
-//
-// Invariants:
-//   PO2 A limit counts what the session was allowed to do, not what it tried, and not whom the caller names as agent.
+// Decides whether a session's command may be dispatched (seed 004: enforced before dispatch). A limit counts only
+// accepted commands of the session, regardless of the agent that the caller names. Pure: the clock is an argument.
 import type { Command, CommandName, PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { commandDeed } from "./command-deed.ts";
 import { judgeDeed } from "../policy/policy.ts";
@@ -10,15 +8,15 @@ export interface PastCommand {
   readonly command: CommandName;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** null: still under way. */
+  /** Null: not completed yet. */
   readonly outcome: "Success" | "Failure" | null;
 }
 
 export interface PolicyInput {
-  /** All of them hold; the first refusal counts. */
+  /** All of them apply; the first refusal counts. */
   readonly profiles: readonly PolicyProfile[];
   readonly globalLimits: RateLimits;
-  /** What was accepted in this session, oldest first. */
+  /** The commands accepted in this session, oldest first. */
   readonly past: readonly PastCommand[];
   readonly now: number;
 }

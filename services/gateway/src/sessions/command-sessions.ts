@@ -1,19 +1,13 @@
-// Sessions of Contracts v1.3: commands in, events out, a policy between them.
+// Sessions of Contracts v1.3: they take commands, apply the policy and answer with events.
 //
 // Lifecycle of a command: judged -> rejected, or accepted -> carried out -> completed. Each step is an entry of the
-// session's log, a row of registers that are written once; so any gateway may take the next step, at any time.
+// session's log, a row of registers that are written once, so any gateway can take the next step. The next request
+// about a session continues its accepted commands. A session is bound to the repository it was opened with, by location:
+// a command about another repository is rejected, without revealing whether that one exists.
 //
-// Invariants:
-//   V1 No command is dispatched that the session's policy has not allowed first; a refusal is CommandRejected with
-//      the rule's name.
-//   V2 A command id is decided once: sent again, it gets the same answer.
-//   V3 What was accepted and not completed is carried on by whoever looks at the session next.
-//   V4 The policy is the deployment's: a caller cannot bring one, and one that is chosen by name holds besides those of
-//      the repository, never instead of them.
-//   V5 What an accepted command came to is said once and in its order, whoever writes to the session meanwhile: the
-//      next of it only when the one before stands.
-//   V6 A session is bound to the repository it was opened with, by where that is and not by what it is called: a
-//      command about another one is rejected, and is told the same whether there is one.
+// Promises:
+//   gateway/G6 Because a command is dispatched only after the deployment's policy has allowed it, and its decision is
+//     written once, a session cannot bring a policy of its own, and a command id that is sent again gets the same answer.
 import { AntiphonError, limits, validate } from "@antiphon/contracts";
 import type {
   Command,
@@ -44,9 +38,9 @@ export interface SessionLog {
   readonly entries: readonly SessionEntry[];
 }
 
-/** One row of write-once registers a session; register 0 is its configuration. */
+/** Each session is a row of write-once registers; register 0 is its configuration. */
 export interface SessionStore {
-  /** False: that register is taken. */
+  /** False: the register is already written. */
   write(sessionId: string, register: number, document: SessionConfig | SessionEntry): Promise<boolean>;
   read(sessionId: string): Promise<SessionLog | null>;
   policies(): Promise<PolicyConfig>;
@@ -60,9 +54,9 @@ interface Parts {
   now(): number;
 }
 
-/** An event without its place and time. */
+/** An event without its sequence and time. */
 type Said = Pick<SessionEvent, "event" | "payload">;
-/** What an accepted command comes to. */
+/** An event that reports the result of an accepted command. */
 type Outcome = Said & { event: "ArtifactAvailable" | "CommandCompleted" };
 
 export class CommandSessions {
@@ -72,7 +66,7 @@ export class CommandSessions {
     this.#parts = parts;
   }
 
-  /** @throws AntiphonError ANT_POLICY_UNKNOWN when the deployment has no profile of that name; ANT_REPO_* */
+  /** @throws AntiphonError ANT_POLICY_UNKNOWN if the deployment has no profile of that name; ANT_REPO_* */
   async open(sessionId: string, body: unknown, principal: string): Promise<SessionConfig> {
     const outcome = validate("SessionRequest", body);
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
@@ -85,7 +79,7 @@ export class CommandSessions {
     const policy = named ?? held?.profile ?? namedProfile(policies, policies.defaultProfile);
     const ticket = workItem === undefined ? {} : { workItem };
     const config: SessionConfig = {
-      ...{ sessionId, policy, repo: { name: repo.name, path: place.top } }, // V6
+      ...{ sessionId, policy, repo: { name: repo.name, path: place.top } },
       workspace: workspace ?? { path: place.top },
       ...ticket,
       agentProfile,
@@ -100,21 +94,21 @@ export class CommandSessions {
     return config;
   }
 
-  /** V6: a workspace is the repository's own, or another work tree of it. */
+  /** A workspace must be a work tree of the session's repository. */
   async #requireWorkspace(path: string, { top, home }: RepositoryPlace): Promise<void> {
     const found = await locate(this.#parts.backend, { name: "workspace", path });
     if (found !== null && (found.top === top || found.home === home)) return;
-    const message = `/workspace/path: ${path} is no work tree of the session's repository`;
+    const message = `/workspace/path: ${path} is not a work tree of the session's repository`;
     throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/workspace/path" } });
   }
 
-  /** What the session may reach. @throws AntiphonError ANT_SESSION_NOT_FOUND */
+  /** The repository and policy the session is bound to. @throws AntiphonError ANT_SESSION_NOT_FOUND */
   async binding(sessionId: string, owner: string): Promise<SessionBinding> {
     const { config } = await this.#log(sessionId);
     return { sessionId, owner, repo: config.repo.path, policy: config.policy };
   }
 
-  /** What the command was answered with so far. */
+  /** The events that have answered the command so far. */
   async command(sessionId: string, body: unknown, principal: string): Promise<SessionEvent[]> {
     const outcome = validate("Command", body);
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
@@ -128,8 +122,8 @@ export class CommandSessions {
       const decision = new CommandDecision(this.#parts, command, principal);
       for (;;) {
         const { config, entries } = await this.#log(sessionId);
-        if (isDecided(entries, command.commandId)) break; // V2
-        if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // V1
+        if (isDecided(entries, command.commandId)) break; // gateway/G6
+        if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // gateway/G6
       }
     }
     const entries = await this.#carryOn(sessionId);
@@ -140,7 +134,7 @@ export class CommandSessions {
     return eventsFor(await this.#carryOn(sessionId), after, agent);
   }
 
-  /** False: the log has grown meanwhile, and the decision has to be taken again. */
+  /** False: the log has grown meanwhile, so the command must be judged again. */
   async #decide(
     entries: readonly SessionEntry[],
     command: Command,
@@ -170,7 +164,7 @@ export class CommandSessions {
     return this.#say(sessionId, log, about, { event: "CommandRejected", payload });
   }
 
-  /** V3: dispatches what is accepted, and completes what has come to its end. Everything in it may be done twice. */
+  /** Dispatches accepted commands and completes those whose run has ended. Every step may safely be repeated. */
   async #carryOn(sessionId: string): Promise<readonly SessionEntry[]> {
     const { config, entries: known } = await this.#log(sessionId);
     let entries = known;
@@ -178,7 +172,7 @@ export class CommandSessions {
       const { command } = pending;
       const about = { ...command.correlation, commandId: command.commandId };
       for (const one of await this.#outcome(config, pending)) {
-        // V5: a register that another entry has taken says nothing about this one; what it holds now, does.
+        // Another gateway may take the register first, so the log is read again until it contains this event.
         while (!isTold(entries, command.commandId, one.event)) {
           await this.#say(sessionId, entries, about, one);
           entries = (await this.#log(sessionId)).entries;
@@ -188,7 +182,7 @@ export class CommandSessions {
     return entries;
   }
 
-  /** What there is to say about an accepted command; empty: it is under way. */
+  /** The result events of an accepted command; empty: it is still running. */
   async #outcome(config: SessionConfig, { command, principal }: PendingCommand): Promise<Outcome[]> {
     const { commandId } = command;
     const completed = (outcome: "Success" | "Failure", message: string, errorCode?: string): Outcome => ({
@@ -240,7 +234,7 @@ export class CommandSessions {
   ): Promise<boolean> {
     const sequence = entries.length + 1;
     if (sequence > limits.sessionEvents) {
-      const message = `the session holds ${limits.sessionEvents} events, which is its bound; open another one`;
+      const message = `the session has ${limits.sessionEvents} events, which is the limit; open another session`;
       throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.sessionEvents } });
     }
     const at = new Date(this.#parts.now()).toISOString();
@@ -256,7 +250,7 @@ export class CommandSessions {
   }
 }
 
-/** V4: `__proto__` is no profile. */
+/** gateway/G6: only a profile of the deployment; hasOwn excludes names such as `__proto__`. */
 function namedProfile({ profiles }: PolicyConfig, name: string): PolicyProfile {
   const policy = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (policy !== undefined) return policy;

@@ -1,4 +1,4 @@
-// What a session of a repository may reach: that repository, under its policy, and nothing else.
+// Binds a session to its repository and policy: it may reach nothing else.
 import { AntiphonError } from "@antiphon/contracts";
 import type { PolicyProfile } from "@antiphon/contracts";
 import type { PolicyRefusal } from "../policy/policy.ts";
@@ -7,17 +7,17 @@ import type { RepositoryPlace } from "../intents/repository-place.ts";
 
 export interface SessionBinding {
   readonly sessionId: string;
-  /** Who opened it, as authenticated. */
+  /** The authenticated principal that opened it. */
   readonly owner: string;
   /** Top of the repository's work tree. */
   readonly repo: string;
   readonly policy: PolicyProfile;
 }
 
-/** Stands for the rule that binds a session to its repository; no profile can lift it. */
+/** The name of the rule that binds a session to its repository; no profile can lift it. */
 export const SESSION_REPO = "session.repo";
 
-/** Null: it is the session's own. What is not there and what is another one get one answer. */
+/** Null: it is the session's own repository. A missing repository and another one get the same answer. */
 export function strays(
   { repo, policy }: Pick<SessionBinding, "repo" | "policy">,
   found: RepositoryPlace | null,
@@ -38,12 +38,12 @@ export function requireOwnRepository(
   if (refusal !== null) throw refused(refusal);
 }
 
-/** Whose intents and runs a session's are: apart from those of the one who opened it. */
+/** The owner of a session's intents and runs, separate from the principal that opened it. */
 export function speakerOf(session: Pick<SessionBinding, "sessionId">): string {
   return `session:${session.sessionId}`;
 }
 
-/** @throws AntiphonError ANT_INTENT_NOT_FOUND for an intent of somebody else */
+/** @throws AntiphonError ANT_INTENT_NOT_FOUND for an intent of another owner */
 export function requireOwnIntent(session: SessionBinding, intentId: string, principal: string): void {
   if (principal !== speakerOf(session))
     throw new AntiphonError("ANT_INTENT_NOT_FOUND", `there is no intent ${intentId}`);

@@ -1,4 +1,4 @@
-// What a session's log says: a fold over its entries, which are in order and without gaps. Pure.
+// Reads a session's state from the entries of its log, which are in order and without gaps. Pure.
 import type { Command, SessionEntry, SessionEvent } from "@antiphon/contracts";
 import type { PastCommand } from "./command-policy.ts";
 
@@ -13,7 +13,7 @@ function completionOf(entries: readonly SessionEntry[], commandId: string): Name
   return null;
 }
 
-/** Whether a command of that id was accepted or rejected already: it is decided once. */
+/** Whether a command of that id was already accepted or rejected. */
 export function isDecided(entries: readonly SessionEntry[], commandId: string): boolean {
   return entries.some(
     ({ event }) =>
@@ -24,18 +24,18 @@ export function isDecided(entries: readonly SessionEntry[], commandId: string): 
 
 export interface PendingCommand {
   readonly command: Command;
-  /** Who sent it; null: an entry from before that was kept. */
+  /** The sender; null: an old entry, which did not record it. */
   readonly principal: string | null;
 }
 
-/** Accepted commands without an end. */
+/** Accepted commands that are not completed. */
 export function pendingCommands(entries: readonly SessionEntry[]): PendingCommand[] {
   return entries.flatMap(({ command, principal = null }) =>
     command === null || completionOf(entries, command.commandId) !== null ? [] : [{ command, principal }],
   );
 }
 
-/** Whether an event of that name need not be said of a command any more: somebody has, or the command has its end. */
+/** Whether an event of that name is already recorded for a command, or no longer needed because it is completed. */
 export function isTold(
   entries: readonly SessionEntry[],
   commandId: string,
@@ -59,7 +59,7 @@ export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
   );
 }
 
-/** Answers go to the agent that asked; what belongs to no agent goes to all (v1.2 of the seed). */
+/** Answers go to the agent that asked; events without an agent go to all (v1.2 of the seed). */
 export function eventsFor(
   entries: readonly SessionEntry[],
   after: number,

@@ -1,8 +1,5 @@
-// What the token of a session with a repository opens: its own session, and intents and runs of its repository.
-//
-// Invariants:
-//   N3 Such a token reaches no other repository, no other session and nothing of the deployment. What it may not reach
-//      is answered like what is not there.
+// Limits the token of a session with a repository to its own session and to the intents and runs of its repository. A
+// run outside this scope gets the same answer as one that does not exist.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "../intents/run-admission.ts";
@@ -11,12 +8,12 @@ import type { SessionBinding } from "./session-binding.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the session is bound to; null: to nothing, or no session's token was sent. */
+    /** The session's binding; null: it has none, or no session token was sent. */
     binding: SessionBinding | null;
   }
 }
 
-/** By route as it was declared. */
+/** Declared routes that such a token may call. */
 const IN_SCOPE: ReadonlySet<string> = new Set([
   "POST /sessions/:id/commands",
   "GET /sessions/:id/events",
@@ -38,7 +35,7 @@ const IN_SCOPE: ReadonlySet<string> = new Set([
   "GET /readyz",
 ]);
 
-/** N3: before any route of `server` is handled. */
+/** Checks the scope before any route of `server` is handled. */
 export function keepInScope(server: FastifyInstance, gateway: Gateway): void {
   server.decorateRequest("binding", null);
   server.addHook("preHandler", async (request) => {
@@ -46,7 +43,10 @@ export function keepInScope(server: FastifyInstance, gateway: Gateway): void {
     const route = request.routeOptions.url;
     if (!bound || sessionId === null || route === undefined) return;
     if (!IN_SCOPE.has(`${method} ${route}`))
-      throw new AntiphonError("ANT_SESSION_SCOPE", `${method} ${route} is not for a session of a repository`);
+      throw new AntiphonError(
+        "ANT_SESSION_SCOPE",
+        `${method} ${route} is not available to a session of a repository`,
+      );
     request.binding = await gateway.sessions.binding(sessionId, principal);
     if (route.startsWith("/runs/:id")) await requireOwnRun(gateway, request, request.binding);
   });

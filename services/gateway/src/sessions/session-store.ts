@@ -1,4 +1,4 @@
-// Sessions over JetStream: one subject a register, each written once by compare-and-set, as in the journal.
+// Stores sessions in JetStream: one subject per register, each written once by compare-and-set, as in the journal.
 import {
   AntiphonError,
   BUCKETS,
@@ -22,7 +22,7 @@ import { within } from "../http/deadline.ts";
 const STREAM = "ANT_SESSIONS";
 const DEADLINE_MS = 2_500;
 
-/** `builtIn`: what holds where an operator has put no policies. */
+/** `builtIn`: the policies used when an operator has stored none. */
 export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): SessionStore {
   const policies = openKv(bus, BUCKETS.policies);
 
@@ -30,7 +30,7 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
     async write(sessionId, register, document) {
       const payload = encode(document);
       if (payload.length > limits.messageBytes) {
-        const message = `${payload.length} bytes, an entry of a session has at most ${limits.messageBytes}`;
+        const message = `the entry has ${payload.length} bytes; an entry of a session may have ${limits.messageBytes}`;
         throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.messageBytes } });
       }
       const schema = register === 0 ? "SessionConfig.v1.3" : "SessionEntry.v1";

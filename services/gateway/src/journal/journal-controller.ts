@@ -1,21 +1,21 @@
-// The journal for whoever checks it: raw messages, so that nobody has to take the gateway's word for a digest.
+// Serves the journal's raw messages, so that a checker can compute the digests without trusting the gateway.
 import { AntiphonError, rawRecord } from "@antiphon/contracts";
 import type { JournalOverview, RawRecord, RunMaterial } from "@antiphon/contracts";
 import type { Backend } from "../ports.ts";
 
-/** Payload bytes of one answer; the next page begins behind it. */
+/** Maximum payload bytes of one answer; the next page begins after its last record. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-export interface JournalDesk {
+export interface JournalController {
   overview(): Promise<JournalOverview>;
   run(runId: string, after: number): Promise<RunMaterial>;
 }
 
-export function journalDesk(backend: Backend): JournalDesk {
+export function journalController(backend: Backend): JournalController {
   return {
     async overview() {
       const [partitions, viewed] = await Promise.all([backend.audit.partitions(), backend.viewedRuns()]);
-      // After the partitions: a run that begins meanwhile is told of, and its sequences are beyond what was told.
+      // Listed after the partitions, so a run that starts meanwhile is listed with sequences beyond the reported last one.
       const runs = await backend.audit.runIds();
       const known = new Set(runs);
       return { partitions, runs, onlyViewed: viewed.filter((runId) => !known.has(runId)) };
@@ -42,7 +42,7 @@ export function journalDesk(backend: Backend): JournalDesk {
   };
 }
 
-/** A view that is no JSON is handed on as what it is: not a view. */
+/** A view that is not JSON is sent as an empty object, which a checker recognizes as unreadable. */
 async function storedView(backend: Backend, runId: string): Promise<RunMaterial["view"]> {
   try {
     return (await backend.storedView(runId)) as RunMaterial["view"];

@@ -1,4 +1,4 @@
-// Says which policy holds for a repository and what it would say of an intent. Writes nothing and counts nothing.
+// Shows the policy of a repository, and checks an intent against it. Writes nothing and counts no call.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
@@ -13,7 +13,7 @@ import { placeOf, placesOf } from "../intents/repository-place.ts";
 export interface HeldProfile {
   readonly name: string;
   readonly place: string;
-  /** The rule that names it; null: it is the default profile. */
+  /** Index of the rule that selects it; null: it is the default profile. */
   readonly rule: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface PolicyAnswer {
   readonly refusal: PolicyRefusal | null;
 }
 
-export class PolicyDesk {
+export class PolicyController {
   readonly #backend: Backend;
   readonly #guard: PolicyGuard;
 
@@ -58,7 +58,7 @@ export class PolicyDesk {
     };
   }
 
-  /** As a run of it would be judged now. */
+  /** Judges the intent as starting its run would now. */
   async check(body: unknown, principal: string): Promise<PolicyAnswer> {
     const outcome = validate("Intent", body ?? null);
     if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors);

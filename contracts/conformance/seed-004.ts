@@ -230,7 +230,7 @@ export const seed004 = statements("004", {
     {
       says: "applied before dispatch; rejections emit CommandRejected",
       file: "test/integration/gateway/gateway-commands.test.ts",
-      title: "V1 are applied before dispatch; rejections emit CommandRejected",
+      title: "are applied before dispatch; rejections emit CommandRejected",
     },
   ],
   Sessions: [

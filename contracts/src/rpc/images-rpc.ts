@@ -24,7 +24,7 @@ export const SandboxImage = closed(
     allowed_at: nullable(Type.String()),
     bytes: nullable(Type.Integer({ minimum: 0 }), { description: "null if the engine does not have it." }),
     sealed: nullable(Type.Boolean(), {
-      description: "Whether a clean room works in it; null if not tried yet.",
+      description: "Whether a verdict can be reached in it; null if not tried yet.",
     }),
   },
   { description: "An image that sandboxes may use." },

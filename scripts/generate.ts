@@ -13,7 +13,7 @@ import {
 } from "@antiphon/contracts/reference/generated-files";
 import { conformancePage } from "../contracts/conformance/index.ts";
 import { releaseOf } from "../contracts/conformance/release.ts";
-import { INVARIANTS_PAGE, invariantsPage } from "./invariant-index.ts";
+import { INVARIANTS_PAGE, invariantsPage } from "./promise-index.ts";
 
 const root = join(import.meta.dirname, "..");
 

@@ -1,12 +1,12 @@
 /**
- * Seed 004's documentation discipline: a change of shape needs a new version, and a dated entry that says why.
- * What is released stays as it is; words may change, shapes may not.
+ * Seed 004's documentation discipline: a changed shape needs a new version and a dated entry with the reason. Released
+ * shapes stay unchanged; their descriptions may change.
  */
 import { isDeepStrictEqual } from "node:util";
 import { shapeOnly } from "../src/registry/json-schema.ts";
 import type { Release } from "./release.ts";
 
-/** Ids of released contracts that are gone or accept other documents than they did. */
+/** Ids of released contracts that are gone or accept other documents than at their release. */
 export function changedShapes(release: Release, current: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(release.contracts)
     .filter(([id, { schema }]) => !isDeepStrictEqual(shapeOnly(schema), shapeOnly(current[id])))

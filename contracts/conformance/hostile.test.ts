@@ -15,12 +15,12 @@ import { mutants, randomOf, type Mutant } from "./hostile.ts";
 const COUNT = Number(process.env.ANTIPHON_HOSTILE_MESSAGES ?? 20_000);
 const SEED = Number(process.env.ANTIPHON_HOSTILE_SEED ?? 20_261_122);
 
-/** Milliseconds of CPU a single message may take, the compilation of its validator included. */
+/** Milliseconds of CPU that one message may take, including the compilation of its validator. */
 const BOUND_MS = 500;
 
 const second = new Map<SchemaName, Validator>();
 
-/** The independent implementation's opinion on the shape. */
+/** The verdict of an independent implementation on the shape. */
 function shapeFits(name: SchemaName, document: unknown): boolean {
   const known = second.get(name) ?? new Validator(jsonSchemaOf(name), "2020-12");
   second.set(name, known);
@@ -29,7 +29,7 @@ function shapeFits(name: SchemaName, document: unknown): boolean {
 
 describe("hostile messages", () => {
   test(
-    `${COUNT} mutated messages: no crash, no acceptance of an invalid one, time bounded`,
+    `${COUNT} mutated messages: no crash, no invalid message accepted, bounded time`,
     () => {
       const seen = { accepted: 0, refused: 0, checked: 0 };
       const victims = new Set<SchemaName>();
@@ -41,7 +41,7 @@ describe("hostile messages", () => {
         const accepted = judge(mutant);
         slowestUs = Math.max(slowestUs, process.cpuUsage(started).user);
         seen[accepted ? "accepted" : "refused"] += 1;
-        // Whatever we accept, the independent implementation must accept too. A sample of it, for time.
+        // The independent implementation must accept every message we accept. Only a sample is tried, for time.
         if (accepted && index++ % 8 === 0) {
           seen.checked += 1;
           if (!shapeFits(mutant.name, mutant.document))
@@ -72,7 +72,7 @@ describe("hostile messages", () => {
     }
   });
 
-  test("nothing a message says reaches the prototype of other objects", () => {
+  test("contracts/C2: no message reaches the prototype of other objects", () => {
     const evil = JSON.parse(
       '{"goal":"x","inputs":{"constructor":{"prototype":{"polluted":1}}},"constraints":{}}',
     ) as object;
@@ -83,7 +83,7 @@ describe("hostile messages", () => {
   });
 });
 
-/** True when it was accepted. Throws when it was accepted and must not be, or refused without a reason. */
+/** True if it was accepted. Throws if it was accepted wrongly, or refused without a reason. */
 function judge({ name, what, document, breaks }: Mutant): boolean {
   const result = validate(name, document);
   if (result.ok) {
@@ -99,7 +99,7 @@ function judge({ name, what, document, breaks }: Mutant): boolean {
   return false;
 }
 
-/** The message's bytes; null when MessagePack cannot say it, which is refused by name. */
+/** The message's bytes; null if MessagePack cannot express it and refuses it by name. */
 function bytesOf(document: unknown): Uint8Array | null {
   try {
     return encode(document);

@@ -1,6 +1,6 @@
 /**
- * Mutates valid documents into hostile ones, deterministically. What is done to a document is told apart by whether
- * it must make it invalid (`breaks`), so that a wrong acceptance is noticed.
+ * Mutates valid documents into hostile ones, deterministically. `breaks` says whether a mutation must make the document
+ * invalid, so that a wrong acceptance is noticed.
  */
 import { registry, SCHEMA_NAMES, type SchemaName } from "@antiphon/contracts";
 import { goldenOf } from "./proof.ts";
@@ -46,7 +46,7 @@ function deep(levels: number): unknown {
 const wide = (keys: number): unknown =>
   Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, i]));
 
-/** Values no JSON document holds, or that are beyond every bound: putting one anywhere must break the document. */
+/** Values that are not JSON or are beyond a bound. One of these anywhere must make the document invalid. */
 const POISON: readonly (() => unknown)[] = [
   () => Number.NaN,
   () => Number.POSITIVE_INFINITY,
@@ -63,14 +63,14 @@ const POISON: readonly (() => unknown)[] = [
   () => Object.defineProperty({}, "__proto__", { value: {}, enumerable: true }),
 ];
 
-/** Expensive poison, used now and then. */
+/** Expensive poison, used occasionally. */
 const HEAVY: readonly (() => unknown)[] = [
   () => deep(10_000),
   () => wide(100_001),
   () => new Array<number>(100_001).fill(1),
 ];
 
-/** Values of every kind: putting one somewhere may or may not break the document. */
+/** Values of every kind, which may or may not make the document invalid. */
 const ODD: readonly (() => unknown)[] = [
   () => null,
   () => true,

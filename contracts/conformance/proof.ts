@@ -1,4 +1,4 @@
-/** The kinds of proof that seed statements need. Each throws (node:assert) when the statement does not hold. */
+/** The kinds of proof that seed statements need. Each throws (node:assert) if the statement does not hold. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
@@ -33,7 +33,7 @@ export function accepts(name: SchemaName, value: unknown): void {
   assert.ok(result.ok, result.ok ? "" : JSON.stringify(result.errors));
 }
 
-/** Refused, and at this path; by this rule when one is named. */
+/** The value is refused at this path, and by this rule if one is named. */
 export function refuses(name: SchemaName, value: unknown, path: string, rule?: string): void {
   const result = validate(name, value);
   assert.ok(!result.ok, `${name} accepted ${JSON.stringify(value)?.slice(0, 200)}`);
@@ -87,7 +87,7 @@ export function hasFields(name: SchemaName, fields: readonly string[], path = ""
   assert.deepEqual([...known].sort(), [...fields].sort());
 }
 
-/** These fields, as the seed has them; any other one is ours and optional, so a document of the seed's stays valid. */
+/** Has these fields as in the seed. Any other field is ours and optional, so documents of the seed stay valid. */
 export function extendsFields(name: SchemaName, fields: readonly string[]): void {
   for (const field of fields) {
     hasField(name, field.replace(/\?$/, ""), field.endsWith("?") ? "optional" : "required");
@@ -106,7 +106,7 @@ export function knowsFields(name: SchemaName, fields: readonly string[]): void {
   for (const field of fields) nodeAt(name, field);
 }
 
-/** The emitted schema accepts what the seed's own schema accepts: same keywords, words aside. */
+/** The emitted schema accepts the same documents as the seed's own schema: equal keywords, except for descriptions. */
 export function isSeedSchema(name: SchemaName, seedFile: string): void {
   const strip = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(strip);

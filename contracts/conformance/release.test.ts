@@ -45,7 +45,7 @@ describe("the discipline of changing a shape", () => {
     expect(changedShapes(latest, { ...current, "DirectorTask.v0": words })).toEqual([]);
   });
 
-  test("a contract that is released cannot just go away, and one that is new needs its entry", () => {
+  test("a released contract cannot disappear, and a new one needs its change log entry", () => {
     const { "Intent.v0": _, ...without } = current;
     expect(changedShapes(latest, without)).toEqual(["Intent.v0"]);
     expect(undocumented(readText("CHANGELOG.md"), ["Intent.v1"])).toEqual(["Intent.v1"]);
@@ -76,7 +76,7 @@ describe("old and new readers", () => {
     });
   }
 
-  test("today's messages pass the tolerant reader of the latest release, with a key it does not know", () => {
+  test("today's messages pass the tolerant reader of the latest release, with an unknown key", () => {
     for (const [id, { schema }] of Object.entries(latest.contracts)) {
       const old = new Validator(formOf(schema, "tolerant"), "2020-12");
       for (const document of Object.values(goldenOf(id).valid)) {

@@ -1,4 +1,4 @@
-/** A release pins every shape and its golden fixtures, so that later code can be held to them. */
+/** A release pins every shape and its golden fixtures, so that later code can be compared with them. */
 import { jsonSchemaOf, registry, SCHEMA_NAMES } from "@antiphon/contracts";
 import { goldenOf } from "./proof.ts";
 

@@ -89,7 +89,7 @@ export const seed000 = statements("000", {
     {
       says: "run and inspect tasks modify no files",
       file: "services/associate/src/evidence/report.test.ts",
-      title: "A6 a %s task that changes files is failed",
+      title: "a %s task that changes files is failed",
     },
     {
       says: "the DirectorTask example validates as written",
@@ -115,7 +115,7 @@ export const seed000 = statements("000", {
     {
       says: "AssociateResult.task_id echoes the DirectorTask",
       file: "services/associate/src/evidence/report.test.ts",
-      title: "A6 work and checks that pass are reported ok, with paths into the evidence",
+      title: "work and checks that pass are reported ok, with paths into the evidence",
     },
     {
       says: "AssociateResult.status is ok | needs_input | failed",
@@ -215,12 +215,12 @@ export const seed000 = statements("000", {
     {
       says: "else run the fastest obvious check if discoverable",
       file: "test/integration/git/git-inspect.test.ts",
-      title: "V3: names the check and what it depends on from the commit, not from the work tree",
+      title: "names the check and what it depends on from the commit, not from the work tree",
     },
     {
       says: "without a check the Associate reports unknown, not pass",
       file: "services/associate/src/evidence/report.test.ts",
-      title: "A8 without a check the verification is unknown, not passed",
+      title: "without a check the verification is unknown, not passed",
     },
     {
       says: "if nothing is discoverable, verify.status is unknown",

@@ -12,7 +12,7 @@ export const seed001 = statements("001", {
     {
       says: "all state is durable: every journal stream is kept on disk and drops nothing by itself",
       file: "contracts/src/topology/topology.test.ts",
-      title: "T1 the journal is on disk and never drops an old record by itself",
+      title: "the journal is on disk and never drops an old record by itself",
     },
     {
       says: "no agent relies on chat history: a dispatch carries goal, task, feedback and answers",
@@ -124,7 +124,7 @@ export const seed001 = statements("001", {
     {
       says: "context, work, self-verify, evidence: an attempt does all four",
       file: "test/integration/associate/associate.test.ts",
-      title: "A1 A2 is claimed, done in a sandbox, verified, and reported with its evidence",
+      title: "is claimed, done in a sandbox, verified, and reported with its evidence",
     },
     {
       says: "self-verify runs the verification commands of the task",
@@ -134,7 +134,7 @@ export const seed001 = statements("001", {
     {
       says: "the bundle holds the logs of the checks",
       file: "test/integration/associate/associate.test.ts",
-      title: "A6 a check that fails makes the result failed, with the check's output as evidence",
+      title: "a check that fails makes the result failed, with the check's output as evidence",
     },
     {
       says: "the Director verifies with checks of its own",

@@ -154,7 +154,7 @@ export const seed002 = statements("002", {
     {
       says: "the files map is canonically sorted before persistence",
       file: "contracts/src/wire/codec.test.ts",
-      title: "C1 a files map has the same bytes whatever the order it was filled in",
+      title: "a files map has the same bytes whatever the order it was filled in",
     },
   ],
   API: [

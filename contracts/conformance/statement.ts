@@ -1,4 +1,4 @@
-/** One checkable statement of a seed document, and how it is shown. */
+/** One checkable statement of a seed document, with its proof. */
 
 export type Statement = {
   /** `000-07`: seed and running number. */

@@ -5,16 +5,16 @@ import { titleOf } from "./statement.ts";
 
 const root = new URL("../../", import.meta.url);
 
-describe("each statement of the seeds that is shown here", () => {
+describe("each statement of the seeds that is proved here", () => {
   for (const statement of STATEMENTS) {
     if ("proof" in statement) test(titleOf(statement), statement.proof);
   }
 });
 
-describe("each statement of the seeds that is shown elsewhere", () => {
+describe("each statement of the seeds that another test proves", () => {
   for (const statement of STATEMENTS) {
     if (!("file" in statement)) continue;
-    test(`${titleOf(statement)}: the test it points at is there`, () => {
+    test(`${titleOf(statement)}: its test exists`, () => {
       const file = new URL(statement.file, root);
       expect(existsSync(file), statement.file).toBe(true);
       expect(readFileSync(file, "utf8")).toContain(statement.title);

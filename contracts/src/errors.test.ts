@@ -14,7 +14,7 @@ describe("the error table", () => {
     }
   });
 
-  test("is sorted, so that a code is found and added where it belongs", () => {
+  test("is sorted by code", () => {
     expect(ERROR_CODES).toEqual([...ERROR_CODES].sort());
   });
 
@@ -44,7 +44,7 @@ describe("AntiphonError", () => {
     });
   });
 
-  test("anything thrown becomes a named failure and keeps its cause", () => {
+  test("every thrown value becomes a named failure and keeps its cause", () => {
     const named = new AntiphonError("ANT_USAGE");
     expect(AntiphonError.from(named)).toBe(named);
     expect(AntiphonError.from(new Error("boom"))).toMatchObject({ code: "ANT_INTERNAL", message: "boom" });
@@ -54,7 +54,7 @@ describe("AntiphonError", () => {
     });
   });
 
-  test("only the table's own codes are codes", () => {
+  test("only codes of the table are accepted", () => {
     expect(isErrorCode("ANT_USAGE")).toBe(true);
     for (const other of ["ANT_NOPE", "toString", "__proto__", 1, null])
       expect(isErrorCode(other)).toBe(false);

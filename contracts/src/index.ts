@@ -1,4 +1,4 @@
-/** Everything that crosses a process boundary: shapes, names, bounds, errors. No IO. */
+/** Everything that crosses a process boundary: shapes, names, limits, errors. No IO. */
 export * from "./stored/archive-pack.ts";
 export * from "./wire/codec.ts";
 export { DeadLetter } from "./journal/dead-letter.ts";

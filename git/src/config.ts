@@ -1,4 +1,4 @@
-/** What the git shell takes from the environment: where to look for the `git` program, and nothing else. */
+/** The one setting this package reads from the environment: where to find the `git` program. */
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 

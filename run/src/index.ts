@@ -1,4 +1,4 @@
-/** One run, as a pure function of its records: its state, what it still owes the world, how people see it, what is wrong with it. */
+/** One run as a pure function of its records: its state, outstanding effects, view, and faults. */
 export { causeChain } from "./audit/cause-chain.ts";
 export { type JournalFault } from "./audit/journal-fault.ts";
 export { lostLanding } from "./audit/lost-landing.ts";

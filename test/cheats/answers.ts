@@ -1,4 +1,4 @@
-/** What the policy answers to each change of a ground, beside what is expected. */
+/** Compares the policy's answer to each change of a repository with the expected one. */
 import { checkPatch, discoverCheck, protectionOf } from "@antiphon/git";
 import { PLACES } from "../support/hostile-diffs.ts";
 import type { Ground } from "./corpus.ts";

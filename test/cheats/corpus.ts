@@ -1,7 +1,7 @@
 /**
- * Repositories, the check that decides in each, and changes to them: cheats, which have to be refused and by which rule, and
- * honest changes beside them, which have to pass. `+` before a path: a new file; `+0`: a new file without content; else the
- * file is in the base.
+ * Repositories, the deciding check of each, and changes to them: cheats, with the rule that must refuse each, and honest
+ * changes near them, which must pass. `+` before a path: a new file; `+0`: a new empty file; otherwise an edit of a file of
+ * the base.
  */
 import type { GuardRule } from "@antiphon/git";
 import { NATIVE } from "./native.ts";
@@ -15,7 +15,7 @@ export interface Ground {
   readonly name: string;
   /** Path -> text; a text that begins with `-> ` is a symbolic link. */
   readonly files: Readonly<Record<string, string>>;
-  /** Null: it is discovered. */
+  /** Null if the check is discovered. */
   readonly checks: readonly string[] | null;
   /** Change -> the rule that refuses it. */
   readonly cheats: Readonly<Record<string, GuardRule>>;

@@ -1,4 +1,4 @@
-/** `npx tsx test/cheats/main.ts`: the corpus of cheats and honest changes with the policy's answers, as a table. */
+/** `npx tsx test/cheats/main.ts` prints the corpus of cheats and honest changes with the policy's answers, as a table. */
 import { answers } from "./answers.ts";
 import { GROUNDS } from "./corpus.ts";
 
@@ -13,5 +13,5 @@ for (const ground of GROUNDS) {
     process.stdout.write(`  ${mark} ${change.padEnd(44)} ${answer.padEnd(20)} ${why}\n`);
   }
 }
-process.stdout.write(`\n${wrong} answers differ from what is expected\n`);
+process.stdout.write(`\n${wrong} answers differ from the expected ones\n`);
 process.exitCode = wrong === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/** Archives whose headers are sound, so that a reader gets to what is in them. */
+/** Archives with valid headers, so that a reader reaches their contents. */
 import { writeTar } from "../../git/src/trees/tar.ts";
 import type { Shape } from "./growth.ts";
 import { numbered, repeated } from "./shapes.ts";
@@ -24,7 +24,7 @@ export function tarOf(text: string): Buffer {
   return Buffer.concat([...parts, Buffer.alloc(1024)]);
 }
 
-/** The first header with another type and its checksum mended. */
+/** The first header with another type and a corrected checksum. */
 function typed(tar: Buffer, type: string): Buffer {
   const at = 0;
   const before = tar[at + 156] ?? 0;

@@ -1,4 +1,4 @@
-/** Parsers of `runtime`: patches, globs, manifests of a repository, archives, what git answers. */
+/** Parsers of `git`: patches, globs, manifests of a repository, archives, output of git. */
 import { discoverCheck } from "../../git/src/inspection/checks.ts";
 import { readDevcontainer } from "../../git/src/inspection/devcontainer.ts";
 import { commitObject } from "../../git/src/landing/commit.ts";
@@ -20,7 +20,7 @@ const HEADER = "diff --git a/x b/x\n--- a/x\n+++ b/x\n";
 const NAME_PIECES = ["a", "\\", "\\303", '"', " ", "/", ". ", "\xff", "\u00e9", "\t"];
 const TEST_NAMES = ["test_", ".test.", "_test.", "a", ".", "/", "Test.", "tests/", "-spec."];
 
-/** What a repository holds, under each of the names that are read. */
+/** The repository's files, one for each name that is read. */
 const manifest =
   (name: string, frame: (text: string) => string = (text) => text) =>
   (text: string): unknown =>

@@ -1,15 +1,15 @@
 /**
- * Measures how the time of a parser grows with its input. A parser that a stranger's bytes reach runs on the only thread
- * of its service, so one input that takes more than linear time stops every run of that service.
+ * Measures how the time of a parser grows with its input. A parser of strangers' bytes runs on the only thread of its
+ * service, so one input that takes more than linear time stops every run of that service.
  *
- * Each shape is tried at sizes that grow by four. A linear parser takes four times as long at each step, a quadratic
- * one sixteen times. Processor time is measured, not the clock, and a suspicious step is measured again: a loaded machine
- * makes single measurements long, never all of them.
+ * Each shape is tried at sizes that grow by four. A linear parser takes four times as long at each step, a quadratic one
+ * sixteen times. Processor time is measured instead of clock time, and a suspicious step is measured again, because load
+ * on the machine makes single measurements long, but not all of them.
  */
 
 export interface Shape {
   readonly name: string;
-  /** It nests: its largest size is tried too, where a stack that is not bounded overflows. */
+  /** True if the shape nests. Its largest size is then tried too, to find a stack overflow. */
   readonly isDeep?: boolean;
   /** An input of about `size` characters. */
   make(size: number): string;
@@ -17,12 +17,12 @@ export interface Shape {
 
 export interface Parser {
   readonly name: string;
-  /** The source files, from the top of the repository, whose work this row measures. */
+  /** The measured source files, from the top of the repository. */
   readonly reads: readonly string[];
   readonly shapes: readonly Shape[];
-  /** Characters of the first input; more than the default where what grows is copied, which is quick for a long time. */
+  /** Characters of the first input. Larger than the default for copying, which is fast up to large sizes. */
   readonly smallest?: number;
-  /** Characters of the largest input; less than the default where a parser takes less. */
+  /** Characters of the largest input. Smaller than the default if the parser accepts less. */
   readonly largest?: number;
   run(input: string): unknown;
 }
@@ -34,17 +34,17 @@ export interface Fault {
 
 const FIRST = 1024;
 const LARGEST = 256 * 1024;
-/** What takes less is lost in the noise: a step is looked at again, or at four times the size, from here on. */
+/** Shorter times are lost in noise. From here on, a step is measured again, or at four times the size. */
 const NOTICED_MS = 2;
-/** Shorter steps are no danger. */
+/** Steps shorter than this are harmless. */
 const FLOOR_MS = 25;
-/** Between the 4 of linear growth and the 16 of quadratic. */
+/** A bound between the 4 of linear growth and the 16 of quadratic growth. */
 const MOST_GROWTH = 8;
-/** Processor time of one character; a linear parser stays far below. */
+/** Processor time per character. A linear parser stays far below. */
 const MOST_US_PER_CHARACTER = 50;
 const TRIES = 4;
 
-/** The shapes at which a parser takes more than linear time, or ends with a stack that overflowed. */
+/** The shapes for which a parser takes more than linear time or overflows the stack. */
 export async function faultsOf(parser: Parser): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const shape of parser.shapes) {
@@ -54,7 +54,7 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
   return faults;
 }
 
-/** Two sizes for what grows as it should; larger ones until it is certain for what does not. */
+/** Tries two sizes if the growth is linear, and larger ones to confirm a suspicion. */
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
   if (shape.isDeep === true) {
@@ -78,7 +78,7 @@ async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   return typeof before === "string" ? before : null;
 }
 
-/** The shortest of several tries; one is enough when it is short. */
+/** The shortest time of several tries; one try is enough if it is short. */
 async function bestOf(
   parser: Parser,
   input: string,
@@ -94,7 +94,7 @@ async function bestOf(
   return best;
 }
 
-/** Milliseconds of processor time; a text when it ended with something no parser may end with. */
+/** Milliseconds of processor time, or a text if the parser failed in a way that no parser may. */
 async function timeOf(parser: Parser, input: string): Promise<number | string> {
   const start = process.cpuUsage();
   try {
@@ -106,7 +106,7 @@ async function timeOf(parser: Parser, input: string): Promise<number | string> {
   return (user + system) / 1000;
 }
 
-/** Saying no is right. A RangeError is a stack that overflowed or a string that grew too long. */
+/** A refusal is correct. A RangeError is a stack overflow or a string that grew too long. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof RangeError) && !(error instanceof TypeError);
 }

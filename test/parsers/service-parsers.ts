@@ -1,4 +1,4 @@
-/** Parsers of the gateway, the egress gateway and the sandbox-runner: requests, model traffic, what a sandbox says. */
+/** Parsers of the gateway, the egress gateway and the sandbox-runner: requests, model traffic, messages of a sandbox. */
 import type { Command } from "@antiphon/contracts";
 import { judgeCaller } from "../../services/gateway/src/http/caller-guard.ts";
 import { runOptionsOf } from "../../services/gateway/src/intents/run-options.ts";
@@ -30,7 +30,7 @@ import { planted, tarOf } from "./archives.ts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
 
-/** In pieces of a few bytes, as a stream that means harm comes. */
+/** Pieces of a few bytes, like a hostile stream. */
 function* dribbled(text: string, piece = 7): Generator<Buffer> {
   const bytes = Buffer.from(text, "latin1");
   for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
@@ -120,7 +120,7 @@ const gatewayParsers: readonly Parser[] = [
   },
 ];
 
-/** Globs of at most what one may be long. */
+/** Globs of at most the allowed length. */
 function chunks(text: string): string[] {
   const most = 1024;
   return Array.from({ length: Math.min(256, Math.ceil(text.length / most)) }, (_, i) =>
@@ -252,7 +252,7 @@ const egressParsers: readonly Parser[] = [
   },
 ];
 
-/** Refusals are answers here; a stack that overflows is not. */
+/** A refusal is allowed here; a stack overflow is not. */
 function refusalAllowed(call: () => unknown): void {
   try {
     call();
@@ -261,7 +261,7 @@ function refusalAllowed(call: () => unknown): void {
   }
 }
 
-/** The rules count their work. A small budget shows that nothing they do is left uncounted. */
+/** The rules count their steps. A small budget shows that no work is left uncounted. */
 const FEW_STEPS = 100_000;
 const bounds = { maxEntries: 100_000, maxFiles: 100_000, maxBytes: 1 << 26 };
 const hasher = { update: () => undefined, digest: () => "" };

@@ -1,7 +1,7 @@
-/** Hostile inputs: repetition, nesting and near misses, made of the pieces a parser looks for. */
+/** Hostile inputs: repetition, nesting and near misses, made from the pieces that a parser searches for. */
 import type { Shape } from "./growth.ts";
 
-/** What ends a run of anything for a pattern that looks to the end of a line or of a text. */
+/** Endings that break a match for a pattern that runs to the end of a line or text. */
 const SPOILERS = ["", "x", "\u2028", "\n", "\0"];
 
 const filled = (piece: string, size: number): string =>
@@ -12,7 +12,7 @@ const named = (name: string, make: Shape["make"]): Shape => ({
   make,
 });
 
-/** Each piece repeated, with what spoils the end, and each two of them: alternating, and one run after the other. */
+/** Each piece repeated with each spoiler at the end, and each pair of pieces: alternating, and as two runs. */
 export function repeated(
   pieces: readonly string[],
   frame: (body: string) => string = (body) => body,
@@ -34,7 +34,7 @@ export function repeated(
   return shapes;
 }
 
-/** Opened again and again; closed as often, or never. */
+/** Opening pieces repeated, with as many closing ones or none. */
 export function nested(pairs: readonly (readonly [open: string, close: string])[], inner = "1"): Shape[] {
   return pairs.flatMap(([open, close]) => [
     { ...named(`${open}…`, (size) => filled(open, size)), isDeep: true },
@@ -48,7 +48,7 @@ export function nested(pairs: readonly (readonly [open: string, close: string])[
   ]);
 }
 
-/** Numbered pieces, which no cache and no repetition makes cheap: `item(i)` until the size is reached. */
+/** Numbered pieces, so that neither caches nor repetition make them cheap: `item(i)` until the size is reached. */
 export function numbered(
   name: string,
   item: (index: number) => string,

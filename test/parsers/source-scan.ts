@@ -1,18 +1,18 @@
 /**
- * Which source files look for something in texts in a way that can take more than linear time: regular expressions that
- * repeat without a bound, parsers of JSON and YAML. An expression that starts at the beginning of its text and repeats
- * once is linear as it stands.
+ * Finds source files that parse text in a way that can take more than linear time: regular expressions with unbounded
+ * repetition, and parsers of JSON and YAML. An expression that starts at the beginning of its text and repeats once is
+ * linear by its form.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-/** The command line works for whoever typed it; what it reads holds up nobody else. */
+/** The command line is left out: it works only for the person who typed it, so it holds up nobody else. */
 const FOLDERS = ["contracts/src", "run/src", "git/src", "runtime/src", "services"];
 const NOT_SERVING = /\.test\.ts$|\.fixture\.ts$|\/testing\/|\/reference\//;
 
-/** Path from the top of the repository, and what was found there. */
+/** Path from the top of the repository -> the findings in it. */
 export function parsingSources(): Map<string, string> {
   const found = new Map<string, string>();
   for (const folder of FOLDERS) {
@@ -40,7 +40,7 @@ function parsingIn(file: string): string | null {
   return why;
 }
 
-/** Beginning at one place, and going back over one repetition at most. */
+/** True if it is anchored at one place and backtracks over one repetition at most. */
 function isLinear(literal: string): boolean {
   const flags = literal.slice(literal.lastIndexOf("/") + 1);
   const body = literal.slice(1, literal.lastIndexOf("/"));

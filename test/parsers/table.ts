@@ -1,4 +1,4 @@
-/** Every parser that a stranger's bytes reach, and the sources that parse something else. */
+/** Every parser of strangers' bytes, and the sources that parse other texts. */
 import { contractParsers } from "./contract-parsers.ts";
 import { gitParsers } from "./git-parsers.ts";
 import type { Parser } from "./growth.ts";
@@ -11,7 +11,7 @@ const OPERATOR = "reads settings of the operator, once, at the start";
 const SERVER = "reads what the NATS server or the engine answers";
 const BOUNDED = "reads a text of bounded length";
 
-/** Sources that parse, and why a row of the table would show nothing. */
+/** Sources that parse without a row in the table, with the reason. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   "contracts/src/registry/json-schema.ts": OURS,
   "contracts/src/reference/sample.ts": OURS,

@@ -1,4 +1,4 @@
-/** Which contract a file is meant to have: its schema comment, its name, else its keys. */
+/** Finds the contract of a file: by its schema comment, else its name, else its keys. */
 import { Refusal, START } from "./document-text.ts";
 import { findContract } from "../reference/explain.ts";
 import { registry, SCHEMA_NAMES, type SchemaName } from "../registry/registry.ts";
@@ -10,7 +10,7 @@ const BY_NAME: readonly [RegExp, SchemaName][] = [
   [/(^|\/)antiphon\.ya?ml$/, "ProjectFile"],
 ];
 
-/** Throws Refusal when nothing tells. */
+/** Throws Refusal if none of these tells. */
 export function kindOf(text: string, filename: string, value: unknown): SchemaName {
   const comment = /^#\s*yaml-language-server:\s*\$schema=(\S+)/m.exec(text)?.[1];
   if (comment !== undefined) return findContract(comment.replace(/^.*\//, "").replace(/\.json$/, ""));
@@ -27,7 +27,7 @@ export function kindOf(text: string, filename: string, value: unknown): SchemaNa
   );
 }
 
-/** The contract that knows most of the keys and misses fewest; null when two are equally near. */
+/** The contract that knows most of the keys and misses fewest; null if two fit equally well. */
 function byKeys(value: unknown): SchemaName | null {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const keys = Object.keys(value);

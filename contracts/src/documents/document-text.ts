@@ -1,11 +1,9 @@
 /**
- * Text of a file, as a value and with the line of every part of it. YAML and JSON are read by the same parser.
+ * Reads the text of a file as a value, with the line of every part. The same parser reads YAML and JSON.
  *
- * Invariants:
- *  Q1 Bounded: size before parsing, nesting before recursion; aliases, merge keys, tags and a second document are
- *     refused, so nothing can expand.
- *  Q2 A key that is there twice is refused, in JSON too.
- *  Q3 Bad text is a Refusal with a line, never another error.
+ * Size is bounded before parsing and nesting before recursion. Aliases, merge keys, tags and a second document are
+ * refused, so that nothing can expand. A duplicate key is refused, in JSON too. A faulty text gives a Refusal with a
+ * line, never another error.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, visit, type Document } from "yaml";
 import { limits } from "../limits.ts";
@@ -25,7 +23,7 @@ export class Refusal extends Error {
 
 export type Parsed = { value: unknown; placeOf: (path: string) => Place };
 
-/** Q1, Q2, Q3. Throws Refusal and nothing else. */
+/** Throws Refusal and no other error. */
 export function readDocument(text: string, filename: string): Parsed {
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > limits.documentBytes) {
@@ -34,7 +32,7 @@ export function readDocument(text: string, filename: string): Parsed {
       "the file is too large",
       `at most ${limits.documentBytes} bytes`,
       `${bytes} bytes`,
-    ); // Q1
+    ); // contracts/C2
   }
   if (text.trim() === "") throw new Refusal(START, "the file is empty", "a document", "nothing");
   const isJson = filename.endsWith(".json") || /^\s*[[{]/.test(text);
@@ -51,7 +49,7 @@ export function readDocument(text: string, filename: string): Parsed {
   const [warning] = document.warnings;
   if (warning !== undefined)
     throw new Refusal(at(warning.pos[0]), firstLine(warning.message), "plain values", "a tag");
-  placed(at, () => refuseDoubledKeys(document)); // Q2
+  placed(at, () => refuseDoubledKeys(document));
   refuseExpansion(document, at);
   return { value: document.toJS({ maxAliasCount: 0 }), placeOf: (path) => placeIn(document, path, at) };
 }
@@ -62,14 +60,14 @@ const firstLine = (message: string): string => {
   return place < 0 ? line : line.slice(0, place);
 };
 
-/** Q3: what reading throws, as a refusal with its place. */
+/** Turns every error of `read` into a refusal with its place. */
 function placed<T>(at: (offset: number) => Place, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (error instanceof TextTooDeep) {
       const expected = `at most ${limits.messageDepth} levels`;
-      throw new Refusal(at(error.offset), "nested too deeply", expected, "more"); // Q1
+      throw new Refusal(at(error.offset), "nested too deeply", expected, "more"); // contracts/C2
     }
     if (error instanceof TextFault)
       throw new Refusal(at(error.offset), error.message, "one document with unique keys", "another");
@@ -77,7 +75,7 @@ function placed<T>(at: (offset: number) => Place, read: () => T): T {
   }
 }
 
-/** Q1: what could make a small file large, or mean something else than it says. */
+/** Refuses everything that could make a small file large or change its meaning. */
 function refuseExpansion(document: Document.Parsed, at: (offset: number) => Place): void {
   visit(document, (_key, node) => {
     if (isAlias(node)) {
@@ -102,7 +100,7 @@ function refuseExpansion(document: Document.Parsed, at: (offset: number) => Plac
   });
 }
 
-/** Where a JSON pointer leads: the key when there is one, else the last thing on the way that exists. */
+/** The place that a JSON pointer names: its key, or the last existing part of the path. */
 function placeIn(document: Document.Parsed, path: string, at: (offset: number) => Place): Place {
   let node: unknown = document.contents;
   let offset = document.contents?.range[0] ?? 0;

@@ -1,4 +1,4 @@
-/** A file somebody wrote, YAML or JSON, checked against its contract. Errors carry the line. Never throws on bad text. */
+/** Checks a YAML or JSON file against its contract. Errors carry the line. Never throws on a faulty text. */
 import { kindOf } from "./document-kind.ts";
 import { readDocument, Refusal, START, type Place } from "./document-text.ts";
 import { AntiphonError } from "../errors.ts";
@@ -13,7 +13,7 @@ export type DocumentCheck =
   | { ok: true; schema: string; value: unknown }
   | { ok: false; schema: string | null; errors: DocumentProblem[] };
 
-/** The value of a text, read as `validateDocument` reads it; null when it cannot be read. */
+/** The value of a text, read like in `validateDocument`; null if it cannot be read. */
 export function documentValue(text: string, filename: string): unknown {
   try {
     return readDocument(text, filename).value;
@@ -23,7 +23,7 @@ export function documentValue(text: string, filename: string): unknown {
   }
 }
 
-/** Checks text against `schema`, or against the contract that its name, its schema comment or its keys point to. */
+/** Checks text against `schema`, or against the contract that its name, schema comment or keys identify. */
 export function validateDocument(
   text: string,
   options: { filename: string; schema?: string },

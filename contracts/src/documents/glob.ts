@@ -1,27 +1,25 @@
 /**
- * The braces of a glob, written out, and the bound on a list of globs. Globs come from intents: a list that would take
- * long to match is refused where the run is taken in.
- *
- * Invariants:
- *  GL1 Reading braces takes one pass. How many alternatives there are is counted before any is written out.
+ * Expands the braces of a glob, and bounds a list of globs. Globs come from intents, so a list that would take long to
+ * match is refused when the run is accepted. Braces are read in one pass, and alternatives are counted before any of
+ * them is written out.
  */
 import { limits } from "../limits.ts";
 
-/** A text, or alternatives of which each is a sequence again. */
+/** A text, or alternatives, each of which is a sequence again. */
 type Part = string | readonly Sequence[];
 type Sequence = readonly Part[];
 
 /** Braces in braces. Counting and writing them out takes one call for each level. */
 const MAX_NESTING = 16;
 
-/** The alternatives of a glob without braces left in them; null: more than limits.globAlternatives, or nested too deep. */
+/** The alternatives of a glob, without braces; null if there are more than limits.globAlternatives, or deeper braces. */
 export function globAlternatives(glob: string): string[] | null {
   const sequence = sequenceOf(glob);
   if (sequence === null) return null;
   return countOf(sequence) > limits.globAlternatives ? null : writtenOut(sequence);
 }
 
-/** What is wrong with a list of globs, in words; null when it can be matched in time. */
+/** The fault of a list of globs, in words; null if the list can be matched in time. */
 export function globFault(globs: readonly string[]): string | null {
   let characters = 0;
   for (const glob of globs) {
@@ -36,7 +34,7 @@ export function globFault(globs: readonly string[]): string | null {
   return null;
 }
 
-/** Whether more than one path may match. */
+/** True if more than one path may match. */
 export function hasWildcard(pattern: string): boolean {
   for (let at = 0; at < pattern.length; at += 1) {
     const char = pattern[at];
@@ -46,7 +44,7 @@ export function hasWildcard(pattern: string): boolean {
   return false;
 }
 
-/** An opening brace that never closes is a character like any other, and so is a closing one that was never opened. */
+/** A brace without a partner is an ordinary character. Null if braces are nested deeper than MAX_NESTING. */
 function sequenceOf(glob: string): Sequence | null {
   const closed = pairsOf(glob);
   const outer: Part[] = [];
@@ -82,7 +80,7 @@ function sequenceOf(glob: string): Sequence | null {
   return outer;
 }
 
-/** Where the braces stand that have a partner. */
+/** Positions of the braces that have a partner. */
 function pairsOf(glob: string): ReadonlySet<number> {
   const pairs = new Set<number>();
   const open: number[] = [];
@@ -98,7 +96,7 @@ function pairsOf(glob: string): ReadonlySet<number> {
   return pairs;
 }
 
-/** GL1: one more than the bound stands for any number beyond it. */
+/** Stops at one more than the bound, which stands for any larger number. */
 function countOf(sequence: Sequence): number {
   let count = 1;
   for (const part of sequence) {

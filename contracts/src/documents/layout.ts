@@ -1,4 +1,4 @@
-/** Where a run's documents stand when they are exported to files (seed 001). All paths are relative to the export. */
+/** Paths of a run's documents in an export (seed 001), relative to the export. */
 export const layout = {
   taskContract: (taskId: string): string => `tasks/${taskId}.yaml`,
   taskSchema: "tasks/schema.json",

@@ -47,18 +47,18 @@ describe("a unified diff as a Patch.v0", () => {
     expect(splitDiff(plain).map((file) => file.path)).toEqual(["x", "y"]);
   });
 
-  it("does not take a removed line that looks like a header for one", () => {
+  it("does not mistake a removed line for a header", () => {
     const diff = "diff --git a/x.md b/x.md\n--- a/x.md\n+++ b/x.md\n@@ -1,2 +1 @@\n--- a/y\n-++ b/y\n+z\n";
     expect(splitDiff(diff)).toHaveLength(1);
   });
 
-  it("reads names that git has quoted", () => {
+  it("reads names quoted by git", () => {
     const diff =
       'diff --git "a/\\303\\244.txt" "b/\\303\\244.txt"\n--- "a/\\303\\244.txt"\n+++ "b/\\303\\244.txt"\n@@ -1 +1 @@\n-a\n+b\n';
     expect(splitDiff(diff)[0]?.path).toBe("ä.txt");
   });
 
-  it("is empty for a text without one", () => {
+  it("is empty for a text without a diff", () => {
     expect(splitDiff("hello\nworld\n")).toEqual([]);
   });
 });

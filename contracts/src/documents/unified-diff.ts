@@ -1,4 +1,4 @@
-// A patch as people have it (a unified diff, or Patch.v0 as JSON) becomes a Patch.v0: one diff per file. Pure.
+// Turns a patch as people have it (a unified diff, or Patch.v0 as JSON) into a Patch.v0: one diff per file. Pure.
 
 export interface PatchFile {
   readonly path: string;
@@ -12,7 +12,7 @@ export function splitDiff(text: string): PatchFile[] {
     : indexesOf(lines, (line, next) => line.startsWith("--- ") && next.startsWith("+++ "));
   return starts.map((start, i) => {
     const section = lines.slice(start, starts[i + 1] ?? lines.length);
-    // A binary part ends with an empty line; of any other section what follows it is no part.
+    // A binary part ends with an empty line. In any other section, trailing empty lines are not part of the diff.
     const end = section.includes("GIT binary patch") ? "\n\n" : "\n";
     return { path: pathOf(section), diff: `${withoutLastBlanks(section).join("\n")}${end}` };
   });
@@ -38,7 +38,7 @@ function pathOf(section: string[]): string {
   return renamed ?? openingName(section[0] ?? "");
 }
 
-/** The name after the change on a `diff --git` line, quoted or plain. */
+/** The path after the change on a `diff --git` line, quoted or plain. */
 function openingName(line: string): string {
   const quoted = / ("(?:[^"\\]|\\.)+")$/.exec(line)?.[1];
   if (quoted !== undefined) return unquote(quoted).replace(/^b\//, "");
@@ -50,7 +50,7 @@ function field(head: string[], prefix: string): string | null {
   return line === undefined ? null : unquote(line.slice(prefix.length).split("\t", 1)[0] ?? "");
 }
 
-/** git quotes unusual names like a C string. */
+/** Git quotes unusual names like C strings. */
 function unquote(name: string): string {
   if (!name.startsWith('"')) return name;
   const bytes: number[] = [];

@@ -1,11 +1,10 @@
 /**
- * YAML, read by the parser of the `yaml` package in three steps, so that no text takes more than linear time or a deep
- * stack. The package's own `parseDocument` composes values by recursion, whatever the depth: a few kilobytes of nested
- * text overflow the stack, and where V8 compiles a regular expression at that moment, the whole process ends.
+ * Reads YAML in three steps with the parser of the `yaml` package, so that every text takes linear time and a shallow
+ * stack. The package's own `parseDocument` composes values by recursion: a few kilobytes of nested text overflow the
+ * stack, and if V8 compiles a regular expression at that moment, the process ends.
  *
- * Invariants:
- *  YA1 Depth is counted while tokens are read, by the parser's own stack and before anything recursive sees them.
- *  YA2 Keys are compared through a set. The package compares each with each.
+ * Depth is counted while tokens are read, before any recursion. Keys are compared through a set, because the package
+ * compares each key with every other.
  */
 import {
   Composer,
@@ -19,7 +18,7 @@ import {
   type LineCounter,
 } from "yaml";
 
-/** Beside the levels of nesting, the parser's stack holds the document and the scalar it is at. */
+/** Besides the levels of nesting, the parser's stack holds the document and the current scalar. */
 const OF_THE_STACK = 2;
 
 export class TextTooDeep extends Error {
@@ -31,7 +30,7 @@ export class TextTooDeep extends Error {
 }
 
 /**
- * The first document of a text; a further one is among its errors, and so are doubled keys.
+ * The first document of a text. Its errors include a further document and duplicate keys.
  * @throws TextTooDeep
  */
 export function yamlDocument(text: string, lines: LineCounter, maxDepth: number): Document.Parsed | null {
@@ -42,7 +41,7 @@ export function yamlDocument(text: string, lines: LineCounter, maxDepth: number)
   return first;
 }
 
-/** A fault of the text that the package does not tell of, or tells of too slowly. */
+/** A fault that the package does not report, or reports too slowly. */
 export class TextFault extends Error {
   readonly offset: number;
   constructor(offset: number, message: string) {
@@ -56,12 +55,12 @@ function* tokensOf(text: string, lines: LineCounter, maxDepth: number): Generato
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    if (parser.stack.length > maxDepth + OF_THE_STACK) throw new TextTooDeep(parser.offset); // YA1
+    if (parser.stack.length > maxDepth + OF_THE_STACK) throw new TextTooDeep(parser.offset); // contracts/C2
   }
   yield* parser.end();
 }
 
-/** YA2. @throws TextFault for a key that is there twice */
+/** @throws TextFault for a duplicate key */
 export function refuseDoubledKeys(document: Document.Parsed): void {
   visit(document, {
     Map(_key, map) {

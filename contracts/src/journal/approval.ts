@@ -1,17 +1,17 @@
 /**
- * `approval`: what a person decided about a verified change before it lands. A run's approvals are numbered, so that the
- * words of different people never meet in one register, and each is stored by somebody who has read those before it.
+ * `approval`: a person's decision about a verified change before it lands. Approvals are numbered by the run, so those of
+ * different people use different registers, and each writer has read the earlier ones.
  */
 import { Type, type Static } from "typebox";
 import { Digest, Epoch, TaskId } from "../shapes/ids.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 
-/** What a person may say where an approval is asked for. */
+/** The possible decisions. */
 export const CHOICES = ["approve", "reject", "changes"] as const;
 
 export const Choice = oneOf([...CHOICES], {
   description:
-    "approve: it may land. reject: it never lands. changes: another attempt, with the reason as feedback.",
+    "approve: the change may land. reject: it never lands. changes: another attempt follows, with the reason as feedback.",
 });
 export type Choice = (typeof CHOICES)[number];
 
@@ -22,7 +22,7 @@ export const ApprovalBody = closed(
     verdict: Type.Unsafe<Digest>({
       ...Digest,
       description:
-        "Digest of the `verdict` record that was decided on: it names commit, checks and evidence.",
+        "Digest of the `verdict` record that the decision is about; it names commit, checks and evidence.",
     }),
     choice: Choice,
     by: Type.String({ minLength: 1, maxLength: 256 }),
@@ -30,7 +30,7 @@ export const ApprovalBody = closed(
   },
   {
     description:
-      "A person decided about a verified change. The epoch counts a run's approvals: 1, 2, ... Written by the gateway.",
+      "A person's decision about a verified change. The epoch counts the approvals of a run: 1, 2, ... Written by the gateway.",
   },
 );
 export type ApprovalBody = Static<typeof ApprovalBody>;
@@ -47,8 +47,8 @@ export function isSharedPrincipal(principal: string): boolean {
 }
 
 /**
- * Whether somebody's approval counts. Nobody approves what he asked for himself. Where the request came in under a
- * shared name nobody can tell who asked, so everybody counts.
+ * Whether an approval counts. People cannot approve what they asked for themselves. If the request came in under a shared
+ * name, its requester is unknown, so every approval counts.
  */
 export function mayApprove(by: string, requester: string): boolean {
   if (isSharedPrincipal(requester)) return true;

@@ -1,6 +1,6 @@
 /**
- * `archived` and `restored`: where the records of a finished run are. They say nothing about the run itself, so a
- * reader of its history is not shown them.
+ * `archived` and `restored`: where the records of a finished run are. They are not part of the run's history and are not
+ * shown in it.
  */
 import { Type, type Static } from "typebox";
 import { Digest } from "../shapes/ids.ts";
@@ -19,7 +19,7 @@ export const ArchivedBody = closed(
   },
   {
     description:
-      "The run's records are in the pack, which was read back and found right; `digest` is that of the run's entry in it. The epoch counts: 1, 2, ... Whatever else the journal holds of the run came later, or is about to be purged. Written by the Director.",
+      "The run's records are in the pack, which was read back and verified; `digest` is the digest of the run's entry in it. The epoch counts 1, 2, ... Other records of the run in the journal were added later or will be purged. Written by the Director.",
   },
 );
 export type ArchivedBody = Static<typeof ArchivedBody>;
@@ -28,7 +28,7 @@ export const RestoredBody = closed(
   { by: Type.String({ minLength: 1, maxLength: 256, description: "Who asked." }) },
   {
     description:
-      "The records of the `archived` of the same epoch are put back into the journal. Written by the gateway, before the first of them.",
+      "The records of the `archived` record with the same epoch are restored to the journal. Written by the gateway before the first of them.",
   },
 );
 export type RestoredBody = Static<typeof RestoredBody>;

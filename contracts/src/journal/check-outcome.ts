@@ -1,4 +1,4 @@
-/** How one check ended, and what an earlier attempt is told about it. */
+/** The outcome of one check, and the feedback that a later attempt gets about it. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
 import { BlobRef } from "../shapes/refs.ts";
@@ -7,14 +7,14 @@ import { closed, nullable } from "../shapes/shape.ts";
 export const CheckOutcome = closed(
   {
     command: Type.String({ minLength: 1 }),
-    exitCode: nullable(Type.Integer(), { description: "null when it was killed." }),
+    exitCode: nullable(Type.Integer(), { description: "null if the check was killed." }),
     timedOut: Type.Boolean(),
     durationMs: Type.Number({ minimum: 0 }),
     stdout: nullable(BlobRef),
     stderr: nullable(BlobRef),
     tail: Type.String({ maxLength: 8192, description: "The last 2 KiB of its output." }),
   },
-  { description: "How one check ended." },
+  { description: "The outcome of one check." },
 );
 export type CheckOutcome = Static<typeof CheckOutcome>;
 

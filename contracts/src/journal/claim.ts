@@ -1,4 +1,4 @@
-/** `claim`: one Associate took the attempt. One register per (run, task, epoch), so one holder. */
+/** `claim`: an Associate took the attempt. Each (run, task, epoch) has one register, so an attempt has one holder. */
 import { Type, type Static } from "typebox";
 import { AssociateId } from "../shapes/ids.ts";
 import { closed } from "../shapes/shape.ts";
@@ -12,6 +12,6 @@ export const ClaimBody = closed(
       description: "Differs each time the process starts.",
     }),
   },
-  { description: "An attempt has a holder. Written by an Associate." },
+  { description: "An Associate took the attempt. Written by that Associate." },
 );
 export type ClaimBody = Static<typeof ClaimBody>;

@@ -1,4 +1,4 @@
-/** `closed`: the run is over. Terminal is final (J6). */
+/** `closed`: the run is over and never changes again. */
 import { Type, type Static } from "typebox";
 import { CommitId, Digest, ErrorCode } from "../shapes/ids.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
@@ -7,7 +7,7 @@ import { RouterContractFinal } from "../seeds/router-contract.ts";
 export const ClosedBody = closed(
   {
     status: oneOf(["succeeded", "failed", "canceled"]),
-    code: nullable(ErrorCode, { description: "Why not succeeded; null on success." }),
+    code: nullable(ErrorCode, { description: "Why the run did not succeed; null on success." }),
     message: Type.String(),
     contract: RouterContractFinal,
     commit: nullable(CommitId, { description: "Head of the run's branch." }),
@@ -18,7 +18,7 @@ export const ClosedBody = closed(
   },
   {
     description:
-      "The run is over; `seal` covers the digests of all its records in order (J9). Written by the Director.",
+      "The run is over; `seal` covers the digests of all its records in order. Written by the Director.",
   },
 );
 export type ClosedBody = Static<typeof ClosedBody>;

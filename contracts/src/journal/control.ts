@@ -1,4 +1,4 @@
-/** `control`, `requeue` and `due`: a run is held or let go, a dead letter is given another chance, a time has come. */
+/** `control`, `requeue` and `due`: a run is paused or resumed, a dead letter is requeued, a timer came due. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
@@ -11,14 +11,14 @@ export const ControlBody = closed(
   },
   {
     description:
-      "The run is held (nothing new is dispatched; what is under way may finish and land) or let go. The epoch counts a run's controls: 1, 2, ... Written by the gateway.",
+      "The run is paused (nothing new is dispatched; attempts under way may finish and land) or resumed. The epoch counts the controls of a run: 1, 2, ... Written by the gateway.",
   },
 );
 export type ControlBody = Static<typeof ControlBody>;
 
 export const RequeueBody = closed(
   {
-    consumer: oneOf(["router", "director", "associate"], { description: "Who is to handle it again." }),
+    consumer: oneOf(["router", "director", "associate"], { description: "The consumer that handles it again." }),
     origin: closed(
       {
         type: Type.String({ minLength: 1, maxLength: 32 }),
@@ -27,12 +27,12 @@ export const RequeueBody = closed(
       },
       { description: "The record that became a dead letter; `cause` carries its sequence and digest." },
     ),
-    code: nullable(ErrorCode, { description: "What the dead letter said." }),
+    code: nullable(ErrorCode, { description: "The code of the dead letter." }),
     by: Type.String({ minLength: 1, maxLength: 256 }),
   },
   {
     description:
-      "A dead letter is to be handled once more. The epoch counts a run's requeues: 1, 2, ... Written by the gateway.",
+      "A dead letter is handled once more. The epoch counts the requeues of a run: 1, 2, ... Written by the gateway.",
   },
 );
 export type RequeueBody = Static<typeof RequeueBody>;
@@ -41,11 +41,11 @@ export const DueBody = closed(
   {
     kind: oneOf(["rest", "question"], {
       description:
-        "rest: the pause after repeated losses is over, epoch is the lost one. question: nobody answered in time.",
+        "rest: the backoff after repeated losses is over; epoch is the lost attempt. question: the question was not answered in time.",
     }),
   },
   {
-    description: "A time that a task was waiting for has come. Written by the Director when its timer fires.",
+    description: "A timer of a task came due. Written by the Director.",
   },
 );
 export type DueBody = Static<typeof DueBody>;

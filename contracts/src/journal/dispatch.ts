@@ -1,4 +1,4 @@
-/** `dispatch`: the Director hands an attempt out. The record is the work item (J2). */
+/** `dispatch`: the Director hands out an attempt. The record is the work item. */
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
 import { TreeRef } from "../shapes/refs.ts";
@@ -30,7 +30,7 @@ export const DispatchBody = closed(
     }),
     model_budget: Type.Optional(ModelBudget),
   },
-  { description: "An attempt, handed out. Written by the Director; `verify_profile.commands` is resolved." },
+  { description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved." },
 );
 export type DispatchBody = {
   task: DirectorTask;
@@ -43,6 +43,6 @@ export type DispatchBody = {
   image: string | null;
   scope: string[];
   grants: string[];
-  /** Of the whole run; absent: no model call leaves. */
+  /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
 };

@@ -1,4 +1,4 @@
-/** `intent`: somebody asked for a run. The first record of every run. */
+/** `intent`: a run was asked for. The first record of every run. */
 import { Type, type Static } from "typebox";
 import { IntentId, RunId } from "../shapes/ids.ts";
 import { RepoBase } from "../shapes/refs.ts";
@@ -6,7 +6,7 @@ import { RunOptions } from "../runs/run-options.ts";
 import { closed } from "../shapes/shape.ts";
 import { Intent } from "../seeds/intent.ts";
 
-/** What a policy demands of a change, which is known only when there is one: the Director holds it to this. */
+/** A policy's demands on a change. They can be checked only once the change exists, so the Director checks them. */
 export const PolicyBounds = closed(
   {
     profiles: Type.Array(Type.String({ minLength: 1 }), {
@@ -20,7 +20,7 @@ export const PolicyBounds = closed(
     protected_paths: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
         maxItems: 1024,
-        description: "Globs of paths no change may touch, whatever was granted.",
+        description: "Globs of paths that no change may touch, even with a grant.",
       }),
     ),
   },
@@ -46,7 +46,7 @@ export type IntentBody = {
   options: RunOptions;
   base: RepoBase;
   principal: string;
-  /** The run that failed and is tried again with this one. */
+  /** The failed run that this one retries. */
   retry_of?: string;
   policy?: PolicyBounds;
 };

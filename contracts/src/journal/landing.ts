@@ -1,4 +1,4 @@
-/** `landing`: the one ref update of a task (J8), or why there was none. */
+/** `landing`: the one ref update of a task, or the reason why there was none. */
 import { Type, type Static } from "typebox";
 import { CommitId, ErrorCode } from "../shapes/ids.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -7,7 +7,7 @@ export const Landed = closed({
   kind: Type.Literal("landed"),
   ref: Type.String({ minLength: 1, description: "`refs/heads/antiphon/<runId>`." }),
   commit: CommitId,
-  previous: nullable(CommitId, { description: "What the ref was before; null when it is new." }),
+  previous: nullable(CommitId, { description: "The ref's previous commit; null if the ref is new." }),
 });
 
 export const LandingRefused = closed({
@@ -17,6 +17,6 @@ export const LandingRefused = closed({
 });
 
 export const LandingBody = Type.Union([Landed, LandingRefused], {
-  description: "A verified commit was landed, or could not be. Written by the Director.",
+  description: "A verified commit landed or could not land. Written by the Director.",
 });
 export type LandingBody = Static<typeof LandingBody>;

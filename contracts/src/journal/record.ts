@@ -1,6 +1,6 @@
 /**
- * The envelope of every journal record. It carries no clock: JetStream's own timestamp is the time, so what a
- * Director writes is a function of what it read. `cause` names the record that led to this one (J9).
+ * The envelope of every journal record. It carries no clock: JetStream's timestamp is the time, so a Director's records
+ * are a function of the records it read. `cause` names the record that led to this one.
  */
 import { Type, type Static, type TSchema } from "typebox";
 import { ApprovalBody } from "./approval.ts";
@@ -38,10 +38,10 @@ export const JOURNAL_TYPES = [
 ] as const;
 export type JournalType = (typeof JOURNAL_TYPES)[number];
 
-/** Types that say where a finished run's records are, not what became of the run. */
+/** Types that say where the records of a finished run are. They are not part of its history. */
 export const STORAGE_TYPES: readonly JournalType[] = ["archived", "restored"];
 
-/** Types whose records name the record that led to them. `intent` is the first of a run; nothing leads to it. */
+/** Types whose records name their cause. `intent` is the first of a run and has none. */
 const LED_TO: readonly JournalType[] = [
   "intent",
   "routed",
@@ -55,7 +55,7 @@ const LED_TO: readonly JournalType[] = [
   "restored",
 ];
 
-/** Types that people, other programs and timers write into a run at any time: no cause announces them. */
+/** Types that people, other programs and timers write into a run at any time, without a cause. */
 export const WORDS_FROM_OUTSIDE: readonly JournalType[] = JOURNAL_TYPES.filter(
   (type) => !LED_TO.includes(type),
 );
@@ -104,7 +104,7 @@ export const Cause = closed({
 });
 export type Cause = Static<typeof Cause>;
 
-/** The envelope with its body left open; `journalRecordOf(type)` closes it. */
+/** The envelope with an open body; `journalRecordOf(type)` closes it. */
 export const JournalEnvelope = closed(
   {
     v: Type.Literal(1, { description: "Version of the envelope." }),
@@ -139,12 +139,12 @@ export type JournalRecordOf<T extends JournalType> = {
 };
 export type JournalRecord = { [T in JournalType]: JournalRecordOf<T> }[JournalType];
 
-/** What a writer supplies; the envelope version is filled in. */
+/** The fields a writer supplies; the envelope version is filled in. */
 export type NewRecord = { [T in JournalType]: Omit<JournalRecordOf<T>, "v"> }[JournalType];
 
 /**
- * A record as it stands in the stream. `at` is JetStream's timestamp; `signature` is there on what a Director decides;
- * `after` where the server was asked to store it only directly behind the run's record at that sequence.
+ * A record as stored in the stream. `at` is JetStream's timestamp. `signature` is present on decisions of a Director.
+ * `after` is present if the server was asked to store the record only directly after the run's record at that sequence.
  */
 export type StoredRecord = JournalRecord & {
   seq: number;

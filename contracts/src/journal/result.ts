@@ -1,6 +1,6 @@
 /**
- * `result`: how an attempt ended, as seen from the Associates' side. One register per (run, task, epoch): a
- * report, a `lapsed` observation and an `abandoned` notice compete for it, so a zombie's late word is refused.
+ * `result`: how an attempt ended, from the Associates' side. Each (run, task, epoch) has one register: a report, a
+ * `lapsed` observation and an `abandoned` notice compete for it, so a late report of a former holder is refused.
  */
 import { Type, type Static } from "typebox";
 import { AssociateId, ErrorCode } from "../shapes/ids.ts";
@@ -13,9 +13,9 @@ export const ReportedResult = closed(
     kind: Type.Literal("reported"),
     associate: AssociateId,
     result: AssociateResult,
-    code: nullable(ErrorCode, { description: "Why the attempt failed; null when it did not." }),
+    code: nullable(ErrorCode, { description: "Why the attempt failed; null if it did not." }),
     evidence: EvidenceRef,
-    patch: nullable(BlobRef, { description: "diff.patch; null when nothing changed." }),
+    patch: nullable(BlobRef, { description: "diff.patch; null if nothing changed." }),
   },
   { description: "The holder's own report." },
 );
@@ -24,9 +24,9 @@ export const LapsedResult = closed(
   {
     kind: Type.Literal("lapsed"),
     observer: AssociateId,
-    holder: Type.String({ minLength: 1, description: "Whose claim went silent." }),
+    holder: Type.String({ minLength: 1, description: "The Associate that stopped sending heartbeats." }),
   },
-  { description: "The dispatch was delivered again while somebody else held the claim." },
+  { description: "The lease of the claim expired. Recorded by another Associate, or by the Director at the deadline." },
 );
 
 export const AbandonedResult = closed(
@@ -37,7 +37,7 @@ export const AbandonedResult = closed(
     message: Type.String(),
     outage: Type.Optional(
       Type.Literal(true, {
-        description: "No sandbox was to be had, so nothing of the task ever ran.",
+        description: "No sandbox was available, so nothing of the task ran.",
       }),
     ),
   },

@@ -8,7 +8,7 @@ import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";
 
 export const PlannedTask = closed({
   task: DirectorTask,
-  deps: Type.Array(TaskId, { maxItems: 1000, description: "task_ids that come first." }),
+  deps: Type.Array(TaskId, { maxItems: 1000, description: "task_ids that must be done first." }),
   agent: AgentSpec,
 });
 export type PlannedTask = { task: DirectorTask; deps: string[]; agent: AgentSpec };
@@ -21,7 +21,7 @@ export const RoutedBody = closed(
     contract: RouterContractInitial,
     tasks: Type.Array(PlannedTask, {
       maxItems: 256,
-      description: "Empty when no plan can be made; `reason` says why.",
+      description: "Empty if no plan is possible; `reason` says why.",
     }),
   },
   { description: "The run's workflow and task graph. Written by the Router." },

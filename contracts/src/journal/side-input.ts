@@ -1,4 +1,4 @@
-/** `cancel` and `input`: what people say to a run that is under way. */
+/** `cancel` and `input`: a person's messages to an active run. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
 import { closed } from "../shapes/shape.ts";
@@ -11,7 +11,7 @@ export const CancelBody = closed(
   },
   {
     description:
-      "The run is to stop. Written by the gateway; with a code by the Director, when a bound of the run is reached: it then ends as failed.",
+      "The run stops. Written by the gateway, or, with a code, by the Director when the run reaches a limit; then it ends as failed.",
   },
 );
 export type CancelBody = Static<typeof CancelBody>;
@@ -20,7 +20,7 @@ export const InputBody = closed(
   {
     event: Type.String({ minLength: 1, maxLength: 64, description: "`approval`, `answer`." }),
     choice: Type.Optional(
-      Type.String({ maxLength: 256, description: "`approve`, `reject`, `changes`; of an `approval` only." }),
+      Type.String({ maxLength: 256, description: "`approve`, `reject` or `changes`; only for an `approval`." }),
     ),
     answers: Type.Array(Type.String({ maxLength: 8192 }), {
       maxItems: 64,

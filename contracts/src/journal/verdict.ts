@@ -1,4 +1,4 @@
-/** `verdict`: what the clean room found. The Associate's own word is never an input. */
+/** `verdict`: the result of the clean room. The Associate's own report is never an input. */
 import { Type, type Static } from "typebox";
 import { CheckOutcome } from "./check-outcome.ts";
 import { CommitId, ErrorCode } from "../shapes/ids.ts";
@@ -10,7 +10,7 @@ export type Verdict = Static<typeof Verdict>;
 
 export const Proves = oneOf(["nothing", "regression", "fail-to-pass"], {
   description:
-    "What passing checks say of the change. `fail-to-pass`: they fail without it. `regression`: they pass with it, and were not tried without it. `nothing`: there are none, or they pass without it too.",
+    "What passing checks prove about the change. `fail-to-pass`: they fail without it. `regression`: they pass with it and were not run without it. `nothing`: there are none, or they also pass without it.",
 });
 export type Proves = Static<typeof Proves>;
 
@@ -18,17 +18,17 @@ export const VerdictBody = closed(
   {
     verdict: Verdict,
     code: nullable(ErrorCode, {
-      description: "Why not PASS, or what a grant overrode; null on a plain PASS.",
+      description: "Why it is not PASS, or which code a grant overrode; null on a plain PASS.",
     }),
     message: Type.String(),
     proves: Type.Optional(Proves),
-    checks: Type.Array(CheckOutcome, { description: "Base plus patch." }),
-    baseChecks: Type.Array(CheckOutcome, { description: "Base alone (fail-to-pass, V2)." }),
+    checks: Type.Array(CheckOutcome, { description: "Checks on base plus patch." }),
+    baseChecks: Type.Array(CheckOutcome, { description: "Checks on the base alone (fail-to-pass)." }),
     head: CommitId,
-    commit: nullable(CommitId, { description: "The commit the Director built; null when it built none." }),
+    commit: nullable(CommitId, { description: "The commit the Director built; null if it built none." }),
     tree: nullable(CommitId),
     evidence: nullable(EvidenceRef),
   },
-  { description: "What the clean room found. Written by the Director." },
+  { description: "The result of the clean room. Written by the Director." },
 );
 export type VerdictBody = Static<typeof VerdictBody>;

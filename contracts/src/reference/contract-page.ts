@@ -4,7 +4,7 @@ import { sourceOf } from "./explain.ts";
 import { registry, type SchemaName } from "../registry/registry.ts";
 import { cell, page, table } from "./markdown.ts";
 
-/** `example` is the first golden fixture. */
+/** @param example the first golden fixture */
 export function contractPage(name: SchemaName, example: unknown): string {
   const { id, schema, rules } = registry[name];
   const fields = fieldsOf(schema);

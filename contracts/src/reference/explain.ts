@@ -1,4 +1,4 @@
-/** A contract in words: what it is, its fields, its rules, an example. */
+/** Describes a contract: purpose, fields, rules, an example. */
 import { AntiphonError } from "../errors.ts";
 import { fieldsOf, type Field } from "./fields.ts";
 import { nearest } from "../validation/problem.ts";
@@ -16,7 +16,7 @@ const SOURCES: { readonly [S in Source]: string } = {
 
 export const sourceOf = (name: SchemaName): string => SOURCES[registry[name].source];
 
-/** The registry name that was meant, or ANT_CONTRACT_UNKNOWN with the nearest one. Case does not matter. */
+/** The registry name, or ANT_CONTRACT_UNKNOWN with the nearest one. Case does not matter. */
 export function findContract(text: string): SchemaName {
   const known = schemaNameOf(text) ?? SCHEMA_NAMES.find((name) => name.toLowerCase() === text.toLowerCase());
   if (known !== undefined && known !== null) return known;
@@ -25,7 +25,7 @@ export function findContract(text: string): SchemaName {
   throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${text.slice(0, 80)}; ${hint}`);
 }
 
-/** One line a contract: for `antiphon explain` without a name. */
+/** One line per contract, for `antiphon explain` without a name. */
 export function contractList(): { name: string; id: string; source: string; description: string }[] {
   return SCHEMA_NAMES.map((name) => {
     const { id, schema } = registry[name];
@@ -60,7 +60,7 @@ export function explain(text: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Where an example made from the shape alone would break a rule. */
+/** Replacements for fields where an example made from the shape alone would break a rule. */
 const TOUCHES: { readonly [N in SchemaName]?: Record<string, unknown> } = {
   RouterContractFinal: { evidence: [{ type: "test", result: "PASS", details: "All 21 unit tests pass" }] },
   PolicyConfig: { profiles: { default: sampleOf(registry.PolicyProfile.schema) }, defaultProfile: "default" },

@@ -1,11 +1,11 @@
-/** A contract as a list of fields, for people: `antiphon explain` and the reference pages. */
+/** A contract as a list of fields, for `antiphon explain` and the reference pages. */
 
 export type Field = {
   /** `verify_profile.commands[]`, `files.<key>.mode`; a union's branch is written `agent(scripted).patch`. */
   path: string;
   type: string;
   required: boolean;
-  /** As JSON; null when there is none. */
+  /** As JSON; null if there is none. */
   default: string | null;
   description: string;
 };
@@ -66,7 +66,7 @@ const valuesOf = (node: Node): Node | undefined => {
   return Object.values(node.patternProperties ?? {})[0];
 };
 
-/** What tells a branch apart: its constants, or the keys it needs. */
+/** Names a branch by its constants, or else by its required keys. */
 function labelOf(branch: Node): string {
   const constants = Object.values(branch.properties ?? {}).flatMap((property) => property.const ?? []);
   if (constants.length > 0) return constants.map(String).join(" ");

@@ -1,6 +1,6 @@
 /**
- * Everything that is derived from the contracts, as path and content. `npm run generate` writes it, `--check` and a
- * unit test compare it with what is committed.
+ * All files derived from the contracts, as path and content. `npm run generate` writes them; `--check` and a unit test
+ * compare them with the committed ones.
  */
 import { contractList } from "./explain.ts";
 import { jsonSchemaOf, DIALECT } from "../registry/json-schema.ts";
@@ -26,7 +26,7 @@ export function generatedFiles(
     files.set(`${SCHEMA_FOLDER}/${id}.json`, json(jsonSchemaOf(name)));
     files.set(`${REFERENCE_FOLDER}/contracts/${id}.md`, contractPage(name, exampleFor(name)));
   }
-  // Seed 001 names these files; they hold the same schemas.
+  // Seed 001 names these files. They hold the same schemas.
   files.set(`${SCHEMA_FOLDER}/tasks/schema.json`, json(jsonSchemaOf("TaskContract")));
   files.set(`${SCHEMA_FOLDER}/evidence/manifest.schema.json`, json(jsonSchemaOf("EvidenceManifest")));
   for (const [skill, io] of Object.entries(SKILLS)) {

@@ -1,4 +1,4 @@
-/** An example document made from a schema: required fields, and those that have a default. Always valid. */
+/** Makes an example document from a schema: required fields, and fields with a default. Always valid. */
 
 type Node = {
   type?: string;
@@ -15,7 +15,7 @@ type Node = {
   minItems?: number;
 };
 
-/** Texts that fit the patterns contracts use; a test holds that every pattern has one. */
+/** Texts that fit the patterns of the contracts. A test checks that every pattern has one. */
 const TEXTS = [
   "an example",
   "example",
@@ -36,7 +36,7 @@ const TEXTS = [
   "",
 ];
 
-/** By key, so that an example reads like one. */
+/** Realistic values by key. */
 const BY_KEY: Readonly<Record<string, string>> = {
   path: "src/app.ts",
   task_id: "T-001",

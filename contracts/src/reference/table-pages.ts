@@ -1,4 +1,4 @@
-/** Reference pages of what is a table already: errors, limits, subjects, topology, headers. */
+/** Reference pages of existing tables: errors, limits, subjects, topology, headers. */
 import { ERROR_CODES, ERRORS } from "../errors.ts";
 import { HEADER_MEANINGS, HEADERS } from "../wire/headers.ts";
 import { LIMITS } from "../limits.ts";
@@ -9,8 +9,8 @@ import { cell, page, table } from "./markdown.ts";
 export function errorsPage(): string {
   return page([
     "# Errors",
-    "The code is the contract; nobody matches on message text. `retry`: the same thing may work later. `attempt`: this " +
-      "attempt is over, the next epoch may do better. `terminal`: trying again changes nothing.",
+    "Programs match on the code, never on the text. `retry`: the same operation may succeed later. `attempt`: this " +
+      "attempt is over, the next epoch may succeed. `terminal`: a retry changes nothing.",
     table(
       ["Code", "Disposition", "HTTP", "Exit", "Meaning", "Remedy"],
       ERROR_CODES.map((code) => {
@@ -31,9 +31,9 @@ export function errorsPage(): string {
 export function limitsPage(): string {
   return page([
     "# Limits",
-    "Every bound, with its unit, its reason and what happens at it.",
+    "All limits, each with its unit, its reason and the behaviour at the limit.",
     table(
-      ["Limit", "Value", "Unit", "Reason", "At the bound"],
+      ["Limit", "Value", "Unit", "Reason", "At the limit"],
       LIMITS.map(({ name, value, unit, reason, atTheBound }) => [
         `\`${name}\``,
         String(value),
@@ -100,12 +100,12 @@ export function topologyPage(): string {
         cell(consumer.purpose),
       ]),
     ),
-    "## Who reads which record",
+    "## Consumers of each record type",
     table(
       ["Reader", "Records"],
       [
         ...Object.entries(CONSUMER_TYPES).map(([reader, types]) => [reader, types.join(", ")]),
-        ["nobody is woken", LEAF_TYPES.join(", ")],
+        ["none", LEAF_TYPES.join(", ")],
       ],
     ),
     "## Buckets",

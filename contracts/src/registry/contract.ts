@@ -2,7 +2,7 @@
 import type { TSchema } from "typebox";
 import type { Rule } from "../shapes/rule.ts";
 
-/** The seed document a contract comes from, or `antiphon` for our own. */
+/** The seed document of a contract, or `antiphon` for our own. */
 export type Source = "000" | "001" | "002" | "003" | "004" | "antiphon";
 
 export type Contract<S extends TSchema = TSchema> = {
@@ -10,7 +10,7 @@ export type Contract<S extends TSchema = TSchema> = {
   readonly id: string;
   readonly source: Source;
   readonly schema: S;
-  /** What the shape cannot say. */
+  /** Rules that the shape cannot express. */
   readonly rules: readonly Rule[];
 };
 

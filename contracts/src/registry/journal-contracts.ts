@@ -1,4 +1,4 @@
-/** The journal's records, one contract a type: `journal.dispatch` is `journal.dispatch.v1`. */
+/** The contracts of journal records, one per type: `journal.dispatch` is `journal.dispatch.v1`. */
 import { JOURNAL_TYPES, journalRecordOf, type JournalType } from "../journal/record.ts";
 import {
   closedRecordRules,

@@ -1,4 +1,4 @@
-/** The JSON Schema file of a contract: self-contained, `$id` is the contract's id, readable by any implementation. */
+/** The JSON Schema file of a contract: self-contained, with the contract's id as `$id`, readable by any implementation. */
 import { registry, type SchemaName } from "./registry.ts";
 
 export const DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -15,7 +15,7 @@ export function jsonSchemaOf(name: SchemaName): Record<string, unknown> {
   };
 }
 
-/** What a reader of the file can see change: everything but words. Two equal shapes accept the same documents. */
+/** The schema without descriptions. Two equal shapes accept the same documents. */
 export function shapeOnly(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(shapeOnly);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -1,4 +1,4 @@
-/** Antiphon's own contracts: what its services say to each other. */
+/** Antiphon's own contracts: the messages between its services. */
 import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";

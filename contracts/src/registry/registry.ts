@@ -1,6 +1,6 @@
 /**
- * Every contract by name: its id (name and version), its schema, its rules, where it comes from. Types, validators,
- * JSON Schema files and reference pages are derived from this table.
+ * All contracts by name, each with id (name and version), schema, rules and source. Types, validators, JSON Schema files
+ * and reference pages are derived from this table.
  */
 import type { Static } from "typebox";
 import type { JournalRecordOf, JournalType } from "../journal/record.ts";
@@ -23,7 +23,7 @@ type Registry = Named & { [N in JournalName]: Contract };
 /** `DirectorTask`, `journal.dispatch`, ... */
 export type SchemaName = keyof Registry;
 
-/** Names whose reader fills in defaults, or whose type says more than the schema can infer. */
+/** Names whose reader fills in defaults, or whose type is narrower than the schema's inferred type. */
 type FilledTypes = {
   DirectorTask: DirectorTask;
   EgressProfile: EgressProfile;
@@ -45,7 +45,7 @@ type TypeOf<N extends SchemaName> = N extends keyof FilledTypes
 
 type TypesByName = { [N in SchemaName]: TypeOf<N> };
 
-/** An interface, so that tsc looks a name up: where it meets the condition itself it compares every contract with every other. */
+/** An interface, so that tsc looks a name up. With the conditional type itself it would compare all contracts with each other. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type
 interface ContractTypes extends TypesByName {}
 
@@ -58,7 +58,7 @@ export const SCHEMA_NAMES = Object.keys(registry) as SchemaName[];
 
 const byId = new Map<string, SchemaName>(SCHEMA_NAMES.map((name) => [registry[name].id, name]));
 
-/** The registry name for `DirectorTask` or `DirectorTask.v0`; null when there is none. */
+/** The registry name for `DirectorTask` or `DirectorTask.v0`; null if there is none. */
 export function schemaNameOf(text: string): SchemaName | null {
   if (Object.hasOwn(registry, text)) return text as SchemaName;
   return byId.get(text) ?? null;

@@ -1,7 +1,7 @@
 /**
- * What a sandbox-runner and an egress gateway say to each other on `antiphon.v1.rpc.egress.*`: open a listener for one
- * sandbox, close it and get the account of what went through it. The traffic itself is TCP, from the runner to the
- * listener, each connection opened by the token.
+ * Messages between a sandbox-runner and an egress gateway on `antiphon.v1.rpc.egress.*`: open a listener for one sandbox,
+ * close it and get a report of its traffic. The traffic itself is TCP from the runner to the listener; each connection
+ * starts with the token.
  */
 import { Type, type Static } from "typebox";
 import { BlobRef } from "../shapes/refs.ts";
@@ -12,9 +12,9 @@ import { closed, nullable } from "../shapes/shape.ts";
 export const EgressGrant = closed(
   {
     profile: EgressProfile,
-    model_budget: nullable(ModelBudget, { description: "Of the whole run. null: no model call leaves." }),
+    model_budget: nullable(ModelBudget, { description: "Budget of the whole run. null: model calls are refused." }),
   },
-  { description: "What a sandbox may reach." },
+  { description: "The hosts a sandbox may reach." },
 );
 export type EgressGrant = Static<typeof EgressGrant>;
 
@@ -26,7 +26,7 @@ export const EgressOpenRequest = closed(
     jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
     grant: EgressGrant,
   },
-  { description: "Asks for a listener of its own for one sandbox." },
+  { description: "Asks for a listener for one sandbox." },
 );
 export type EgressOpenRequest = Static<typeof EgressOpenRequest>;
 
@@ -53,19 +53,19 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const EgressReport = closed(
   {
-    log: nullable(BlobRef, { description: "One line of JSON a request; null: there was none." }),
-    requests: count("Asked for, refused ones included."),
-    refused: count("Refused by a rule."),
-    bytes_up: count("Sent to the other side."),
-    bytes_down: count("Received from it."),
-    model_calls: count("Calls of a model that left."),
-    model_tokens: count("Tokens they were charged."),
-    model_usd_micro: count("Millionths of a US dollar they were charged."),
+    log: nullable(BlobRef, { description: "One line of JSON per request; null if there was none." }),
+    requests: count("All requests, including refused ones."),
+    refused: count("Requests refused by a rule."),
+    bytes_up: count("Bytes sent to remote hosts."),
+    bytes_down: count("Bytes received from remote hosts."),
+    model_calls: count("Model calls that were sent."),
+    model_tokens: count("Tokens charged for them."),
+    model_usd_micro: count("Millionths of a US dollar charged for them."),
     recordings: Type.Array(BlobRef, {
       maxItems: 10_000,
       description: "Request and response of each model call, without secrets, oldest first.",
     }),
   },
-  { description: "What went through a sandbox's listener." },
+  { description: "A report of the traffic through a sandbox's listener." },
 );
 export type EgressReport = Static<typeof EgressReport>;

@@ -1,4 +1,4 @@
-/** `antiphon.v1.rpc.sandbox.images`: what images a sandbox-runner's deployment allows, and the changes to that. */
+/** `antiphon.v1.rpc.sandbox.images`: the images that a sandbox-runner's deployment allows, and changes to that list. */
 import { Type, type Static } from "typebox";
 import { RpcFailure } from "./repo-rpc.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
@@ -12,22 +12,22 @@ export const ImagesRequest = Type.Union(
     closed({ op: Type.Literal("allow"), ref }),
     closed({ op: Type.Literal("disallow"), ref }),
   ],
-  { description: "List the images sandboxes may be made of, allow one, or take that back." },
+  { description: "List the allowed sandbox images, allow one, or revoke one." },
 );
 export type ImagesRequest = Static<typeof ImagesRequest>;
 
 export const SandboxImage = closed(
   {
-    ref: Type.String({ description: "What it was called when it was allowed." }),
-    id: nullable(digest, { description: "What decides. null: a name nothing is known of." }),
+    ref: Type.String({ description: "Its name when it was allowed." }),
+    id: nullable(digest, { description: "The digest that decides. null: the name is unknown." }),
     allowed_by: oneOf(["setup", "configuration", "allowlist"]),
     allowed_at: nullable(Type.String()),
-    bytes: nullable(Type.Integer({ minimum: 0 }), { description: "null: not on the engine." }),
+    bytes: nullable(Type.Integer({ minimum: 0 }), { description: "null if the engine does not have it." }),
     sealed: nullable(Type.Boolean(), {
-      description: "A verdict can be built in it; null: not tried yet.",
+      description: "Whether a verdict can be reached in it; null if not tried yet.",
     }),
   },
-  { description: "An image sandboxes may be made of." },
+  { description: "An image that sandboxes may use." },
 );
 export type SandboxImage = Static<typeof SandboxImage>;
 

@@ -1,4 +1,4 @@
-/** `antiphon.v1.rpc.run.rebuild`: what people look at is made again from the journal, run by run. */
+/** `antiphon.v1.rpc.run.rebuild`: rebuilds the documents of a run from the journal. */
 import { Type, type Static } from "typebox";
 import { RunId } from "../shapes/ids.ts";
 import { RpcFailure } from "./repo-rpc.ts";
@@ -6,7 +6,7 @@ import { closed } from "../shapes/shape.ts";
 
 export const RunRebuildRequest = closed(
   { runId: RunId },
-  { description: "Make the documents of a run again from its records." },
+  { description: "Rebuild the documents of a run from its records." },
 );
 export type RunRebuildRequest = Static<typeof RunRebuildRequest>;
 
@@ -17,17 +17,17 @@ export const RunRebuildReply = Type.Union(
       runId: RunId,
       written: Type.Array(Type.String(), {
         description:
-          "`<bucket>/<key>` of each document that was missing, stale or different. Empty: they are as they should be.",
+          "`<bucket>/<key>` of each document that was missing, stale or different. Empty if all were correct.",
       }),
       restored: Type.Array(Type.String(), {
-        description: "Registers whose landing the journal had lost and has again.",
+        description: "Registers whose lost landing was restored to the journal.",
       }),
-      goesOn: Type.Boolean({ description: "The run owes a landing; its Director is at it." }),
+      goesOn: Type.Boolean({ description: "A landing of the run is outstanding, and its Director is working on it." }),
     }),
     RpcFailure,
   ],
-  { description: "What was written, or why the run was left as it is." },
+  { description: "The documents that were written, or why the run was left unchanged." },
 );
 export type RunRebuildReply = Static<typeof RunRebuildReply>;
-/** What a rebuild came to. */
+/** The result of a rebuild. */
 export type RebuiltRun = Omit<Extract<RunRebuildReply, { ok: true }>, "ok">;

@@ -1,4 +1,4 @@
-/** `antiphon.v1.rpc.repo.inspect`: the gateway asks the Director's side what a repository looks like. */
+/** `antiphon.v1.rpc.repo.inspect`: the gateway asks a Director to inspect a repository. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
 import { NamedImage } from "../settings/project-file.ts";
@@ -12,13 +12,13 @@ export const RepoInspectRequest = closed(
     land_on: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     allow_dirty: Type.Optional(Type.Boolean()),
     image_named: Type.Optional(
-      Type.Boolean({ description: "The run names its image: the repository is not asked for one." }),
+      Type.Boolean({ description: "True if the run names its image, so that the repository's image is not read." }),
     ),
     confined: Type.Optional(
-      Type.Boolean({ description: "Refuse when the deployment does not say where repositories may lie." }),
+      Type.Boolean({ description: "Refuse if the deployment has no ANTIPHON_REPO_ROOTS." }),
     ),
   },
-  { description: "Look at a repository before a run is accepted." },
+  { description: "Inspect a repository before a run is accepted." },
 );
 export type RepoInspectRequest = Static<typeof RepoInspectRequest>;
 
@@ -29,7 +29,7 @@ export const RpcFailure = closed(
     message: Type.String(),
     remedy: Type.String(),
   },
-  { description: "How any rpc says no." },
+  { description: "The refusal of any rpc." },
 );
 export type RpcFailure = Static<typeof RpcFailure>;
 
@@ -39,7 +39,7 @@ export const RepoInspectReply = Type.Union(
       ok: Type.Literal(true),
       base: RepoBase,
       branch: Type.Union([Type.String(), Type.Null()], {
-        description: "The checked-out branch; null when detached.",
+        description: "The checked-out branch; null if detached.",
       }),
       dirty: Type.Boolean(),
       files: Type.Integer({ minimum: 0 }),
@@ -59,6 +59,6 @@ export const RepoInspectReply = Type.Union(
     }),
     RpcFailure,
   ],
-  { description: "What the repository looks like, or why it cannot be used." },
+  { description: "A description of the repository, or why it cannot be used." },
 );
 export type RepoInspectReply = Static<typeof RepoInspectReply>;

@@ -1,6 +1,6 @@
 /**
- * What services and the sandbox-runner say to each other on `antiphon.v1.rpc.sandbox.*`. The runner answers a
- * request with a stream of events, the last of which is `done` (or `busy`: ask elsewhere, or later).
+ * Messages between services and the sandbox-runner on `antiphon.v1.rpc.sandbox.*`. The runner answers a request with a
+ * stream of events that ends with `done`, or with `busy` if the requester should ask elsewhere or later.
  */
 import { Type, type Static } from "typebox";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
@@ -8,7 +8,7 @@ import { BlobRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 export const FileMode = oneOf(["100644", "100755"], {
-  description: "Regular or executable; nothing else exists.",
+  description: "Regular or executable; there are no other modes.",
 });
 export type FileMode = Static<typeof FileMode>;
 
@@ -21,7 +21,7 @@ export const SandboxFile = closed(
     encoding: oneOf(["utf8", "base64"]),
     mode: FileMode,
   },
-  { description: "A file carried in the message itself." },
+  { description: "A file inside the message." },
 );
 export type SandboxFile = Static<typeof SandboxFile>;
 
@@ -31,12 +31,12 @@ export const SandboxWorkspace = closed(
       description: "Object in `ANT_REPOS`; null: start empty.",
     }),
     files: Type.Array(SandboxFile, { maxItems: 2000 }),
-    overlay: nullable(BlobRef, { description: "Tar of changed files." }),
+    overlay: nullable(BlobRef, { description: "Tar of the changed files." }),
     deletions: Type.Array(path, { maxItems: 20_000 }),
   },
   {
     description:
-      "What /workspace holds: the tree, minus deletions, plus the overlay, plus files, in this order.",
+      "The contents of /workspace: the tree, minus deletions, plus the overlay, plus files, in this order.",
   },
 );
 export type SandboxWorkspace = Static<typeof SandboxWorkspace>;
@@ -49,9 +49,9 @@ export const SandboxStep = closed(
     env: Type.Record(Type.String(), Type.String()),
     stdin: Type.Optional(Type.String()),
     timeoutMs: Type.Integer({ minimum: 1 }),
-    continueOnFailure: Type.Boolean({ description: "Go on with the next step after a non-zero exit." }),
+    continueOnFailure: Type.Boolean({ description: "Continue with the next step after a non-zero exit." }),
     quiet: Type.Optional(
-      Type.Boolean({ description: "Keep its output out of the live log; it is kept all the same." }),
+      Type.Boolean({ description: "Leave its output out of the live log; it is still kept." }),
     ),
   },
   { description: "One command." },
@@ -64,9 +64,9 @@ export const SandboxLimits = closed(
     cpus: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
     pids: Type.Optional(Type.Integer({ minimum: 1 })),
     workspaceBytes: Type.Optional(Type.Integer({ minimum: 1 })),
-    outputBytes: Type.Optional(Type.Integer({ minimum: 0, description: "Kept per stream." })),
+    outputBytes: Type.Optional(Type.Integer({ minimum: 0, description: "Bytes kept per stream." })),
   },
-  { description: "Tighter bounds than the runner's own. Looser ones are refused." },
+  { description: "Tighter limits than the runner's own. Looser ones are refused." },
 );
 export type SandboxLimits = Static<typeof SandboxLimits>;
 
@@ -81,19 +81,19 @@ export const SandboxRequest = closed(
     budgetMs: Type.Integer({ minimum: 1, description: "For all steps together." }),
     workspace: SandboxWorkspace,
     steps: Type.Array(SandboxStep, { minItems: 1, maxItems: 128 }),
-    collect: Type.Boolean({ description: "Send back what changed in /workspace." }),
+    collect: Type.Boolean({ description: "Return the changes in /workspace." }),
     collectAfter: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
         description:
-          "Id of the step after which changes are collected, so that what later checks leave behind is not part of them. Default: the last step.",
+          "Id of the step after which changes are collected, so that files left by later checks are not included. Default: the last step.",
       }),
     ),
     limits: Type.Optional(SandboxLimits),
     egress: Type.Optional(EgressGrant),
   },
-  { description: "One sandbox, a few commands (S1)." },
+  { description: "A few commands in one sandbox." },
 );
 export type SandboxRequest = Static<typeof SandboxRequest>;
 
@@ -101,11 +101,11 @@ export const OutputRef = closed(
   {
     blob: nullable(BlobRef),
     bytes: Type.Integer({ minimum: 0, description: "Produced." }),
-    kept: Type.Integer({ minimum: 0, description: "Kept in the blob." }),
+    kept: Type.Integer({ minimum: 0, description: "Bytes kept in the blob." }),
     truncated: Type.Boolean(),
     tail: Type.String({ description: "The last 2 KiB, as UTF-8." }),
   },
-  { description: "Output of one stream of one step (S3)." },
+  { description: "Output of one stream of one step." },
 );
 export type OutputRef = Static<typeof OutputRef>;
 
@@ -175,7 +175,7 @@ export const SandboxSignal = Type.Union(
   [closed({ kind: Type.Literal("alive") }), closed({ kind: Type.Literal("cancel") })],
   {
     description:
-      "What a requester says on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel.",
+      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel.",
   },
 );
 export type SandboxSignal = Static<typeof SandboxSignal>;

@@ -1,7 +1,7 @@
 /**
- * Sessions: one sandbox, many commands (`antiphon.v1.rpc.sandbox.session.*`). `open` goes to any runner; everything
- * after it goes to the runner that answered, by its node. Each request is answered by a stream of events, the last of
- * which is `busy`, `opened`, `exit`, `collected`, `done` or `over`. Bytes are base64, so that a tap can read them.
+ * Sessions: one sandbox, many commands (`antiphon.v1.rpc.sandbox.session.*`). `open` goes to any runner; everything after
+ * it goes to the runner that answered, by its node. Each request is answered by a stream of events that ends with
+ * `busy`, `opened`, `exit`, `collected`, `done` or `over`. Bytes are base64, so that a person can read tapped messages.
  */
 import { Type, type Static } from "typebox";
 import { BlobRef } from "../shapes/refs.ts";
@@ -28,13 +28,13 @@ export const SandboxSessionOpen = closed(
     sessionId: SessionId,
     run: Type.String({ minLength: 1 }),
     task: Type.String({ minLength: 1 }),
-    epoch: Type.Integer({ minimum: 0, description: "A newer one of the same task ends the older ones." }),
+    epoch: Type.Integer({ minimum: 0, description: "A session with a newer epoch of the same task ends the older ones." }),
     image: nullable(Type.String({ minLength: 1 }), { description: "null: the runner's default." }),
     budgetMs: Type.Integer({ minimum: 1, description: "For the whole session." }),
     workspace: SandboxWorkspace,
     limits: Type.Optional(SandboxLimits),
   },
-  { description: "Asks for a sandbox that stays. Nothing that lands is ever judged in one." },
+  { description: "Asks for a sandbox that stays open. Changes are never judged in a session." },
 );
 export type SandboxSessionOpen = Static<typeof SandboxSessionOpen>;
 
@@ -45,12 +45,12 @@ export const SandboxSessionExec = closed(
     argv: Type.Array(Type.String(), { minItems: 1, maxItems: 256 }),
     cwd: Type.Optional(Type.String({ description: "Relative to /workspace." })),
     env: Type.Record(Type.String(), Type.String()),
-    hasInput: Type.Boolean({ description: "Input follows as SandboxSessionInput; else it is empty." }),
+    hasInput: Type.Boolean({ description: "Input follows as SandboxSessionInput; otherwise it is empty." }),
     timeoutMs: Type.Integer({
       minimum: 1,
-      description: "At its end the command is killed, not the session.",
+      description: "When it is over, the command is killed, not the session.",
     }),
-    stream: Type.Boolean({ description: "Send output as it comes; the end of it is in `exit` either way." }),
+    stream: Type.Boolean({ description: "Send output as it comes; `exit` contains its tail in either case." }),
     keep: Type.Boolean({ description: "Keep the output in the object store." }),
   },
   { description: "One command. Commands of a session run one after the other." },
@@ -63,12 +63,12 @@ export const SandboxSessionInput = closed(
     execId: ExecId,
     seq: Type.Integer({
       minimum: 0,
-      description: "0, 1, 2 ...; said again with the same number after no answer.",
+      description: "0, 1, 2 ...; repeated with the same number if there was no answer.",
     }),
     data: Bytes,
     end: Type.Boolean(),
   },
-  { description: "A piece of a command's input; answered when there is room for the next." },
+  { description: "A piece of a command's input; answered when there is room for the next piece." },
 );
 export type SandboxSessionInput = Static<typeof SandboxSessionInput>;
 
@@ -76,7 +76,7 @@ export const SandboxSessionWrite = closed(
   {
     sessionId: SessionId,
     files: Type.Array(SandboxFile, { maxItems: 2000 }),
-    overlay: nullable(BlobRef, { description: "Tar of files, for what a message does not hold." }),
+    overlay: nullable(BlobRef, { description: "Tar of files that are too large for the message." }),
     deletions: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 20_000 }),
   },
   { description: "Deletions, then the overlay, then files, in /workspace." },
@@ -85,7 +85,7 @@ export type SandboxSessionWrite = Static<typeof SandboxSessionWrite>;
 
 export const SandboxSessionRef = closed(
   { sessionId: SessionId },
-  { description: "Collect what changed since the session was opened, or close it." },
+  { description: "Collect the changes since the session was opened, or close it." },
 );
 export type SandboxSessionRef = Static<typeof SandboxSessionRef>;
 
@@ -95,11 +95,11 @@ export const SandboxSessionSignal = Type.Union(
       kind: Type.Literal("alive"),
       sessionId: SessionId,
       execId: nullable(ExecId),
-      taken: Type.Integer({ minimum: 0, description: "Bytes of that command's output taken so far." }),
+      taken: Type.Integer({ minimum: 0, description: "Bytes of that command's output read so far." }),
     }),
     closed({ kind: Type.Literal("kill"), sessionId: SessionId, execId: ExecId }),
   ],
-  { description: "What the holder of a session tells its runner: at least every 2 s, or the lease ends." },
+  { description: "A message of a session's holder to its runner, at least every 2 s; otherwise the lease expires." },
 );
 export type SandboxSessionSignal = Static<typeof SandboxSessionSignal>;
 
@@ -107,7 +107,7 @@ const outcomes = SandboxOutcome.properties;
 
 export const SandboxSessionExit = closed(
   {
-    exitCode: Type.Integer({ description: "128 and the signal's number after a death by signal." }),
+    exitCode: Type.Integer({ description: "128 plus the signal's number if a signal killed it." }),
     signal: Type.Integer({ minimum: 0 }),
     timedOut: Type.Boolean(),
     durationMs: Type.Number({ minimum: 0 }),
@@ -115,7 +115,7 @@ export const SandboxSessionExit = closed(
     stdout: OutputRef,
     stderr: OutputRef,
   },
-  { description: "How a command ended. `code` names a limit that it met." },
+  { description: "How a command ended. `code` names the limit it reached, if any." },
 );
 export type SandboxSessionExit = Static<typeof SandboxSessionExit>;
 

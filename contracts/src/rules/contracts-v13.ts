@@ -12,7 +12,7 @@ const isReserved = (name: unknown): name is string =>
 const commandRules: readonly Rule[] = [
   {
     id: "command/not-reserved",
-    says: "SpawnSession and LinkPlanNode are reserved for the future and refused.",
+    says: "SpawnSession and LinkPlanNode are reserved and refused.",
     raw: true,
     check: (value) => {
       const command = member(value, "command");
@@ -62,7 +62,7 @@ export const policyConfigRules: readonly Rule[] = [
       const expected = `one of: ${Object.keys(profiles).join(", ")}`;
       return {
         path: "/defaultProfile",
-        message: "there is no such profile",
+        message: "there is no profile with this name",
         expected,
         found: defaultProfile,
       };
@@ -77,7 +77,7 @@ export const policyConfigRules: readonly Rule[] = [
       if (at === -1) return null;
       return {
         path: `/rules/${at}/profile`,
-        message: "there is no such profile",
+        message: "there is no profile with this name",
         expected: `one of: ${Object.keys(profiles).join(", ")}`,
         found: rules[at]?.profile ?? "",
       };

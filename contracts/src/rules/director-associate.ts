@@ -26,7 +26,7 @@ export const directorTaskRules: readonly Rule[] = [
   },
 ];
 
-/** Keys by which somebody might try to talk past the Director. */
+/** Keys with which an Associate might try to answer past the Director. */
 const ANSWER_KEYS = [
   "answer",
   "chat",
@@ -76,13 +76,13 @@ export const associateResultRules: readonly Rule[] = [
     check: (value) => {
       const { status, questions } = value as AssociateResult;
       if (status !== "needs_input" || questions.length > 0) return null;
-      const message = "`needs_input` says what it needs";
+      const message = "`needs_input` requires a question";
       return { path: "/questions", message, expected: "at least one question", found: "a list of 0" };
     },
   },
   {
     id: "associate-result/questions-only-with-needs-input",
-    says: "Questions come only with `needs_input`: it is used only when the user has to answer to proceed.",
+    says: "Questions come only with `needs_input`: it is used only if the user must answer before the work can proceed.",
     check: (value) => {
       const { status, questions } = value as AssociateResult;
       if (status === "needs_input" || questions.length === 0) return null;

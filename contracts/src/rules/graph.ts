@@ -1,12 +1,12 @@
-/** Task graphs: ids unique, dependencies there, no cycle. The cycle is named. */
+/** Rules of task graphs: unique ids, existing dependencies, no cycle. A refusal names the cycle. */
 import type { Problem } from "../validation/problem.ts";
 import type { Rule } from "../shapes/rule.ts";
 
 export type GraphNode = { id: string; deps: readonly string[] };
 
 /**
- * The first cycle in a graph, as the ids along it with the first one repeated, or null. Iterative: the graph may be
- * as long as the message bound lets it. Dependencies that do not exist are skipped.
+ * The first cycle of a graph, as its ids with the first one repeated, or null. Iterative, because a graph may be as long
+ * as the message limit allows. Missing dependencies are skipped.
  */
 export function findCycle(nodes: readonly GraphNode[]): string[] | null {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -72,7 +72,7 @@ function duplicate(nodes: readonly GraphNode[], at: (index: number) => string): 
   const seen = new Set<string>();
   for (const [i, { id }] of nodes.entries()) {
     if (seen.has(id))
-      return { path: at(i), message: `\`${id}\` is there twice`, expected: "unique ids", found: id };
+      return { path: at(i), message: `\`${id}\` occurs twice`, expected: "unique ids", found: id };
     seen.add(id);
   }
   return null;
@@ -86,7 +86,7 @@ function dangling(nodes: readonly GraphNode[], at: (i: number, j: number) => str
       const expected = `one of: ${[...ids].slice(0, 12).join(", ")}`;
       return {
         path: at(i, j),
-        message: `\`${id}\` depends on \`${dep}\`, which is not there`,
+        message: `\`${id}\` depends on \`${dep}\`, which does not exist`,
         expected,
         found: dep,
       };

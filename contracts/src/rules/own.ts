@@ -30,7 +30,7 @@ export const patchRules: readonly Rule[] = pathRules({
 /** Files given as a map from path to content (SandboxJob, SandboxResult). */
 export const fileMapRules: readonly Rule[] = pathRules({
   name: "sandbox-job",
-  repeats: true, // a map has each key once
+  repeats: true, // a map cannot repeat a key
   paths: (value) =>
     Object.keys((value as { files: object }).files).map((path) => ({
       at: `/files/${path.replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -50,7 +50,7 @@ function inOutRules(name: string, at: string, part: (value: unknown) => InOut): 
         ...files.map(({ path }, i) => ({ at: `${at}/files/${i}/path`, path })),
       ];
     },
-    repeats: true, // deleted and then written anew is a change of type, and allowed
+    repeats: true, // a path may be deleted and written again, to change its type
   });
 }
 
@@ -90,7 +90,7 @@ export const taskContractRules: readonly Rule[] = [
       const found = depends_on[at] ?? "";
       return {
         path: `/depends_on/${at}`,
-        message: "a task cannot wait for itself, or twice",
+        message: "a task cannot depend on itself, or twice on another",
         expected: "another task",
         found,
       };
@@ -117,7 +117,7 @@ export const runOptionsRules: readonly Rule[] = [
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 
-/** Records about the run as a whole, those of which there are many, and records about an attempt. `cancel` and `input` may be either. */
+/** Types of records about the run as a whole. Some types are numbered, others are about an attempt; `cancel` and `input` may be either. */
 const RUN_LEVEL = ["intent", "routed", "closed"];
 const COUNTED = ["approval", "control", "requeue", "archived", "restored"];
 const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing", "due"];
@@ -125,7 +125,7 @@ const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing", "due
 export const journalRules: readonly Rule[] = [
   {
     id: "journal/level",
-    says: "Run-level records carry no task and epoch 0, or their number where there are many; records of an attempt carry a task and an epoch from 1.",
+    says: "Run-level records carry no task, and epoch 0 or, for numbered types, their number; records of an attempt carry a task and an epoch from 1.",
     check: (value) => {
       const { type, taskId, epoch } = value as JournalRecord;
       if (RUN_LEVEL.includes(type) && (taskId !== null || epoch !== 0)) {

@@ -1,11 +1,11 @@
-/** Paths in patches, sandbox files and evidence: relative, forward, inside. */
+/** Rules of paths in patches, sandbox files and evidence: relative, with forward slashes, inside the root. */
 import { clip, type Problem } from "../validation/problem.ts";
 import type { Rule } from "../shapes/rule.ts";
 
 /** Invisible characters that file systems or git drop or fold, so that `.g\u200cit` becomes `.git`. */
 const INVISIBLE = /[\u0000-\u001f\u007f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
 
-/** Why a path is not safe to use below a root, or null when it is. Pure text: no file system is asked. */
+/** Why a path is not safe below a root, or null if it is. Pure: reads no file system. */
 export function unsafePath(path: string, options: { git?: boolean } = {}): string | null {
   if (path === "") return "is empty";
   if (path.length > 1024) return "is longer than 1024 characters";
@@ -22,7 +22,7 @@ export function unsafePath(path: string, options: { git?: boolean } = {}): strin
   return null;
 }
 
-/** `.git` under any name a file system may take for it: case, trailing dots and spaces, the 8.3 short name. */
+/** True for `.git` under any name that a file system may treat as the same: case, trailing dots and spaces, the 8.3 short name. */
 function isGitDir(segment: string): boolean {
   const name = segment
     .toLowerCase()
@@ -34,9 +34,9 @@ function isGitDir(segment: string): boolean {
 export type PathView = {
   name: string;
   git?: boolean;
-  /** Every path of the document, with where it stands. */
+  /** All paths of the document, each with its JSON pointer. */
   paths: (value: unknown) => readonly { at: string; path: string }[];
-  /** Whether one path may stand there twice. */
+  /** Whether a path may occur twice. */
   repeats?: boolean;
 };
 
@@ -55,11 +55,11 @@ export function pathRules({ name, git, paths, repeats }: PathView): Rule[] {
   if (repeats === true) return [safe];
   const unique: Rule = {
     id: `${name}/paths-unique`,
-    says: "No path is there twice.",
+    says: "No path occurs twice.",
     check: (value) => {
       const seen = new Set<string>();
       for (const { at, path } of paths(value)) {
-        if (seen.has(path)) return refusal(at, path, "is there twice");
+        if (seen.has(path)) return refusal(at, path, "occurs twice");
         seen.add(path);
       }
       return null;

@@ -43,7 +43,7 @@ export const finalRules: readonly Rule[] = [
       const expected = `at most ${tasks_total}`;
       return {
         path: "/tasks_completed",
-        message: "more completed than there are",
+        message: "more tasks completed than there are",
         expected,
         found: String(tasks_completed),
       };
@@ -61,8 +61,8 @@ export const documentRules: readonly Rule[] = [
 ];
 
 /**
- * What a router contract must agree with, and the document alone cannot say: the workflow that was selected and the
- * request as the user made it (seed 003, validation rules).
+ * Checks a router contract against facts outside the document: the selected workflow and the user's original request
+ * (seed 003, validation rules).
  */
 export function checkRouterContract(
   contract: unknown,

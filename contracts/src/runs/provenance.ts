@@ -6,14 +6,14 @@ export const Provenance = closed(
   {
     environment: nullable(anyObject(), {
       description:
-        "Facts about where it ran: node, image, provider. null when no sandbox was needed. Never a secret.",
+        "Facts about the environment: node, image, provider. null if no sandbox was needed. Never a secret.",
     }),
-    tools: Type.Array(Type.String(), { description: "Versions of the tools, one a line." }),
+    tools: Type.Array(Type.String(), { description: "Versions of the tools, one per line." }),
     git: anyObject({ description: "Commit and tree hashes by name." }),
   },
   {
     description:
-      "Where and with what an attempt ran; in a bundle each key is a file, `provenance/<key>.json`.",
+      "The environment of an attempt; in a bundle each key is a file, `provenance/<key>.json`.",
   },
 );
 export type Provenance = Static<typeof Provenance>;

@@ -1,4 +1,4 @@
-/** Body of `POST /runs/:id/events` (seed 002, section 7): what the user says to a run. */
+/** Body of `POST /runs/:id/events` (seed 002, section 7): a user's message to a run. */
 import { Type, type Static } from "typebox";
 import { Digest, TaskId } from "../shapes/ids.ts";
 import { closed } from "../shapes/shape.ts";
@@ -7,7 +7,7 @@ export const RunEvent = closed(
   {
     event: Type.String({ minLength: 1, maxLength: 64, description: "`approval`, `answer`, `cancel`." }),
     choice: Type.Optional(
-      Type.String({ maxLength: 256, description: "Of an `approval`: `approve`, `reject`, `changes`." }),
+      Type.String({ maxLength: 256, description: "For an `approval`: `approve`, `reject` or `changes`." }),
     ),
     answers: Type.Optional(
       Type.Array(Type.String({ maxLength: 8192 }), {
@@ -16,16 +16,16 @@ export const RunEvent = closed(
       }),
     ),
     reason: Type.Optional(
-      Type.String({ maxLength: 2048, description: "Of an `approval` or `cancel`; `changes` needs one." }),
+      Type.String({ maxLength: 2048, description: "For an `approval` or `cancel`; `changes` requires it." }),
     ),
     task: Type.Optional(TaskId),
     verdict: Type.Optional(
       Type.Unsafe<Digest>({
         ...Digest,
-        description: "Of an `approval`: the verdict it is about. Absent: the one that waits.",
+        description: "For an `approval`: its verdict. Default: the one that waits.",
       }),
     ),
   },
-  { description: "What the user says to a run, over HTTP." },
+  { description: "A user's message to a run, over HTTP." },
 );
 export type RunEvent = Static<typeof RunEvent>;

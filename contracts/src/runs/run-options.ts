@@ -1,4 +1,4 @@
-/** How a run is to be carried out: repository, agent, checks, bounds. Travels with an intent. */
+/** How to carry out a run: repository, agent, checks, limits. Part of the `intent` record. */
 import { Type, type Static } from "typebox";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
@@ -19,7 +19,7 @@ export const ScriptedAgent = closed(
     claim: Type.Optional(
       oneOf(["honest", "ok"], {
         description:
-          "ok: report success without verifying. Used to prove that the clean room does not believe it.",
+          "ok: report success without verifying. Used to prove that the clean room ignores it.",
       }),
     ),
     ask: Type.Optional(
@@ -50,7 +50,7 @@ export const ReplayAgent = closed(
 );
 
 export const AgentSpec = Type.Union([ScriptedAgent, CommandAgent, ReplayAgent], {
-  description: "Who does the work.",
+  description: "The agent of the run.",
 });
 export type AgentSpec = Static<typeof AgentSpec>;
 
@@ -78,18 +78,18 @@ export const ModelBudget = closed(
   },
   {
     description:
-      "What the model calls of a run may cost in all. Both given: whichever is met first; neither: no call leaves.",
+      "Total budget of a run's model calls. With both, the first one reached applies; with neither, calls are refused.",
   },
 );
 export type ModelBudget = Static<typeof ModelBudget>;
 
 export const Approvals = closed(
   {
-    needed: Type.Integer({ minimum: 1, maximum: 16, description: "Different people who have to approve." }),
+    needed: Type.Integer({ minimum: 1, maximum: 16, description: "Number of different people who must approve." }),
   },
   {
     description:
-      "People decide before a verified change lands. Who asked for the run does not count, where people are known apart.",
+      "People approve a verified change before it lands. If people are told apart, the requester of the run does not count.",
   },
 );
 export type Approvals = Static<typeof Approvals>;
@@ -122,7 +122,7 @@ export const RunOptions = closed(
         minimum: 1,
         maximum: 20,
         default: 3,
-        description: "Epochs that may come to a verdict, per task.",
+        description: "Epochs per task that may reach a verdict.",
       }),
     ),
     time_budget_s: Type.Optional(
@@ -143,10 +143,10 @@ export const RunOptions = closed(
       }),
     ),
     allow_unverified: Type.Optional(
-      Type.Boolean({ default: false, description: "Land although no check could be found (V5)." }),
+      Type.Boolean({ default: false, description: "Land although no check could be found." }),
     ),
     allow_unproven: Type.Optional(
-      Type.Boolean({ default: false, description: "Land although the check passes on the base too (V2)." }),
+      Type.Boolean({ default: false, description: "Land although the check also passes on the base." }),
     ),
     allow_dirty: Type.Optional(
       Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
@@ -159,39 +159,39 @@ export const RunOptions = closed(
         minLength: 1,
         maxLength: 2048,
         description:
-          "Written by the gateway: why the run does not use the image that the repository's devcontainer.json names.",
+          "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
       }),
     ),
     priority: Type.Optional(
       oneOf(["interactive", "batch"], {
-        description: "Who waits for it; absent: interactive. Batch keeps a guaranteed share.",
+        description: "Whether a person waits for it; default: interactive. Batch keeps a guaranteed share.",
       }),
     ),
     tenant: Type.Optional(
       Type.String({
         pattern: "^[a-z0-9][a-z0-9_-]{0,31}$",
-        description: "Whose work it is; tenants take turns. Absent: `default`.",
+        description: "The owner of the work; tenants take turns. Default: `default`.",
       }),
     ),
     run_time_budget_s: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 2_592_000,
-        description: "Seconds of wall-clock time from the intent to the end of the run. Absent: no bound.",
+        description: "Seconds of wall-clock time from the intent to the end of the run. Default: no limit.",
       }),
     ),
     question_timeout_s: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 2_592_000,
-        description: "Seconds a question waits for its answer. Absent: seven days.",
+        description: "Seconds a question waits for its answer. Default: seven days.",
       }),
     ),
     egress: Type.Optional(EgressProfile),
     model_budget: Type.Optional(ModelBudget),
     approvals: Type.Optional(Approvals),
   },
-  { description: "How a run is to be carried out." },
+  { description: "How to carry out a run." },
 );
 export type RunOptionsInput = Static<typeof RunOptions>;
 export type RunOptions = Filled<

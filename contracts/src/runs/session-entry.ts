@@ -1,4 +1,4 @@
-/** What a session of Contracts v1.3 commands is asked for with, and what is kept of it. */
+/** The request for a session of Contracts v1.3 commands, and the stored log of one. */
 import { Type, type Static } from "typebox";
 import { RepoRef } from "../shapes/refs.ts";
 import { Command } from "../seeds/v13-commands.ts";
@@ -10,13 +10,13 @@ export const SessionRequest = closed(
   {
     repo: RepoRef,
     policy: Type.Optional(
-      Type.String({ minLength: 1, description: "Name of a policy profile; absent: the default one." }),
+      Type.String({ minLength: 1, description: "Name of a policy profile. Default: the deployment's default profile." }),
     ),
     workspace: Type.Optional(WorkspaceRef),
     workItem: Type.Optional(WorkItemRef),
     agentProfile: Type.Optional(Type.String({ minLength: 1, default: "default" })),
   },
-  { description: "Opens a session that takes commands. The policy is the deployment's, never the caller's." },
+  { description: "Opens a session for commands. The deployment sets the policy, never the caller." },
 );
 export type SessionRequest = Static<typeof SessionRequest>;
 
@@ -25,10 +25,10 @@ export const SessionEntry = closed(
     v: Type.Literal(1),
     event: SessionEvent,
     command: nullable(Command, {
-      description: "The command an acceptance is about, so that it can be carried out.",
+      description: "The accepted command, so that it can be carried out.",
     }),
     principal: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: "Who sent the command, as authenticated." }),
+      Type.String({ minLength: 1, maxLength: 256, description: "Authenticated sender of the command." }),
     ),
   },
   { description: "One register of a session's log; the session's configuration is register 0." },

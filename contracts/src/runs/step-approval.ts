@@ -1,8 +1,8 @@
-/** What is to be decided about a verified change, and who has said what so far: the `approval` of a step. Pure. */
+/** The `approval` of a step: the pending decision about a verified change, and the approvals so far. Pure. */
 import { mayApprove, type ApprovalBody } from "../journal/approval.ts";
 import type { StepApproval } from "../seeds/run-view-model.ts";
 
-/** Who asked for a run, and how many have to approve. */
+/** The requester of a run, and the number of required approvals. */
 export interface Asked {
   readonly requester: string;
   readonly needed: number;
@@ -12,7 +12,7 @@ export function openApproval(verdict: string, commit: string, { needed }: Asked)
   return { state: "pending", verdict, commit, needed, words: [] };
 }
 
-/** The approval after somebody's word; the same one where the word does not count. */
+/** The approval after one more decision. Unchanged if the decision does not count. */
 export function afterWord(
   approval: StepApproval,
   body: ApprovalBody,
@@ -34,5 +34,5 @@ export function hasApproved({ words }: StepApproval, by: string): boolean {
 function stateAfter(choice: ApprovalBody["choice"], words: number, needed: number): StepApproval["state"] {
   if (choice === "reject") return "rejected";
   if (choice === "changes") return "changes";
-  return words >= needed ? "approved" : "pending"; // While it is pending every word is an approval.
+  return words >= needed ? "approved" : "pending"; // While it is pending, every counted decision is an approval.
 }

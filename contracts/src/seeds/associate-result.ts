@@ -1,4 +1,4 @@
-/** AssociateResult v0 (seed 000): what an Associate answers the Director, and nobody else. */
+/** AssociateResult v0 (seed 000): an Associate's answer to the Director. */
 import { Type, type Static } from "typebox";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
@@ -6,13 +6,13 @@ export const CommandRun = closed(
   {
     command: Type.String({ description: "As it was run." }),
     exit_code: nullable(Type.Integer(), {
-      description: "null when the command was killed before it could exit.",
+      description: "null if the command was killed before it could exit.",
     }),
     stdout_path: nullable(Type.String(), {
-      description: "Path in the evidence bundle, or null when nothing was written.",
+      description: "Path in the evidence bundle, or null if nothing was written.",
     }),
     stderr_path: nullable(Type.String(), {
-      description: "Path in the evidence bundle, or null when nothing was written.",
+      description: "Path in the evidence bundle, or null if nothing was written.",
     }),
   },
   { description: "One command of the attempt." },
@@ -31,7 +31,7 @@ export const VerifyReport = closed(
     commands: Type.Array(Type.String(), { description: "The checks that were run." }),
     logs_path: nullable(Type.String(), { description: "Path in the evidence bundle, or null." }),
   },
-  { description: "What the Associate's own verification found. It is never an input of the verdict." },
+  { description: "Result of the Associate's own verification. It is never an input of the verdict." },
 );
 export type VerifyReport = Static<typeof VerifyReport>;
 
@@ -45,7 +45,7 @@ export const AssociateResult = closed(
   {
     task_id: Type.String({ minLength: 1, maxLength: 64, description: "Echoes the DirectorTask." }),
     status: oneOf(["ok", "needs_input", "failed"], {
-      description: "failed if verification failed; needs_input only when the user has to answer something.",
+      description: "failed if verification failed; needs_input only if the user must answer a question.",
     }),
     summary: Type.String({ maxLength: 65_536, description: "What changed and why." }),
     diff: nullable(AssociateDiff, { description: "Unified diff, or null." }),
@@ -54,7 +54,7 @@ export const AssociateResult = closed(
     }),
     commands_run: Type.Array(CommandRun),
     verify: VerifyReport,
-    questions: Type.Array(Type.String({ minLength: 1 }), { description: "What the user has to answer." }),
+    questions: Type.Array(Type.String({ minLength: 1 }), { description: "Questions for the user." }),
     suggested_next: nullable(Type.String(), { description: "Optional follow-up." }),
   },
   { description: "The outcome of an attempt (Associate -> Director, seed 000)." },

@@ -1,4 +1,4 @@
-/** DirectorTask v0 (seed 000): what the Director asks an Associate to do. */
+/** DirectorTask v0 (seed 000): the Director's task for an Associate. */
 import { Type, type Static } from "typebox";
 import { closed, oneOf, withDefault, type Filled } from "../shapes/shape.ts";
 
@@ -31,7 +31,7 @@ export const EgressProfile = closed(
       Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
         default: [],
         maxItems: 256,
-        description: "Hosts that may be reached besides the mode's own. Empty unless explicitly set.",
+        description: "Hosts that are allowed in addition to those of the mode. Empty unless set.",
       }),
     ),
   },
@@ -41,14 +41,14 @@ export type EgressProfile = Filled<Static<typeof EgressProfile>, "mode" | "allow
 
 export const VerifyMode = oneOf(["smoke", "full", "none"], {
   description:
-    "smoke: the commands given, else the fastest obvious check; full: every check known; none: nothing is run.",
+    "smoke: the commands given, else the fastest obvious check; full: every known check; none: no check.",
 });
 export type VerifyMode = Static<typeof VerifyMode>;
 
 export const VerifyProfile = closed(
   {
     mode: Type.Optional(
-      oneOf(["smoke", "full", "none"], { default: "smoke", description: "How much is checked." }),
+      oneOf(["smoke", "full", "none"], { default: "smoke", description: "Extent of the checks." }),
     ),
     commands: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 8192 }), {
@@ -65,10 +65,10 @@ export type VerifyProfile = Filled<Static<typeof VerifyProfile>, "mode" | "comma
 
 export const TaskReturn = closed(
   {
-    diff: Type.Boolean({ description: "Send the diff back." }),
+    diff: Type.Boolean({ description: "Return the diff." }),
     diff_format: oneOf(["unified"], { description: "The only diff format of v0." }),
     logs: Type.Boolean({ description: "Keep the logs of the commands." }),
-    files_changed: Type.Boolean({ description: "Send the list of changed paths." }),
+    files_changed: Type.Boolean({ description: "Return the list of changed paths." }),
     artifacts: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
       maxItems: 256,
       description: "Paths of further files to keep as evidence.",
@@ -105,7 +105,7 @@ export const DirectorTask = closed(
       Type.Array(Type.String({ minLength: 1, maxLength: 8192 }), {
         default: [],
         maxItems: 64,
-        description: "Explicit commands to run, in order.",
+        description: "Commands to run, in order.",
       }),
     ),
     time_budget_s: Type.Optional(
@@ -113,14 +113,14 @@ export const DirectorTask = closed(
         minimum: 1,
         maximum: 86_400,
         default: 300,
-        description: "Wall time the attempt may take, in seconds. The sandbox is killed at the bound.",
+        description: "Wall-clock time of the attempt, in seconds. At the limit the sandbox is killed.",
       }),
     ),
     return: TaskReturn,
   },
   { description: "A task for an Associate (Director -> Associate, seed 000)." },
 );
-/** As written: keys that have a default may be missing. */
+/** As written: keys with a default may be missing. */
 export type DirectorTaskInput = Static<typeof DirectorTask>;
 /** As read: defaults filled in. */
 export type DirectorTask = Omit<

@@ -21,13 +21,13 @@ export type EvidenceFile = Static<typeof EvidenceFile>;
 export const EvidenceCheck = closed(
   {
     command: Type.String({ minLength: 1 }),
-    exit_code: nullable(Type.Integer(), { description: "null when it was killed." }),
+    exit_code: nullable(Type.Integer(), { description: "null if it was killed." }),
     duration_ms: Type.Number({ minimum: 0 }),
     timed_out: Type.Boolean(),
     stdout_path: nullable(Type.String({ minLength: 1 }), { description: "Path in the bundle." }),
     stderr_path: nullable(Type.String({ minLength: 1 }), { description: "Path in the bundle." }),
   },
-  { description: "One verification command and how it ended." },
+  { description: "One verification command and its outcome." },
 );
 export type EvidenceCheck = Static<typeof EvidenceCheck>;
 
@@ -48,6 +48,6 @@ export const EvidenceManifest = closed(
     checks: Type.Array(EvidenceCheck),
     files: Type.Array(EvidenceFile, { description: "Sorted by path." }),
   },
-  { description: "What an attempt or a clean room did, and where the proof is (seed 001)." },
+  { description: "The work of an attempt or a clean room, with the location of its proof (seed 001)." },
 );
 export type EvidenceManifest = Static<typeof EvidenceManifest>;

@@ -1,17 +1,17 @@
-/** Intent v0 (seed 002, RFC 000): what somebody wants done. */
+/** Intent v0 (seed 002, RFC 000): a user's request. */
 import { Type } from "typebox";
 import { anyObject, closed } from "../shapes/shape.ts";
 
 export const Intent = closed(
   {
-    goal: Type.String({ minLength: 1, description: "What should be true afterwards." }),
-    inputs: anyObject({ description: "Free-form facts the goal refers to." }),
-    constraints: anyObject({ description: "Free-form limits on how it may be reached." }),
+    goal: Type.String({ minLength: 1, description: "The state to be reached." }),
+    inputs: anyObject({ description: "Free-form facts for the goal." }),
+    constraints: anyObject({ description: "Free-form limits on the way to reach it." }),
     connectors: Type.Optional(
-      Type.Array(Type.String(), { description: "Names of outside systems it may use." }),
+      Type.Array(Type.String(), { description: "Names of external systems that may be used." }),
     ),
   },
-  { description: "What somebody wants done (seed 002)." },
+  { description: "A user's request (seed 002)." },
 );
 export type Intent = {
   goal: string;

@@ -4,7 +4,7 @@ import { closed } from "../shapes/shape.ts";
 
 export const OCCompileInput = closed(
   {
-    intent: Type.Unknown({ description: "What is to be compiled." }),
+    intent: Type.Unknown({ description: "The intent to compile." }),
     schemaVersion: Type.Number({ description: "Version of the schemas asked for." }),
     seed: Type.String({ description: "Makes a recorded session addressable." }),
   },
@@ -14,8 +14,8 @@ export type OCCompileInput = Static<typeof OCCompileInput>;
 
 export const OCCompileOutput = closed(
   {
-    plan: Type.Unknown({ description: "Plan.v0 when the adapter kept its word." }),
-    patch: Type.Unknown({ description: "Patch.v0 when the adapter kept its word." }),
+    plan: Type.Unknown({ description: "A Plan.v0, if the adapter honours its contract." }),
+    patch: Type.Unknown({ description: "A Patch.v0, if the adapter honours its contract." }),
     tests: Type.Array(Type.String()),
     transcript: Type.Unknown({ description: "The session, for the evidence." }),
   },

@@ -1,4 +1,4 @@
-/** Patch v0 (seed 002, RFC 000): one diff per file, and the tests that go with them. */
+/** Patch v0 (seed 002, RFC 000): one diff per file, and the matching tests. */
 import { Type, type Static } from "typebox";
 import { closed } from "../shapes/shape.ts";
 

@@ -3,10 +3,10 @@ import { Type, type Static } from "typebox";
 import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
 export const PlanNode = closed({
-  id: Type.String({ description: "Unique in the plan." }),
+  id: Type.String({ description: "Unique within the plan." }),
   kind: oneOf(["compute", "decision", "io", "approval"], { description: "What the node does." }),
-  deps: Type.Array(Type.String(), { description: "Ids of the nodes that come first." }),
-  budget: Type.Optional(anyObject({ description: "What the node may spend." })),
+  deps: Type.Array(Type.String(), { description: "Ids of the nodes that must be done first." }),
+  budget: Type.Optional(anyObject({ description: "Budget of the node." })),
 });
 export type PlanNode = Static<typeof PlanNode>;
 

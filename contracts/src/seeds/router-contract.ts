@@ -1,4 +1,4 @@
-/** The router contract (seed 003): how a run is going, in its initial and its final form. */
+/** The router contract (seed 003): the state of a run, in its initial and its final form. */
 import { Type, type Static } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
 

@@ -1,4 +1,4 @@
-/** RunViewModel v0 (seed 002, RFC 000): a run as people look at it. A projection of the journal. */
+/** RunViewModel v0 (seed 002, RFC 000): the view of a run for people, a projection of the journal. */
 import { Type, type Static } from "typebox";
 import { CommitId, Digest } from "../shapes/ids.ts";
 import { Choice } from "../journal/approval.ts";
@@ -14,31 +14,34 @@ export const RunViewModel = closed(
     runId: Type.String(),
     status: oneOf(["queued", "running", "waiting_input", "succeeded", "failed", "canceled"]),
     steps: Type.Array(anyObject(), { description: "One object per task; see RunStep." }),
-    artifacts: Type.Array(anyObject(), { description: "One object per thing produced; see RunArtifact." }),
+    artifacts: Type.Array(anyObject(), { description: "One object per artifact; see RunArtifact." }),
     traceId: Type.Optional(Type.String()),
   },
-  { description: "A run as people look at it (seed 002)." },
+  { description: "The view of a run for people (seed 002)." },
 );
 
 export const StepApproval = closed(
   {
     state: oneOf(["pending", "approved", "rejected", "changes"], {
-      description: "pending: people are waited for. changes: another attempt was asked for.",
+      description: "pending: waiting for people. changes: another attempt was asked for.",
     }),
-    verdict: Type.Unsafe<string>({ ...Digest, description: "What an approval of it has to name." }),
+    verdict: Type.Unsafe<string>({
+      ...Digest,
+      description: "Digest of the verdict, which an approval must name.",
+    }),
     commit: CommitId,
-    needed: Type.Integer({ minimum: 1, description: "Different people who have to approve." }),
+    needed: Type.Integer({ minimum: 1, description: "Number of different people who must approve." }),
     words: Type.Array(
       closed({
         choice: Choice,
         by: Type.String(),
-        at: Type.String({ description: "When, by the journal's clock; ISO 8601." }),
+        at: Type.String({ description: "Time by the journal's clock, ISO 8601." }),
         reason: Type.Optional(Type.String()),
       }),
-      { description: "What counted, oldest first." },
+      { description: "Decisions that counted, oldest first." },
     ),
   },
-  { description: "What people decide about a verified change before it lands." },
+  { description: "The decision of people about a verified change before it lands." },
 );
 export type StepApproval = Static<typeof StepApproval>;
 
@@ -62,14 +65,14 @@ export const RunStep = closed(
       ],
       {
         description:
-          "Where the current attempt is. paused: ready, but the run is held; resting: lost again and again, so the next attempt waits.",
+          "State of the current attempt. paused: ready, but the run is paused; resting: lost repeatedly, so the next attempt waits for a backoff.",
       },
     ),
     epoch: Type.Integer({
       minimum: 0,
       description: "The current attempt's fencing number; 0 before the first.",
     }),
-    attempts: Type.Integer({ minimum: 0, description: "Attempts that came to a verdict or a report." }),
+    attempts: Type.Integer({ minimum: 0, description: "Attempts that reached a verdict or a report." }),
     deps: Type.Array(Type.String()),
     verdict: Type.Union([Type.String(), Type.Null()]),
     code: Type.Union([Type.String(), Type.Null()]),
@@ -91,16 +94,16 @@ export const RunArtifact = closed(
     taskId: Type.Union([Type.String(), Type.Null()]),
     epoch: Type.Integer({ minimum: 0 }),
     title: Type.String(),
-    bucket: Type.String({ description: "KV bucket or object store it is kept in." }),
+    bucket: Type.String({ description: "KV bucket or object store that holds it." }),
     name: Type.String({ description: "Key or object name in the bucket." }),
     digest: Type.Union([Type.String(), Type.Null()]),
     bytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
   },
-  { description: "One thing a run produced, as an element of RunViewModel.artifacts." },
+  { description: "One artifact of a run, as an element of RunViewModel.artifacts." },
 );
 export type RunArtifact = Static<typeof RunArtifact>;
 
-/** The shape of RunViewModel.v0, its open objects narrowed to what Antiphon puts there. */
+/** The shape of RunViewModel.v0, with its open objects narrowed to Antiphon's own. */
 export type RunViewModel = {
   runId: string;
   status: RunStatus;

@@ -1,7 +1,7 @@
 /**
- * SandboxJob and SandboxResult (seed 002, RFC 000). v0 is the RFC's own form; v1 is Antiphon's extension: files that
- * can hold bytes and an executable bit, and the providers `docker` and `bubblewrap`. v0 stays
- * readable: `upcast` brings it to v1. Antiphon's own services speak sandbox-rpc.ts.
+ * SandboxJob and SandboxResult (seed 002, RFC 000). v0 is the RFC's own form. v1 is Antiphon's extension: files with
+ * bytes and an executable bit, and the providers `docker` and `bubblewrap`. v0 stays readable: `upcast` turns it into
+ * v1. Antiphon's own services use sandbox-rpc.ts.
  */
 import { Type, type Static, type TSchema } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
@@ -19,7 +19,7 @@ const jobOf = <T extends TSchema>(file: T) =>
       env: Type.Record(Type.String(), Type.String(), { description: "Environment of the command." }),
       timeoutMs: Type.Number({
         exclusiveMinimum: 0,
-        description: "Milliseconds; the sandbox is killed at the bound.",
+        description: "Milliseconds; at the limit the sandbox is killed.",
       }),
     },
     { description: "One command in one sandbox (seed 002)." },

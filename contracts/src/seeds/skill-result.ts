@@ -40,14 +40,14 @@ const finding = closed({
   message: Type.String({ minLength: 1 }),
 });
 
-/** A TypeBox schema is a JSON Schema document already; this forgets the static type. */
+/** A TypeBox schema is already a JSON Schema document; this drops the static type. */
 const ioSchema = (skill: string, input: TSchema, output: TSchema): SkillIoSchema => ({
   skill,
   input: { ...input },
   output: { ...output },
 });
 
-/** The skills Antiphon itself names (seed 001 gives Reviewer and QA as examples). */
+/** The skills that Antiphon names itself (seed 001 gives Reviewer and QA as examples). */
 export const SKILLS: { readonly [S in "reviewer" | "qa"]: SkillIoSchema } = {
   reviewer: ioSchema(
     "reviewer",

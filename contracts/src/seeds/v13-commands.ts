@@ -49,7 +49,7 @@ export const RequestApproval = closed({ reason: text, requiredActions: Type.Arra
 export const QueryBacklog = closed({ filter: Type.Optional(text) });
 export const QueryWorkItem = closed({ item: WorkItemRef });
 
-/** By name; the two reserved ones are not here on purpose. */
+/** By name. The two reserved commands are left out on purpose. */
 export const COMMANDS = {
   CreateBranch,
   ApplyPatch,
@@ -68,7 +68,7 @@ export const COMMANDS = {
 } as const;
 export type CommandName = keyof typeof COMMANDS;
 
-/** Named by the seed, without a meaning yet: refused with ANT_CONTRACT_RESERVED's words. */
+/** Named by the seed but without a meaning yet. They are refused with ANT_CONTRACT_RESERVED. */
 export const RESERVED_COMMANDS = ["SpawnSession", "LinkPlanNode"] as const;
 
 const envelope = <N extends string, P extends TObject>(command: N, payload: P) =>
@@ -76,7 +76,7 @@ const envelope = <N extends string, P extends TObject>(command: N, payload: P) =
 
 export const Command = Type.Union(
   Object.entries(COMMANDS).map(([command, payload]) => envelope(command, payload)),
-  { description: "A command on its way: its name, its id, what it belongs to, its record." },
+  { description: "The envelope of a command: its name, id, correlation and record." },
 );
 export type Command = {
   [N in CommandName]: {

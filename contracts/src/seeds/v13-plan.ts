@@ -16,6 +16,6 @@ export type TaskNode = Static<typeof TaskNode>;
 
 export const TaskPlan = closed(
   { nodes: Type.Array(TaskNode) },
-  { description: "A task graph; a single node is a plan too (seed 004)." },
+  { description: "A task graph; a single node is also a plan (seed 004)." },
 );
 export type TaskPlan = Static<typeof TaskPlan>;

@@ -1,6 +1,6 @@
 /**
- * Contracts v1.3 (seed 004): policy profiles, sessions, configuration. The fields that say "Ours" are additions: they
- * are optional, and a document without them means what it meant in v1.3.
+ * Contracts v1.3 (seed 004): policy profiles, sessions, configuration. Fields marked "Ours" are optional additions; a
+ * document without them has the same meaning as in v1.3.
  */
 import { Type, type Static } from "typebox";
 import { RepoRef } from "../shapes/refs.ts";
@@ -13,7 +13,7 @@ const globs = (description: string) =>
 const most = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
 
 export const RateLimits = closed({
-  callsPerMinute: Type.Optional(Type.Integer({ minimum: 0, description: "Calls a minute." })),
+  callsPerMinute: Type.Optional(Type.Integer({ minimum: 0, description: "Calls per minute." })),
   burst: Type.Optional(Type.Integer({ minimum: 0, description: "Calls at once." })),
   perCommandCaps: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: "Calls by command name." }),
@@ -30,34 +30,34 @@ export const PolicyProfile = closed(
     maxFilesPerCommit: Type.Optional(Type.Integer({ minimum: 1 })),
     requireTestsBeforePush: Type.Boolean(),
     requireApprovalForPush: Type.Boolean(),
-    allowedWorkItemTransitions: names("States a ticket may be moved to."),
+    allowedWorkItemTransitions: names("States that a ticket may be moved to."),
     limits: Type.Optional(RateLimits),
     maxLinesPerCommit: most("Ours: lines added and removed by one commit."),
-    protectedPaths: Type.Optional(globs("Ours: paths no change may touch, whatever was granted.")),
+    protectedPaths: Type.Optional(globs("Ours: paths that no change may touch, even with a grant.")),
     allowedGrants: Type.Optional(
-      globs("Ours: protected paths a run may be granted. Absent: any; empty: none."),
+      globs("Ours: protected paths that a run may be granted. Absent: any; empty: none."),
     ),
-    allowedAgents: Type.Optional(names("Ours: kinds of agent a run may use. Absent: all.")),
+    allowedAgents: Type.Optional(names("Ours: kinds of agent that a run may use. Absent: all.")),
     allowedEgress: Type.Optional(
       Type.Array(oneOf(["none", "git+pkg", "allowlist"]), {
-        description: "Ours: network profiles a run may ask for. Absent: all.",
+        description: "Ours: network profiles that a run may ask for. Absent: all.",
       }),
     ),
     allowedHosts: Type.Optional(
-      globs("Ours: hosts a run may name; `*.example.org` is every host below it. Absent: any."),
+      globs("Ours: hosts that a run may name; `*.example.org` is every host below it. Absent: any."),
     ),
     allowModels: Type.Optional(
-      Type.Boolean({ description: "Ours: false forbids a run to call models. Absent: it may." }),
+      Type.Boolean({ description: "Ours: false forbids model calls. Absent: they are allowed." }),
     ),
     maxModelTokens: most(
-      "Ours: most tokens a run's model calls may take; a run that calls models names its own.",
+      "Ours: maximum tokens of a run's model calls. A run that calls models must name its own budget.",
     ),
-    maxModelUsdMicro: most("Ours: most they may cost, in millionths of a US dollar."),
-    maxAttempts: most("Ours: most attempts a task may have."),
-    maxTimeBudgetS: most("Ours: most seconds an attempt may take."),
-    maxRunTimeBudgetS: most("Ours: most seconds of wall-clock time a run may take."),
+    maxModelUsdMicro: most("Ours: maximum cost of a run's model calls, in millionths of a US dollar."),
+    maxAttempts: most("Ours: maximum attempts of a task."),
+    maxTimeBudgetS: most("Ours: maximum seconds of an attempt."),
+    maxRunTimeBudgetS: most("Ours: maximum wall-clock seconds of a run."),
   },
-  { description: "What a session, a run or an agent may do; enforced before dispatch (seed 004)." },
+  { description: "Permissions of a session, a run or an agent, enforced before dispatch (seed 004)." },
 );
 export type PolicyProfile = Static<typeof PolicyProfile>;
 
@@ -88,18 +88,18 @@ export const PolicyRule = closed(
         minLength: 1,
         maxLength: 1024,
         pattern: "^/",
-        description: "Glob of an absolute path; it names everything below it, too.",
+        description: "Glob of an absolute path; it also matches everything below.",
       }),
     ),
     name: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: "Glob of the repository's directory name." }),
     ),
     principal: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: "Who asks, as authenticated." }),
+      Type.String({ minLength: 1, maxLength: 256, description: "Authenticated caller." }),
     ),
     profile: Type.String({ minLength: 1, description: "Name of one of the profiles." }),
   },
-  { description: "Ours: where all that it names holds, this profile does. The first one that holds counts." },
+  { description: "Ours: selects a profile if all its conditions match. The first matching rule applies." },
 );
 export type PolicyRule = Static<typeof PolicyRule>;
 
@@ -110,7 +110,7 @@ export const PolicyConfig = closed({
   rules: Type.Optional(
     Type.Array(PolicyRule, {
       maxItems: 256,
-      description: "Ours: which profile holds where. None that holds: `defaultProfile`.",
+      description: "Ours: rules that select a profile. If none matches, `defaultProfile` applies.",
     }),
   ),
 });

@@ -2,7 +2,7 @@
 import { Type, type Static } from "typebox";
 import { closed } from "../shapes/shape.ts";
 
-/** GUIDs or strings with stable casing: compared byte for byte, never re-cased. */
+/** GUIDs or strings with stable casing. They are compared byte for byte and never re-cased. */
 const id = (what: string) =>
   Type.String({ minLength: 1, maxLength: 128, description: `${what}; its casing is stable.` });
 export const SessionId = id("A session");
@@ -64,10 +64,10 @@ export const Correlation = closed(
     issuerAgentId: Type.Optional(
       Type.String({
         minLength: 1,
-        description: "Responses go to this agent only, not to the whole session (v1.2).",
+        description: "Responses go only to this agent, not to the whole session (v1.2).",
       }),
     ),
   },
-  { description: "What a command or event belongs to." },
+  { description: "Correlation of a command or event." },
 );
 export type Correlation = Static<typeof Correlation>;

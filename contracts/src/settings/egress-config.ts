@@ -1,4 +1,4 @@
-/** What an operator tells an egress gateway: hosts, credentials and prices. A JSON file; it holds no secret itself. */
+/** An operator's settings of an egress gateway: hosts, credentials and prices. A JSON file without secrets. */
 import { Type, type Static } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
 
@@ -9,20 +9,20 @@ const ModelPrice = closed(
   {
     input: price("Micro-dollars per million tokens."),
     output: price("Micro-dollars per million tokens."),
-    cache_read: Type.Optional(price("Default: as input.")),
-    cache_write: Type.Optional(price("Default: twice input.")),
+    cache_read: Type.Optional(price("Default: the input price.")),
+    cache_write: Type.Optional(price("Default: twice the input price.")),
     max_output: Type.Integer({
       minimum: 1,
       maximum: 10_000_000,
-      description: "Tokens of one answer at most.",
+      description: "Maximum tokens of one answer.",
     }),
   },
-  { description: "What a model costs." },
+  { description: "The prices of a model." },
 );
 
 const EgressCredential = closed(
   {
-    host: host("Exact name. The credential goes to it over TLS and nowhere else."),
+    host: host("Exact name. The credential is sent only to this host, over TLS."),
     header: Type.Optional(
       Type.String({ pattern: "^[a-z0-9-]{1,64}$", description: "Default: authorization." }),
     ),
@@ -30,13 +30,14 @@ const EgressCredential = closed(
       Type.String({ maxLength: 256, description: "Template with ${secret}. Default: `Bearer ${secret}`." }),
     ),
     user: Type.Optional(
-      Type.String({ maxLength: 128, description: "Instead of value: HTTP Basic with this user." }),
+      Type.String({ maxLength: 128, description: "HTTP Basic with this user, instead of `value`." }),
     ),
     env: Type.Optional(Type.String({ minLength: 1, description: "Environment variable with the secret." })),
     file: Type.Optional(Type.String({ minLength: 1, description: "File with the secret." })),
   },
   {
-    description: "A secret that the gateway adds to requests; no sandbox ever holds it. One of env and file.",
+    description:
+      "A secret that the gateway adds to requests; no sandbox ever holds it. Set either `env` or `file`.",
   },
 );
 
@@ -44,9 +45,9 @@ const EgressModels = closed(
   {
     host: host("Exact name."),
     port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default: 443." })),
-    shape: oneOf(["openai", "anthropic"], { description: "Which API it speaks." }),
+    shape: oneOf(["openai", "anthropic"], { description: "The API it speaks." }),
     prices: Type.Record(Type.String({ minLength: 1, maxLength: 128 }), ModelPrice, {
-      description: "By the exact model name. A model without a price is refused.",
+      description: "Prices by exact model name. A model without a price is refused.",
     }),
   },
   { description: "A host whose model calls are metered." },
@@ -60,12 +61,15 @@ export const EgressConfig = closed(
     git_hosts: hosts("Instead of the well-known git hosts."),
     package_hosts: hosts("Instead of the well-known package hosts."),
     tunnel_hosts: hosts(
-      "TLS is passed through: only the name is checked, no method, path, credential or log of them.",
+      "TLS is passed through: only the name is checked; methods and paths are neither checked nor logged, and no credential is added.",
     ),
     credentials: Type.Optional(Type.Array(EgressCredential, { maxItems: 256 })),
     models: Type.Optional(Type.Array(EgressModels, { maxItems: 64 })),
     upstream_ca_file: Type.Optional(
-      Type.String({ minLength: 1, description: "PEM authorities trusted besides the public ones." }),
+      Type.String({
+        minLength: 1,
+        description: "PEM file of authorities trusted in addition to the public ones.",
+      }),
     ),
     overrides: Type.Optional(
       Type.Record(
@@ -73,7 +77,7 @@ export const EgressConfig = closed(
         Type.String({ minLength: 3, maxLength: 64 }),
         {
           description:
-            "DANGEROUS: `host:port` to `address:port`, taken without asking DNS and without the check that the address is public.",
+            "DANGEROUS: maps `host:port` to `address:port`, without DNS and without the check that the address is public.",
         },
       ),
     ),

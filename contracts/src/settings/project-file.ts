@@ -1,16 +1,16 @@
 /**
- * `antiphon.yaml`: what a repository says about itself. Read from the base tree by the trusted side, before a run is
- * accepted; a change to it is a change to a protected path (V3).
+ * `antiphon.yaml`: a repository's own settings. The trusted side reads it from the base tree before a run is accepted.
+ * Its path is protected, so a change cannot edit it without a grant.
  */
 import { Type, type Static } from "typebox";
 import { closed } from "../shapes/shape.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const commands = Type.Union([command, Type.Array(command, { minItems: 1, maxItems: 64 })], {
-  description: "Commands that prove success, where the run names none.",
+  description: "Commands that prove success, used if the run names none.",
 });
 
-/** Names the runner's own image, also where the repository names another. */
+/** Names the runner's own image, even if the repository names another one. */
 export const DEFAULT_IMAGE = "default";
 
 export const ProjectFile = closed(
@@ -29,7 +29,7 @@ export const ProjectFile = closed(
 );
 export type ProjectFile = Static<typeof ProjectFile>;
 
-/** Where a repository names its image. */
+/** The file in which a repository names its image. */
 export const ImageSource = Type.Union([
   Type.Literal("antiphon.yaml"),
   Type.Literal("antiphon.yml"),

@@ -1,14 +1,14 @@
 /**
- * What may be said to git as the name of a commit or a branch: a ref name or a commit id, nothing else. A revision
- * expression is a small program that git runs (`:/text` reads every commit message, `HEAD~99999` walks as far).
+ * Names that may be passed to git for a commit or a branch: a ref name or a commit id. A revision expression is a small
+ * program that git runs (`:/text` reads every commit message, `HEAD~99999` walks that far), so it is refused.
  */
 
-/** A ref name's bound, and the longest name a ref file can have. */
+/** Limit of a ref name, and the longest name a ref file can have. */
 const MOST_CHARACTERS = 255;
 
 /**
- * The rules of `git check-ref-format --allow-onelevel`, and no part that could be taken for an option. A commit id, whole
- * or abbreviated, is such a name too.
+ * The rules of `git check-ref-format --allow-onelevel`, and no part that looks like an option. A whole or abbreviated
+ * commit id is also such a name.
  */
 export function isRefName(name: string): boolean {
   if (name.length > MOST_CHARACTERS || /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$/.test(name)) return false;

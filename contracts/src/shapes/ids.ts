@@ -15,7 +15,7 @@ export type IntentId = string;
 
 export const TaskId = Type.String({
   pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
-  description: "A node of a run's graph: `T-001`, `task-001`. Lower-cased where it is part of a subject.",
+  description: "A node of a run's graph: `T-001`, `task-001`. Lower case inside a subject.",
 });
 export type TaskId = string;
 

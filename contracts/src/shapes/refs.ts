@@ -1,4 +1,4 @@
-/** References to things kept elsewhere: an object in a bucket, an evidence manifest, a base tree. */
+/** References to stored things: an object in a bucket, an evidence manifest, a base tree. */
 import { Type, type Static } from "typebox";
 import { CommitId, Digest } from "./ids.ts";
 import { closed } from "./shape.ts";
@@ -10,7 +10,7 @@ export const BlobRef = closed(
     digest: Digest,
     bytes: Type.Integer({ minimum: 0, description: "Size in bytes." }),
   },
-  { description: "Where bytes are kept, and how to tell that they are the right ones." },
+  { description: "The location of stored bytes, with the digest to check them." },
 );
 export type BlobRef = Static<typeof BlobRef>;
 
@@ -25,8 +25,8 @@ export type EvidenceRef = Static<typeof EvidenceRef>;
 
 export const RepoRef = closed(
   {
-    name: Type.String({ minLength: 1, description: "What people call it." }),
-    path: Type.String({ minLength: 1, description: "Where it is, on the machine the Director runs on." }),
+    name: Type.String({ minLength: 1, description: "Its name for people." }),
+    path: Type.String({ minLength: 1, description: "Its path on the Director's machine." }),
   },
   { description: "A git repository (Contracts v1.3)." },
 );

@@ -1,18 +1,18 @@
-/** A rule that a shape cannot say: named, tested, and shown by `antiphon explain`. */
+/** A rule that a shape cannot express: named, tested, and shown by `antiphon explain`. */
 import type { Problem } from "../validation/problem.ts";
 
 export type Rule = {
-  /** `<contract>/<what holds>`. */
+  /** `<contract>/<condition>`. */
   readonly id: string;
   /** The rule in one sentence. */
   readonly says: string;
-  /** `raw` rules look before the shape is checked, so that they can say more than "unknown key". */
+  /** `raw` rules run before the shape is checked, so that they can say more than "unknown key". */
   readonly raw?: true;
-  /** null when it holds. The value has the contract's shape, unless the rule is `raw`. */
+  /** null if it holds. The value has the contract's shape, unless the rule is `raw`. */
   readonly check: (value: unknown) => Problem | null;
 };
 
-/** The same rules for a part of a larger document; `null` from `part` means it is not there. */
+/** The same rules for a part of a larger document. If `part` returns null, the part is absent. */
 export function within(path: string, rules: readonly Rule[], part: (value: unknown) => unknown): Rule[] {
   return rules.map(({ id, says, check, raw }) => ({
     id,
@@ -31,7 +31,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A member of a value that may be anything. */
+/** A member of a value of unknown type. */
 export function member(value: unknown, ...names: string[]): unknown {
   let current = value;
   for (const name of names) {

@@ -1,6 +1,6 @@
 /**
- * The few ways a contract says what it is made of. Everything here returns plain JSON Schema 2020-12
- * (TypeBox objects carry nothing else), so a schema can be emitted to a file as it stands.
+ * The building blocks of contracts. All of them return plain JSON Schema 2020-12 (TypeBox objects carry nothing else), so
+ * a schema can be written to a file unchanged.
  */
 import { Type } from "typebox";
 import type {
@@ -14,7 +14,7 @@ import type {
   TUnion,
 } from "typebox";
 
-/** An object that knows all its keys. Strict at the edge; `loosen` makes the tolerant reader's form. */
+/** An object without unknown keys. Strict at the edge; the tolerant reader opens it. */
 export function closed<P extends TProperties>(properties: P, options: TObjectOptions = {}): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
@@ -32,15 +32,15 @@ export function nullable<T extends TSchema>(schema: T, options: TSchemaOptions =
   return Type.Union([schema, Type.Null()], options);
 }
 
-/** Makes the named optional keys of `T` present: the form a reader sees after defaults are filled in. */
+/** Makes the named optional keys of `T` present: the form after defaults are filled in. */
 export type Filled<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: Exclude<T[P], undefined> };
 
-/** Any JSON object, its keys unknown to us. Typed as unknown values, so a reader has to look before it uses one. */
+/** Any JSON object with unknown keys. Its values are typed as unknown, so a reader must check them. */
 export function anyObject(options: TSchemaOptions = {}) {
   return Type.Unsafe<Record<string, unknown>>({ type: "object", ...options });
 }
 
-/** The same object, with what a reader fills in when it is missing. */
+/** The same object with a default for a missing one. */
 export function withDefault<P extends TProperties>(schema: TObject<P>, value: object): TObject<P> {
   const { type: _type, properties, required: _required, ...options } = schema;
   return Type.Object(properties, { ...options, default: value });

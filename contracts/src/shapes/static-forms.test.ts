@@ -10,7 +10,7 @@ import type { RunViewModel } from "../seeds/run-view-model.ts";
 import type { ContractType } from "../registry/registry.ts";
 
 /**
- * A few types say more than their schema can: defaults are filled in, open objects are narrowed. `tsc` holds them to
+ * A few types are narrower than their schema: defaults are filled in, open objects are narrowed. `tsc` compares them with
  * the schema here: the same keys, and every value of the type fits the schema.
  */
 describe("types written beside their schema", () => {

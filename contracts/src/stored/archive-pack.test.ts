@@ -17,11 +17,11 @@ const run: ArchivedRun = {
 const other: ArchivedRun = { runId: "run_b", records: [] };
 
 describe("a pack", () => {
-  test("K1 gives back what was packed: subject, sequence, time, headers, every byte", () => {
+  test("returns the packed runs unchanged: subject, sequence, time, headers, every byte", () => {
     expect(decodePack(encodePack([run, other]))).toEqual([run, other]);
   });
 
-  test("K2 a run's digest does not depend on its company, and does on every part of it", () => {
+  test("a run's digest depends on every part of the run, and not on the other runs of the pack", () => {
     const [first] = decodePack(encodePack([other, run]).slice()).slice(1);
     expect(first && archivedRunDigest(first)).toBe(archivedRunDigest(run));
     const [record] = run.records;
@@ -30,7 +30,7 @@ describe("a pack", () => {
   });
 
   test.each([
-    ["bytes that are no MessagePack", Uint8Array.from([0xc1])],
+    ["bytes that are not MessagePack", Uint8Array.from([0xc1])],
     ["a pack of another version", encode({ v: 2, runs: [] })],
     ["a run without records", encode({ v: 1, runs: [{ runId: "run_a" }] })],
     [

@@ -4,20 +4,18 @@
  *
  *   nats object get ANT_ARCHIVE sha256-... -O - | gunzip | antiphon decode
  *
- * A record is kept as the server had it: subject, sequence, time to the nanosecond, all headers, the payload's bytes.
- *
- * Invariants:
- *  K1 What was packed comes out again, byte by byte; what is no pack is ANT_ARCHIVE_CORRUPT.
- *  K2 A run's entry has one digest, whatever it is packed with.
+ * A record is kept as the server had it: subject, sequence, time to the nanosecond, all headers, the payload's bytes. It
+ * comes out byte by byte as it went in; anything that is not a pack is ANT_ARCHIVE_CORRUPT. The digest of a run's entry
+ * does not depend on the other runs of the pack.
  */
 import { decode, digestOf, encode } from "../wire/codec.ts";
 import { AntiphonError } from "../errors.ts";
 
 export type ArchivedMessage = {
   subject: string;
-  /** Stream sequence it had. */
+  /** Original stream sequence. */
   seq: number;
-  /** The server's time, as it writes it: RFC 3339 with nanoseconds. */
+  /** The server's time in its own format: RFC 3339 with nanoseconds. */
   at: string;
   headers: Record<string, string>;
   data: Uint8Array;
@@ -31,7 +29,7 @@ export function encodePack(runs: readonly ArchivedRun[]): Uint8Array {
   return encode({ v: VERSION, runs });
 }
 
-/** The runs of a pack's bytes, uncompressed. Throws ANT_ARCHIVE_CORRUPT (K1). */
+/** The runs of an uncompressed pack. Throws ANT_ARCHIVE_CORRUPT. */
 export function decodePack(bytes: Uint8Array): ArchivedRun[] {
   let pack: unknown;
   try {
@@ -45,7 +43,6 @@ export function decodePack(bytes: Uint8Array): ArchivedRun[] {
   throw new AntiphonError("ANT_ARCHIVE_CORRUPT", `not a pack of version ${VERSION}`);
 }
 
-/** K2 */
 export function archivedRunDigest(run: ArchivedRun): string {
   return digestOf(encode(run));
 }

@@ -1,11 +1,11 @@
-/** How much one record of the journal can say. The server measures a message with its headers, so a body has less. */
+/** The size limit of a journal record's body. The server measures a message with its headers, so less is left for the body. */
 import { encode } from "../wire/codec.ts";
 import { limits } from "../limits.ts";
 
-/** The most bytes a body may take, so that its record is stored whatever its ids and headers are. */
+/** Maximum size of a body with which its record is always stored, whatever its ids and headers. */
 export const recordBodyBytes = limits.recordBytes - limits.recordEnvelopeBytes;
 
-/** The bytes a body takes in its record. */
+/** Size of a body in its record. */
 export function bodyBytes(body: unknown): number {
   return encode(body).length;
 }

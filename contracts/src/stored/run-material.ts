@@ -1,6 +1,6 @@
 /**
- * What a run is checked by: its stored messages as they are, not as anybody read them. They cross HTTP in this form,
- * so that whoever checks computes every digest himself.
+ * The material for checking a run: its stored messages, unparsed. They cross HTTP in this form, so that the checker
+ * computes every digest itself.
  */
 import { decode } from "../wire/codec.ts";
 import { HEADERS } from "../wire/headers.ts";
@@ -12,9 +12,9 @@ import { readStored, type StoredBytes } from "./stored-bytes.ts";
 /** One stored message on the wire. */
 export interface RawRecord {
   readonly subject: string;
-  /** Stream sequence it was first stored under. */
+  /** The stream sequence at which it was first stored. */
   readonly seq: number;
-  /** Where it stands in the stream now: another one after a restore; null: in the archive only. */
+  /** Its current sequence in the stream, which differs after a restore; null if it is only in the archive. */
   readonly storedSeq: number | null;
   /** The stream's timestamp, ISO 8601. */
   readonly at: string;
@@ -23,35 +23,35 @@ export interface RawRecord {
   readonly payload: string;
 }
 
-/** A run as the gateway hands it out: a page of it, in stream order. */
+/** A page of a run from the gateway, in stream order. */
 export interface RunMaterial {
   readonly runId: string;
   readonly records: readonly RawRecord[];
-  /** Subjects the server lists and does not hand a message out for. */
+  /** Subjects that the server lists without returning a message. */
   readonly unreadable: readonly string[];
-  /** Why the run's pack in the archive cannot be read; null: it can, or there is none. */
+  /** Why the run's pack in the archive cannot be read; null if it can, or if there is none. */
   readonly archiveProblem: string | null;
-  /** What the KV view says of the run; null: it has none. */
+  /** The run's view in KV; null if there is none. */
   readonly view: RunViewModel | null;
-  /** Ask again for what comes after this sequence; null: that was all. */
+  /** Request the next page after this sequence; null on the last page. */
   readonly next: number | null;
 }
 
-/** One stream of the journal, as its server describes it. */
+/** One stream of the journal, as described by its server. */
 export interface JournalPartition {
   readonly stream: string;
   readonly messages: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Bytes that the server dropped when it was started, because a block on its disk was damaged. */
+  /** Bytes that the server dropped at its start because a block on disk was damaged. */
   readonly lostBytes: number;
 }
 
 export interface JournalOverview {
   readonly partitions: readonly JournalPartition[];
-  /** Every run that has a record. */
+  /** All runs with a record. */
   readonly runs: readonly string[];
-  /** Runs that have a view and no record. */
+  /** Runs with a view and no record. */
   readonly onlyViewed: readonly string[];
 }
 
@@ -70,22 +70,22 @@ export function rawRecord(message: StoredBytes, storedSeq: number | null = messa
   };
 }
 
-/** A message in the hands of who checks it. */
+/** A message under check. */
 export interface Held {
   readonly subject: string;
   readonly seq: number;
   readonly storedSeq: number | null;
   readonly address: JournalAddress | null;
-  /** Of the bytes that came. */
+  /** Digest of the received bytes. */
   readonly digest: string;
-  /** What its header says; empty: nothing. */
+  /** The digest in its header; empty if there is none. */
   readonly claimed: string;
   readonly signature: string;
   readonly bytes: number;
-  /** Null: it cannot be read, for this reason. */
+  /** The reason why it cannot be read; null if it can. */
   readonly record: StoredRecord | null;
   readonly problem: string | null;
-  /** The payload ends in the middle of a value. */
+  /** True if the payload ends in the middle of a value. */
   readonly isCut: boolean;
 }
 
@@ -120,7 +120,7 @@ function endsEarly(data: Uint8Array): boolean {
   }
 }
 
-/** No digest covers the headers; what they repeat of the record must agree with it. */
+/** No digest covers the headers, so those that repeat fields of the record must agree with it. */
 function headerProblem(record: StoredRecord, header: (name: string) => string): string | null {
   const { runId, taskId, epoch, cause, type } = record;
   const repeated: readonly (readonly [string, string])[] = [

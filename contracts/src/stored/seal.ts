@@ -1,16 +1,16 @@
-/** The seal of a closed run: one digest over the digests of its records, in stream order (J9). */
+/** The seal of a closed run: one digest over the digests of its records, in stream order. */
 import { canonicalJson, digestOf } from "../wire/codec.ts";
 
 export function sealOf(digests: readonly string[]): string {
   return digestOf(new TextEncoder().encode(canonicalJson(digests)));
 }
 
-/** Combinations tried where it is open which of two digests a damaged record had. */
+/** Maximum number of combinations when it is unclear which of two digests a damaged record had. */
 const MAX_OPEN = 6;
 
 /**
- * Whether `seal` is that of a run whose records have these digests (each one of several, where that is open). Between
- * the Director's last look and its `closed` somebody may still have written: those come last, and no seal covers them.
+ * Whether `seal` fits a run whose records have these digests (several candidates for a damaged record). Records written
+ * between the Director's last read and its `closed` come last, and the seal does not cover them.
  */
 export function sealFits(seal: string, records: readonly (readonly string[])[]): boolean {
   let open = 0;

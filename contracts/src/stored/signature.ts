@@ -1,19 +1,17 @@
 /**
- * A Director signs what it decides. The signature stands in a header beside the record, over the record's digest,
- * and the digest covers the whole payload; so a signature adds nothing to what a register holds, and two
- * Directors with different keys still say the same thing when they decide the same.
+ * Signatures of a Director's decisions. A signature is in a header and covers the record's digest, which covers the whole
+ * payload. It is not part of the payload, so two Directors with different keys write equal records for equal decisions.
  *
- * Invariants:
- *  Y1 A signature is bound to its purpose: bytes signed as a record can pass for nothing else.
- *  Y2 What cannot be parsed is no signature, never half of one.
- *  Y10 A decision is believed when a key that the deployment pins signed its digest, and for no other reason.
+ * Promises:
+ *   contracts/C6 Because anybody who reaches NATS may write a decision, a decision is trusted only if a pinned key signed
+ *     its digest for this purpose; a signature of anything else, or one that cannot be parsed, does not count.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { Type, type Static } from "typebox";
 import type { JournalType } from "../journal/record.ts";
 import { closed } from "../shapes/shape.ts";
 
-/** What a Director answers people with. Everything else is held by the chain of causes and the seal in `closed`. */
+/** The decisions that people rely on. The chain of causes and the seal in `closed` protect all other records. */
 export const SIGNED_TYPES: readonly JournalType[] = ["verdict", "landing", "closed"];
 
 export const DirectorKey = closed(
@@ -34,11 +32,11 @@ export type RecordSignature = { kid: string; value: string };
 export const thumbprintOf = (x: string): string =>
   createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
 
-/** The bytes that are signed for a record of this digest (Y1). */
+/** The bytes that are signed for a record with this digest (contracts/C6). */
 export const signedBytes = (digest: string): Uint8Array =>
   new TextEncoder().encode(`antiphon.record.v1\n${digest}`);
 
-/** Whether the value of a signature is this key's, over a record of this digest. */
+/** Whether `value` is this key's signature over a record with this digest. */
 export function verifiesRecord(key: DirectorKey, digest: string, value: string): boolean {
   return verifies(publicKeyOf(key), digest, value);
 }
@@ -49,10 +47,10 @@ const publicKeyOf = ({ kty, crv, x }: DirectorKey): KeyObject =>
 const verifies = (key: KeyObject, digest: string, value: string): boolean =>
   verify(null, signedBytes(digest), key, Buffer.from(value, "base64url"));
 
-/** Why a decision of this digest is not believed under the text of its signature; null: a trusted Director signed it. */
+/** The reason to distrust a decision with this digest and signature; null if a trusted Director signed it. */
 export type Doubt = (signature: string, digest: string) => string | null;
 
-/** Trusts the keys that are pinned and no other (Y10). A key that stands under another one's thumbprint is nobody's. */
+/** Trusts only the pinned keys (contracts/C6). A key under another key's thumbprint is never used. */
 export function trustIn(keys: readonly DirectorKey[]): Doubt {
   const byKid = new Map(
     keys.filter(({ x, kid }) => thumbprintOf(x) === kid).map((key) => [key.kid, publicKeyOf(key)]),
@@ -69,7 +67,7 @@ export function trustIn(keys: readonly DirectorKey[]): Doubt {
 
 export const signatureText = ({ kid, value }: RecordSignature): string => `${kid}.${value}`;
 
-/** `<kid>.<signature>`, both base64url; null when it is anything else (Y2). */
+/** `<kid>.<signature>`, both base64url; null for anything else (contracts/C6). */
 export function parseSignature(text: string): RecordSignature | null {
   const [, kid, value] = /^([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{86})$/.exec(text) ?? [];
   return kid === undefined || value === undefined ? null : { kid, value };

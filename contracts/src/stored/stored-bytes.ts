@@ -1,6 +1,6 @@
 /**
- * A stored message, read as a journal record, or what is wrong with it: digest, subject, encoding, envelope, shape.
- * Apart from the reader of the services, which remembers what it read: whoever checks remembers nothing.
+ * Reads a stored message as a journal record, or says what is wrong with it: digest, subject, encoding, envelope, shape.
+ * Separate from the reader of the services, which remembers earlier records; a checker remembers nothing.
  */
 import { decode, digestOf } from "../wire/codec.ts";
 import { HEADERS } from "../wire/headers.ts";
@@ -13,7 +13,7 @@ export interface StoredBytes {
   readonly seq: number;
   readonly at: Date;
   readonly data: Uint8Array;
-  /** Empty: there is no such header. */
+  /** Returns an empty string for an absent header. */
   header(name: string): string;
 }
 
@@ -21,7 +21,7 @@ export type Reading =
   | { readonly kind: "record"; readonly record: StoredRecord }
   | { readonly kind: "corrupt"; readonly digest: string; readonly problem: string };
 
-/** The contract is read tolerantly: a field that a newer writer added passes. */
+/** Reads tolerantly: unknown fields of newer writers pass. */
 export function readStored(message: StoredBytes): Reading {
   const { subject, seq, at, data } = message;
   const digest = digestOf(data);

@@ -1,11 +1,11 @@
 import type { BlobRef, ClaimBody, NewRecord, ResultBody, RunOptions } from "../index.ts";
 import { digestOf } from "../index.ts";
 
-/** Records for tests of what carries bodies and does not look into them: the least that is valid. */
+/** Minimal valid records for tests of code that carries bodies without reading them. */
 const commit = "0123456789abcdef0123456789abcdef01234567";
 const repo = { name: "app", path: "/app" };
 
-/** What a run is asked for when its caller asks for nothing in particular. */
+/** The options of a run with defaults for everything. */
 export function runOptions(asked: Partial<RunOptions> = {}): RunOptions {
   return {
     repo,
@@ -88,7 +88,7 @@ export function dispatchRecord(runId: string, taskId: string, epoch: number, pad
   });
 }
 
-/** What an attempt came to, in its holder's words. */
+/** The report of an attempt by its holder. */
 export function reportedBody(
   taskId: string,
   report: { status: "ok" | "needs_input"; key: string; patch?: BlobRef; questions?: string[] },

@@ -1,10 +1,10 @@
-/** Every subject pattern there is, with what it carries: the subject map as people read it. */
+/** The subject map for people: all subject patterns, with the messages they carry. */
 import { JOURNAL_TYPES } from "../journal/record.ts";
 import { topology } from "./topology.ts";
 
 export type SubjectEntry = { subject: string; carries: string; keptIn: string };
 
-/** Asked and answered, kept nowhere. */
+/** Request and reply; not stored. */
 const QUESTIONS: readonly SubjectEntry[] = [
   {
     subject: "antiphon.v1.rpc.repo.inspect",

@@ -1,17 +1,17 @@
 /**
  * The subject map: `antiphon.v1.<plane>.<low cardinality first>.<ids last>`, lower case, never user text.
  *
- * Invariants:
- *  U1 One register, one subject: what a record's subject says is a function of (type, run, task, epoch) alone.
- *  U2 A builder refuses a token that could widen or split a subject (`.`, `*`, `>`, white space, empty).
- *  U3 parse(build(x)) = x, with the task id lower-cased.
+ * Promises:
+ *   contracts/C4 Because a subject is both the register and the address of a record, it is a function of (type, run, task,
+ *     epoch) alone, parses back to these (with the task id in lower case), and is refused if an id could widen or split
+ *     it.
  */
 import { AntiphonError } from "../errors.ts";
 import { JOURNAL_TYPES, type JournalType, type StoredRecord } from "../journal/record.ts";
 
 /**
- * Partitions of the journal where a deployment does not say otherwise. One is enough for a laptop and for thousands
- * of runs a second. How many there are is fixed when the journal is made, and read back from the server.
+ * Default number of journal partitions. One is enough for a laptop and for thousands of runs a second. The number is
+ * fixed when the journal is created and is read back from the server.
  */
 export const JOURNAL_PARTITIONS = 1;
 
@@ -19,7 +19,7 @@ const ROOT = "antiphon.v1";
 const TOKEN = /^[a-z0-9][a-z0-9_-]{0,127}$/;
 
 export function safeToken(value: string): string {
-  // U2: a wildcard or a dot in an id would address other runs.
+  // contracts/C4: a wildcard or a dot in an id would address other runs.
   if (!TOKEN.test(value)) {
     throw new AntiphonError("ANT_CONTRACT_INVALID", `not usable in a subject: ${JSON.stringify(value)}`);
   }
@@ -31,7 +31,7 @@ const token = safeToken;
 export const taskToken = (taskId: string | null): string =>
   taskId === null ? "-" : token(taskId.toLowerCase());
 
-/** FNV-1a, 32 bits, of an id: stable across processes and versions. Ids are ASCII, so a character is a byte. */
+/** FNV-1a, 32 bits, of an id. Stable across processes and versions. Ids are ASCII, so a character is a byte. */
 export function fnv1a(id: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < id.length; i += 1) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193) >>> 0;
@@ -49,14 +49,14 @@ export type LogStream = "stdout" | "stderr" | "progress";
 export type SandboxSessionVerb = "exec" | "input" | "write" | "collect" | "close" | "signal";
 
 export const subjects = {
-  /** The register of a record (U1), in a journal of so many partitions. */
+  /** The register of a record in a journal with this many partitions (contracts/C4). */
   journal({ type, runId, taskId, epoch }: JournalAddress, partitions: number = JOURNAL_PARTITIONS): string {
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
       throw new AntiphonError("ANT_CONTRACT_INVALID", `not an epoch: ${String(epoch)}`);
     }
     return `${ROOT}.run.${partitionOf(runId, partitions)}.${token(type)}.${token(runId)}.${taskToken(taskId)}.${epoch}`;
   },
-  /** All records of one run, in one partition or (for readers that do not care) any. */
+  /** All records of one run, in any partition. */
   run: (runId: string): string => `${ROOT}.run.*.*.${token(runId)}.>`,
   /** All records of one run, as a filter within its own partition's stream. */
   runInPartition: (runId: string, partitions: number = JOURNAL_PARTITIONS): string =>
@@ -71,7 +71,7 @@ export const subjects = {
   /** All records of one type in a partition. */
   partitionType: (partition: number, type: JournalType): string =>
     `${ROOT}.run.${partition}.${token(type)}.>`,
-  /** Hints to whoever works on a run. */
+  /** Hints to the services that work on a run. */
   control: (runId: string): string => `${ROOT}.ctl.${token(runId)}`,
   controlAll: `${ROOT}.ctl.*`,
   /** Live output. */
@@ -92,7 +92,7 @@ export const subjects = {
   runRebuild: `${ROOT}.rpc.run.rebuild`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
   sandboxImages: `${ROOT}.rpc.sandbox.images`,
-  /** Requester to runner while a job is under way: alive, cancel. */
+  /** Requester to runner during a job: alive, cancel. */
   sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
   egressOpen: `${ROOT}.rpc.egress.open`,
   /** Runner to the gateway process that holds the lease. */
@@ -107,7 +107,7 @@ export const subjects = {
 const isJournalType = (value: string): value is JournalType =>
   (JOURNAL_TYPES as readonly string[]).includes(value);
 
-/** The address a journal subject stands for, or null when it is not one. The task id is lower-case (U3). */
+/** The address of a journal subject, or null if it is not one. The task id is lower-case (contracts/C4). */
 export function parseJournalSubject(subject: string): (JournalAddress & { partition: number }) | null {
   const parts = subject.split(".");
   const [, , plane, partition, type, runId, task, epoch] = parts;
@@ -123,7 +123,7 @@ export function parseJournalSubject(subject: string): (JournalAddress & { partit
     epoch: Number(epoch),
   };
 }
-/** Whether what a message holds is the record its subject stands for. */
+/** Whether a record belongs at its subject's address. */
 export function isRecordAt(record: StoredRecord, address: JournalAddress): boolean {
   return (
     record.v === 1 &&

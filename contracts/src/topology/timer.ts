@@ -1,10 +1,11 @@
 /**
- * Timers: scheduled messages of the server. `antiphon.v1.timer.set.<kind>.<runId>.<taskId|->.<epoch>` holds the schedule,
- * one a register; when its time has come the server moves it to `antiphon.v1.timer.due....`, through any restart.
+ * Timers are scheduled messages of the server. `antiphon.v1.timer.set.<kind>.<runId>.<taskId|->.<epoch>` holds the
+ * schedule, one per register. When a timer comes due, the server moves it to `antiphon.v1.timer.due....`, even after a
+ * restart.
  *
- *   deadline  a claim is older than the attempt's budget and its grace
- *   rest      a task that was lost again and again may be handed out anew
- *   question  nobody answered in time
+ *   deadline  a claim is older than the attempt's budget and grace
+ *   rest      the backoff of a repeatedly lost task is over
+ *   question  a question was not answered in time
  *   budget    the run's wall-clock budget is spent
  */
 import { AntiphonError } from "../errors.ts";
@@ -29,7 +30,7 @@ export const timerSubjects = {
   dueAll: `${ROOT}.due.>`,
 } as const;
 
-/** The address behind a `due` subject; the task id is lower-case. */
+/** The address of a `due` subject; the task id is lower-case. */
 export function parseTimerSubject(text: string): TimerAddress {
   const [, , , verb, kind = "", runId = "", task = "", epoch = ""] = text.split(".");
   if (verb !== "due" || !isKind(kind) || !/^\d+$/.test(epoch))

@@ -18,7 +18,7 @@ describe("topology", () => {
     expect(topology).toMatchSnapshot();
   });
 
-  test("T1 the journal is on disk and never drops an old record by itself", () => {
+  test("contracts/C5: the journal is on disk and never drops an old record by itself", () => {
     const journal = topology.streams.filter(({ name }) => name.startsWith("ANT_JOURNAL_"));
     expect(journal).toHaveLength(1);
     for (const stream of journal) {
@@ -26,7 +26,7 @@ describe("topology", () => {
     }
   });
 
-  test("T2 every record type is read by a service or named as a leaf, and not both", () => {
+  test("every record type is read by a service or named as a leaf, and not both", () => {
     const read = new Set(Object.values(CONSUMER_TYPES).flat());
     expect([...read, ...LEAF_TYPES].sort()).toEqual([...JOURNAL_TYPES].sort());
   });
@@ -72,7 +72,7 @@ describe("limits", () => {
     }
   });
 
-  test("a name says its unit", () => {
+  test("a name ends in its unit", () => {
     const suffix: Record<string, RegExp> = {
       milliseconds: /Ms$/,
       seconds: /S$/,

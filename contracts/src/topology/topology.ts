@@ -1,9 +1,9 @@
 /**
- * Streams, consumers and buckets as data. `runtime` makes the server look like this table; a snapshot test lists it.
+ * Streams, consumers and buckets as data. `runtime` provisions the server from this table; a snapshot test lists it.
  *
- * Invariants:
- *  T1 The journal is kept on disk, refuses new records when full, and never drops an old one by itself.
- *  T2 Every journal type is read by a service or named here as a leaf.
+ * Promises:
+ *   contracts/C5 Because the journal is the only truth about a run, its stream is kept on disk, refuses new records when
+ *     it is full, and never drops an old record by itself.
  */
 import type { JournalType } from "../journal/record.ts";
 import { limits } from "../limits.ts";
@@ -19,7 +19,7 @@ export type StreamSpec = {
   discard: "new" | "old";
   allowDirect: boolean;
   allowAtomicPublish: boolean;
-  /** Messages may say when they are to be delivered, and how long they are kept (ADR-51, ADR-43). */
+  /** Messages may carry a delivery time and a time to live (ADR-51, ADR-43). */
   allowSchedules?: boolean;
   denyDelete: boolean;
   denyPurge: boolean;
@@ -32,7 +32,7 @@ export type StreamSpec = {
 
 export type ConsumerName = "router" | "director" | "associate";
 
-/** Consumers nobody pulls from: how many messages wait for them is the count. */
+/** Consumers without readers: the number of pending messages is the count. */
 export type TallyName = "tally-intent" | "tally-closed";
 
 export const TIMER_STREAM = "ANT_TIMERS";
@@ -44,17 +44,17 @@ export type ConsumerSpec = {
   purpose: string;
   filterSubjects: readonly string[];
   ackWaitMs: number;
-  /** -1: for ever; poison is counted by the service (J7). */
+  /** -1: unlimited; the service counts deliveries and stops poison messages. */
   maxDeliver: number;
   maxAckPending: number;
   /**
-   * True: a delivery goes to the same reader as long as that one has a free slot, and to the next one else (NATS priority
-   * groups, ADR-42): a reader that remembers what came before need not read it. False: to whoever asked first.
+   * True: sticky delivery, prefers one reader while it has a free slot, then the next (NATS priority groups, ADR-42). A
+   * reader that remembers earlier records need not read them again. False: the first reader that asks gets the message.
    */
   keepsToOne: boolean;
 };
 
-/** The one group of readers of a consumer that keeps to one. */
+/** The only priority group of a sticky consumer. */
 export const READERS = "readers";
 
 export type BucketSpec = {
@@ -65,10 +65,10 @@ export type BucketSpec = {
   history: number;
 };
 
-/** What each service reads from the journal (T2). */
+/** The record types that each service reads. A test checks that every type is here or in LEAF_TYPES. */
 export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
   router: ["intent", "requeue"],
-  // A Director goes on after its own records by itself; `intent` and `claim` it hears, to know what they led to.
+  // A Director continues after its own records by itself. It reads `intent` and `claim` to learn what they led to.
   director: [
     "intent",
     "routed",
@@ -84,7 +84,7 @@ export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalTyp
   associate: ["dispatch", "requeue"],
 };
 
-/** Types nobody is woken by: read back, shown, or terminal. */
+/** Types that wake no consumer: they are read back, shown, or terminal. */
 export const LEAF_TYPES: readonly JournalType[] = ["verdict", "landing", "closed", "archived", "restored"];
 
 const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number, number] } = {
@@ -97,14 +97,14 @@ export const journalStream = (partition: number): string => `ANT_JOURNAL_${parti
 
 const journalSpec = (partition: number): StreamSpec => ({
   name: journalStream(partition),
-  purpose: "The journal: the truth about every run (J1).",
+  purpose: "The journal: the truth about every run.",
   subjects: [subjects.partition(partition)],
   retention: "limits",
-  storage: "file", // T1
-  discard: "new", // T1
+  storage: "file", // contracts/C5
+  discard: "new", // contracts/C5
   allowDirect: true,
   allowAtomicPublish: true,
-  denyDelete: false, // finished runs are archived and purged (J10)
+  denyDelete: false, // because finished runs are archived and purged
   denyPurge: false,
   maxAgeMs: 0,
   maxBytes: -1,
@@ -126,7 +126,7 @@ const consumerSpecs = (partition: number): ConsumerSpec[] =>
     };
   });
 
-/** Accepted less closed is open: the server keeps both counts, purges included, so nobody has to read a run for it. */
+/** Accepted minus closed runs are open. The server keeps both counts, also across purges, so no run has to be read. */
 const TALLIED: { readonly [T in TallyName]: JournalType } = {
   "tally-intent": "intent",
   "tally-closed": "closed",
@@ -175,7 +175,7 @@ export type Topology = {
   readonly buckets: readonly BucketSpec[];
 };
 
-/** What a deployment with so many journal partitions has. */
+/** The topology of a deployment with this many journal partitions. */
 export function topologyOf(partitions: number): Topology {
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   return {
@@ -188,7 +188,7 @@ export function topologyOf(partitions: number): Topology {
 const sideStreams: readonly StreamSpec[] = [
   {
     name: "ANT_DLQ",
-    purpose: "Dead letters: what ended the processes that worked on it (J7).",
+    purpose: "Dead letters: messages that probably crash their consumers.",
     subjects: [subjects.deadLettersAll],
     retention: "limits",
     storage: "file",
@@ -222,7 +222,7 @@ const sideStreams: readonly StreamSpec[] = [
     subjects: [timerSubjects.setAll, timerSubjects.dueAll],
     retention: "limits",
     storage: "file",
-    discard: "old", // The server schedules nothing in a stream that refuses; without a bound none is dropped.
+    discard: "old", // The server does not schedule in a stream with `new`; without a size limit no message is dropped.
     allowDirect: true,
     allowAtomicPublish: false,
     allowSchedules: true,
@@ -311,10 +311,10 @@ const buckets: readonly BucketSpec[] = [
   },
 ];
 
-/** The topology of a deployment that does not say otherwise; what the reference and the snapshot list. */
+/** The topology with the default number of partitions, used by the reference and the snapshot. */
 export const topology: Topology = topologyOf(JOURNAL_PARTITIONS);
 
-/** Keys of projections and evidence, so that writers and readers agree. Task ids keep their case in keys. */
+/** Keys of projections and evidence, shared by writers and readers. Task ids keep their case in keys. */
 export const keys = {
   routerContract: (runId: string): string => `${runId}.router`,
   taskContract: (runId: string, taskId: string): string => `${runId}.${taskId}`,

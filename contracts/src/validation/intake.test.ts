@@ -13,8 +13,8 @@ function nested(levels: number): unknown {
   return value;
 }
 
-describe("the first look at a value", () => {
-  test("N1 what is JSON comes out as a copy of it, in plain objects", () => {
+describe("the intake of a value", () => {
+  test("contracts/C2: a JSON value is returned as a copy in plain objects", () => {
     const given = Object.freeze({
       nothing: null,
       text: "g\u{1d11e}",
@@ -42,15 +42,15 @@ describe("the first look at a value", () => {
     ["what inherits", Object.create({ a: 1 }) as object],
     ["half a surrogate pair", "a\ud800"],
     ["undefined in a list", [undefined]],
-  ])("N1 %s is refused where it is", (_name, value) => {
+  ])("%s is refused with its place", (_name, value) => {
     expect(refusal({ "a/b": [0, value] })?.path).toMatch(/^\/a~1b\/1/);
   });
 
-  test("N1 a key that is no text is refused", () => {
+  test("a key that is not a string is refused", () => {
     expect(refusal({ a: { "\udc00": 1 } })?.message).toContain("surrogate");
   });
 
-  test("N2 the deepest that may be is taken; one level more, endless depth and a circle are refused", () => {
+  test("contracts/C2: the maximum depth is accepted; one more level, endless depth and a cycle are refused", () => {
     expect(refusal(nested(limits.messageDepth))).toBeNull();
     expect(refusal(nested(limits.messageDepth + 1))?.message).toContain("levels");
     expect(refusal(nested(1_000_000))?.message).toContain("levels");
@@ -59,8 +59,8 @@ describe("the first look at a value", () => {
     expect(refusal(circle)?.message).toContain("levels");
   });
 
-  test("N2 the most values that may be are taken, one more is refused, and an endless width ends the walk", () => {
-    const full = new Array<number>(limits.messageNodes - 1).fill(0); // the list is a value itself
+  test("contracts/C2: the maximum number of values is accepted, one more is refused, and endless width stops the walk", () => {
+    const full = new Array<number>(limits.messageNodes - 1).fill(0); // the list itself is a value
     expect(refusal(full)).toBeNull();
     expect(refusal([...full, 0])?.message).toContain("values");
     let looked = 0;
@@ -74,7 +74,7 @@ describe("the first look at a value", () => {
     expect(looked).toBeLessThanOrEqual(limits.messageNodes);
   });
 
-  test("N3 a `__proto__` key is refused at any depth, and no prototype was touched", () => {
+  test("contracts/C2: a `__proto__` key is refused at any depth, and no prototype was touched", () => {
     const evil: unknown = JSON.parse('{"inputs":[{"__proto__":{"polluted":true}}]}');
     expect(refusal(evil)).toMatchObject({ path: "/inputs/0", found: "`__proto__`" });
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();

@@ -1,11 +1,10 @@
 /**
- * The first look at a value from outside, before any schema: is it plain JSON of bounded size? Makes a clean copy,
- * so that filling in defaults never writes into somebody else's object.
+ * The first check of a value from outside, before any schema. It returns a copy that holds only null, booleans, finite
+ * numbers, well-formed strings, arrays and plain objects, so that defaults are never written into a caller's object.
  *
- * Invariants:
- *  N1 What comes out holds only null, booleans, finite numbers, well-formed strings, arrays and plain objects.
- *  N2 Time and stack are bounded by limits.messageNodes and limits.messageDepth.
- *  N3 A `__proto__` key is refused, not dropped.
+ * Promises:
+ *   contracts/C2 Because a stranger may have written a message or a file, reading one takes bounded time, size and depth,
+ *     and gives no object with a foreign prototype; a `__proto__` key is refused, not dropped.
  */
 import { limits } from "../limits.ts";
 
@@ -30,7 +29,7 @@ class Walk {
   }
 
   copy(value: unknown): unknown {
-    // N2: the walk stops at the bounds, before the stack or the clock does.
+    // contracts/C2: the walk stops at the limits, before the stack overflows or time runs out.
     if (++this.nodes > limits.messageNodes) {
       this.fail(`more than ${limits.messageNodes} values`, `at most ${limits.messageNodes} values`, "more");
     }
@@ -75,7 +74,7 @@ class Walk {
     const out: Record<string, unknown> = {};
     for (const key of Object.keys(source)) {
       if (key === "__proto__")
-        this.fail("the key `__proto__` is never allowed", "another key", "`__proto__`"); // N3
+        this.fail("the key `__proto__` is never allowed", "another key", "`__proto__`"); // contracts/C2
       this.trail.push(key);
       this.text(key);
       const item = source[key];

@@ -1,4 +1,4 @@
-/** What is wrong with a value, in words that stay short: where, what was expected, found, and probably meant. */
+/** A fault of a value in short words: where it is, the expected value, the found value, and a hint. */
 
 export type Problem = {
   /** JSON pointer; empty for the document itself. */
@@ -6,19 +6,19 @@ export type Problem = {
   message: string;
   expected: string;
   found: string;
-  /** What was probably meant. */
+  /** The value that was probably meant. */
   hint?: string;
-  /** Id of the rule that does not hold, when it is not the shape. */
+  /** Id of the violated rule, if it is not the shape. */
   rule?: string;
 };
 
-/** Text cut to a length, never inside a character. */
+/** Cuts text to a length, never inside a character. */
 export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }
 
-/** A problem that quotes hostile input stays short enough to log and to answer with. */
+/** Shortens a problem that quotes hostile input, so that it can be logged and returned. */
 export function bounded(problem: Problem): Problem {
   return {
     ...problem,
@@ -29,7 +29,7 @@ export function bounded(problem: Problem): Problem {
   };
 }
 
-/** A value as it is quoted in an error: short, one line. */
+/** A value as quoted in an error: short, one line. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -43,7 +43,7 @@ export function show(value: unknown): string {
   return clip(text, 80);
 }
 
-/** Edits between two words, transposition counted as one. Long words are not compared. */
+/** Edits between two words; a transposition counts as one edit. Long words are not compared. */
 export function distance(a: string, b: string): number {
   if (a.length > 64 || b.length > 64) return 64;
   let before: number[] = [];
@@ -64,7 +64,7 @@ export function distance(a: string, b: string): number {
   return previous[b.length] ?? 64;
 }
 
-/** The candidate that was probably meant, or null when none is near. */
+/** The most similar candidate, or null if none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_\s]/g, "");
   let best: { candidate: string; edits: number } | null = null;

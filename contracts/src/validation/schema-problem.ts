@@ -1,4 +1,4 @@
-/** The errors of a JSON Schema check, as problems people can act on: for a union, those of the branch that was meant. */
+/** Turns the errors of a JSON Schema check into useful problems. For a union, reports those of the intended branch. */
 import type { ErrorObject } from "ajv/dist/2020.js";
 import { nearest, show, type Problem } from "./problem.ts";
 
@@ -7,7 +7,7 @@ type Params = Record<string, unknown>;
 const list = (values: unknown): string =>
   Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(" | ") : JSON.stringify(values);
 
-/** Paths of ajv are JSON pointers already; a missing or unknown key is put at the end. */
+/** Paths of ajv are already JSON pointers; a missing or unknown key is appended. */
 const under = (path: string, key: unknown): string =>
   `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
@@ -71,8 +71,8 @@ function one(error: ErrorObject): Problem {
 }
 
 /**
- * What is wrong, in one problem. A union reports one error per branch; the branch that was meant is the one whose
- * constants (`kind`, `command`, `ok`) fit, and only its errors say anything.
+ * Reduces the errors to one problem. A union reports errors for every branch; only those of the intended branch are
+ * useful, which is the one whose constants (`kind`, `command`, `ok`) fit.
  */
 export function describe(errors: readonly ErrorObject[]): Problem[] {
   const union = outermostUnion(errors);
@@ -108,7 +108,7 @@ function outermostUnion(errors: readonly ErrorObject[]): ErrorObject | undefined
     .sort((a, b) => a.schemaPath.length - b.schemaPath.length)[0];
 }
 
-/** Whether a value looks like it was meant for this branch. */
+/** Whether a value seems to be meant for this branch. */
 function fits(branch: Branch, data: unknown): boolean {
   if (branch.type === "null") return data === null;
   if (branch.type !== "object") return true;
@@ -121,7 +121,7 @@ function fits(branch: Branch, data: unknown): boolean {
   return (branch.required ?? []).some((key) => Object.hasOwn(given, key));
 }
 
-/** No branch fits: either the constant that tells them apart is wrong, or the value is of another kind altogether. */
+/** No branch fits: either the constant that distinguishes them is wrong, or the value is of another type. */
 function noBranch(union: ErrorObject, branches: readonly Branch[]): Problem {
   const data = union.data as Record<string, unknown>;
   const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
@@ -150,7 +150,7 @@ function noBranch(union: ErrorObject, branches: readonly Branch[]): Problem {
   };
 }
 
-/** The key whose constants tell the branches apart. */
+/** The key whose constants distinguish the branches. */
 function tagOf(branches: readonly Branch[]): string | null {
   const objects = branches.filter((branch) => branch.type === "object");
   const [first] = objects;

@@ -1,4 +1,4 @@
-/** A skill's result against its own io_schema.json (seed 001). */
+/** Checks a skill's result against its io_schema.json (seed 001). */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { AntiphonError } from "../errors.ts";
 import { describe } from "./schema-problem.ts";

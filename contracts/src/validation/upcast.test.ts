@@ -5,7 +5,7 @@ import { readVersion, upcast, UPCASTERS } from "./upcast.ts";
 import { validate } from "./validate.ts";
 
 describe("upcasters", () => {
-  test("O1 every contract with a newer version has a step to it", () => {
+  test("every contract with a newer version has a step to it", () => {
     const ids = SCHEMA_NAMES.map((name) => registry[name].id);
     const older = ids.filter((id) => {
       const [name, version] = id.split(/\.v(?=[\d.]+$)/);
@@ -15,7 +15,7 @@ describe("upcasters", () => {
   });
 
   for (const { from, to } of UPCASTERS) {
-    test(`O2 every fixture of ${from} is a valid ${to} afterwards`, () => {
+    test(`contracts/C3: every fixture of ${from} becomes a valid ${to}`, () => {
       for (const document of Object.values(goldenOf(from).valid)) {
         const current = upcast(from, document);
         const name = schemaNameOf(current.id);
@@ -35,21 +35,21 @@ describe("upcasters", () => {
     expect(upcast("Intent.v0", intent)).toEqual({ id: "Intent.v0", value: intent });
   });
 
-  test("O3 a version nobody here knows is refused by name, and so is a name without a version", () => {
+  test("contracts/C3: an unknown version is refused by name, and so is a name without a version", () => {
     for (const id of ["DirectorTask.v9", "DirectorTask", "Nothing.v0", "__proto__"]) {
       expect(() => readVersion(id, {})).toThrow(/does not know/);
     }
     expect(readVersion("SandboxJob.v0", golden("SandboxJob.v0")).id).toBe("SandboxJob.v1");
   });
 
-  test("O3 what every object has is the name of no version", () => {
+  test("inherited property names are not versions", () => {
     for (const id of ["__proto__", "constructor", "toString", "valueOf"]) {
       expect(upcast(id, { a: 1 })).toEqual({ id, value: { a: 1 } });
       expect(() => readVersion(id, {})).toThrow(/does not know/);
     }
   });
 
-  test("what is written as an old version is held to that version", () => {
+  test("a document of an old version is checked against that version", () => {
     const v1Result = golden("SandboxResult.v1", "full");
     expect(() => readVersion("SandboxResult.v0", v1Result)).toThrow(/SandboxResult/);
   });

@@ -1,12 +1,10 @@
 /**
- * Old versions, brought up to date. A reader names the version that was written (header `Antiphon-Schema`), checks it
- * against that version's own schema, and carries it up step by step.
+ * Brings documents of older versions up to date. A reader names the version of the document (header `Antiphon-Schema`),
+ * checks it against that version's schema, and converts it step by step.
  *
- * Invariants:
- *  O1 Every older version in the registry has a step to the next one.
- *  O2 A step is pure and total on valid documents; its result is valid.
- *  O3 A version this reader does not know is refused, never guessed at; what every object has (`constructor`) is
- *     the name of none.
+ * Promises:
+ *   contracts/C3 Because released documents stay in use, every older version has a pure step to the next one that turns
+ *     each valid document into a valid document, and an unknown version is refused, never guessed.
  */
 import { AntiphonError } from "../errors.ts";
 import { registry, schemaNameOf } from "../registry/registry.ts";
@@ -26,7 +24,7 @@ const withFiles = (files: Record<string, string>): Record<string, SandboxJobFile
     Object.entries(files).map(([path, content]) => [path, { content, encoding: "utf8", mode: "100644" }]),
   );
 
-/** By the id that was written. */
+/** By the id of the version to convert. */
 const STEPS: Readonly<Record<string, Step>> = {
   "SandboxJob.v0": {
     to: "SandboxJob.v1",
@@ -38,13 +36,13 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
 };
 
-const stepOf = (id: string): Step | undefined => (Object.hasOwn(STEPS, id) ? STEPS[id] : undefined); // O3
+const stepOf = (id: string): Step | undefined => (Object.hasOwn(STEPS, id) ? STEPS[id] : undefined); // contracts/C3: `constructor` is no version
 
 export const UPCASTERS: readonly { from: string; to: string }[] = Object.entries(STEPS).map(
   ([from, { to }]) => ({ from, to }),
 );
 
-/** A valid document of version `id`, in the newest version there is. */
+/** Converts a valid document of version `id` to the newest version. */
 export function upcast(id: string, value: unknown): { id: string; value: unknown } {
   let current = { id, value };
   for (let step = stepOf(current.id); step !== undefined; step = stepOf(current.id)) {
@@ -53,7 +51,7 @@ export function upcast(id: string, value: unknown): { id: string; value: unknown
   return current;
 }
 
-/** Reads a document written as `id`: checked as that version, brought up to date, checked again. */
+/** Reads a document of version `id`: checks it, converts it, and checks the result. */
 export function readVersion(
   id: string,
   value: unknown,
@@ -61,7 +59,7 @@ export function readVersion(
 ): { id: string; value: unknown } {
   const name = schemaNameOf(id);
   if (name === null || registry[name].id !== id) {
-    throw new AntiphonError("ANT_CONTRACT_VERSION", `this reader does not know ${id.slice(0, 80)}`); // O3
+    throw new AntiphonError("ANT_CONTRACT_VERSION", `this reader does not know ${id.slice(0, 80)}`); // contracts/C3
   }
   const old = assertValid(name, value, { reader });
   const current = upcast(id, old);

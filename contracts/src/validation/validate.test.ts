@@ -23,7 +23,7 @@ const cases: Case[] = SCHEMA_NAMES.map((name) => {
 });
 
 describe("golden fixtures", () => {
-  test("every contract has valid and invalid ones, and no file is left over", () => {
+  test("every contract has valid and invalid ones, and every file has a contract", () => {
     for (const { id, valid, invalid } of cases) {
       expect(valid.length, id).toBeGreaterThan(0);
       expect(invalid.length, id).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ function* objects(value: unknown, path: string): Generator<{ at: Json; path: str
 
 describe("strict at the edge, tolerant between services", () => {
   for (const { name, id, valid } of cases) {
-    test(`${id}: an unknown top-level key is refused by the strict reader and passed over by the tolerant one`, () => {
+    test(`${id}: an unknown top-level key is refused by the strict reader and ignored by the tolerant one`, () => {
       for (const [, document] of valid) {
         if (typeof document !== "object" || document === null) continue;
         const more = { ...document, addedLater: { x: 1 } };
@@ -94,7 +94,7 @@ describe("strict at the edge, tolerant between services", () => {
     });
   }
 
-  test("a misspelt key is named with the one that was meant, at any depth", () => {
+  test("a misspelt key is reported with the intended key, at any depth", () => {
     for (const { name, valid } of cases) {
       for (const { at, path } of objects(structuredClone(valid.at(-1)?.[1]), "")) {
         const key = Object.keys(at).find((candidate) => candidate.length > 6);
@@ -114,7 +114,7 @@ describe("strict at the edge, tolerant between services", () => {
 });
 
 describe("validate", () => {
-  test("V1 nothing is compiled by the import, and one validator once, by the first use of its reader", async () => {
+  test("nothing is compiled at import, and each validator is compiled once, at its first use", async () => {
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
     vi.resetModules();
     const fresh = await import("./validate.ts");
@@ -125,7 +125,7 @@ describe("validate", () => {
     compile.mockRestore();
   });
 
-  test("V2 the value given is never written to: defaults go into the copy", () => {
+  test("the given value is never written to: defaults go into the copy", () => {
     const { time_budget_s: _, ...task } = goldenOf("DirectorTask.v0").valid["seed example"] as Json;
     const given = Object.freeze(structuredClone(task));
     const result = validate("DirectorTask", given);
@@ -134,7 +134,7 @@ describe("validate", () => {
     expect(result.ok && result.value).not.toBe(given);
   });
 
-  test("V3 a union is answered for the branch that was meant", () => {
+  test("a union is reported for the intended branch", () => {
     const refused = (value: unknown) => {
       const result = validate("AgentSpec", value);
       return result.ok ? null : result.errors[0];
@@ -151,14 +151,14 @@ describe("validate", () => {
     expect(refused("scripted")).toMatchObject({ path: "", expected: "object" });
   });
 
-  test("assertValid throws a coded error that names the contract, the place and what was meant", () => {
+  test("assertValid throws a coded error that names the contract, the place and the intended key", () => {
     const bad = { goal: "x", input: {}, constraints: {} };
     expect(() => assertValid("Intent", bad, { code: "ANT_INTENT_INVALID" })).toThrow(
       /Intent: \/input: unknown key `input` \(did you mean `inputs`\?\)/,
     );
   });
 
-  test("a name that is no contract is a coded error, also when it is a property of every object", () => {
+  test("an unknown contract name is a coded error, even if it is a property of every object", () => {
     for (const name of ["Nothing", "__proto__", "constructor"])
       expect(() => validate(name as SchemaName, {})).toThrow(/no contract/);
     expect(schemaNameOf("DirectorTask.v0")).toBe("DirectorTask");
@@ -194,7 +194,7 @@ describe("explain", () => {
     expect(() => explain("DirectorTsk")).toThrow(/did you mean DirectorTask\?/);
   });
 
-  test("every contract and every field a reader must supply says what it is, in its description or its type", () => {
+  test("every contract and every field a reader must supply is described, in its description or its type", () => {
     for (const { description, id } of contractList()) {
       if (!id.endsWith(".v1.3")) expect(description.length, id).toBeGreaterThan(0);
     }

@@ -1,12 +1,11 @@
 /**
- * Does a value have the shape of its contract? Two readers over one schema: `strict` (the HTTP edge, sandbox output,
- * files people write) refuses keys it does not know; `tolerant` (between services) lets them pass, so that a newer
- * writer can talk to an older reader.
+ * Checks whether a value has the shape of its contract. Two readers share one schema: `strict` (the HTTP edge, sandbox
+ * output, files of people) refuses unknown keys; `tolerant` (between services) ignores them, so that a newer writer can
+ * talk to an older reader.
  *
- * Invariants:
- *  V1 Nothing is compiled at import; each validator is compiled once, when first used.
- *  V2 The value given is never written to: defaults go into the copy that comes back.
- *  V3 A refusal says where, what was expected and what was found, and for an unknown key which one was meant.
+ * Nothing is compiled at import; each validator is compiled at its first use. The given value is never written to:
+ * defaults go into the returned copy. A refusal names the place, the expected and the found value, and for an unknown key
+ * the key that was probably meant.
  */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { bounded, type Problem } from "./problem.ts";
@@ -32,7 +31,7 @@ let engine: Ajv2020 | undefined;
 function ajv(): Ajv2020 {
   engine ??= new Ajv2020({
     strict: true,
-    strictTypes: false, // `enum` without `type` is how the seeds write it
+    strictTypes: false, // `enum` without `type` is the seeds' form
     useDefaults: true,
     allErrors: false, // the first problem is enough, and time stays bounded
     verbose: true,
@@ -43,8 +42,8 @@ function ajv(): Ajv2020 {
 }
 
 /**
- * The form of a schema that a reader compiles. `tolerant` opens every closed object. Below a union a default cannot
- * be filled in (which branch would it be of?), so it is left out there.
+ * The form of a schema that a reader compiles. `tolerant` opens every closed object. Defaults below a union are left out,
+ * because it is unknown to which branch they would belong.
  */
 export function formOf<T>(schema: T, reader: Reader, inUnion = false): T {
   if (Array.isArray(schema)) return schema.map((item: unknown) => formOf(item, reader, inUnion)) as T;
@@ -66,9 +65,9 @@ const mapValues = (object: object, change: (value: unknown) => unknown): Record<
 function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
   const known = compiled[reader].get(name);
   if (known) return known;
-  // As a plain object: held against Ajv's own type of a schema, the union of all contracts keeps tsc busy for seconds.
+  // Typed as a plain object: comparing the union of all contracts with Ajv's schema type keeps tsc busy for seconds.
   const schema: object = registry[name].schema;
-  const fresh = ajv().compile(formOf(schema, reader)); // V1
+  const fresh = ajv().compile(formOf(schema, reader));
   compiled[reader].set(name, fresh);
   return fresh;
 }
@@ -82,13 +81,13 @@ export function validate<N extends SchemaName>(
   const known = schemaNameOf(name);
   if (known === null)
     throw new AntiphonError("ANT_CONTRACT_UNKNOWN", `no contract is called ${String(name)}`);
-  const taken = intake(value); // V2
+  const taken = intake(value);
   if (!taken.ok) return refused([taken.unfit]);
   const { rules } = registry[known];
   const raw = broken(rules, taken.value, true);
   if (raw !== null) return refused([raw]);
   const check = validatorOf(known, options.reader ?? "strict");
-  if (!check(taken.value)) return refused(describe(check.errors ?? [])); // V3
+  if (!check(taken.value)) return refused(describe(check.errors ?? []));
   const problem = broken(rules, taken.value, false);
   if (problem !== null) return refused([problem]);
   const fit = taken.value as ContractType<N>;
@@ -96,15 +95,15 @@ export function validate<N extends SchemaName>(
 }
 
 /**
- * As `validate`, without the rules between fields: what was stored by a writer that was held to them (or not: a Router
- * has to see a circle to refuse it) still has a shape to be relied on.
+ * Like `validate`, without the rules between fields. For stored documents whose writer was not held to the rules: a Router
+ * must see a cycle to refuse it, and still needs a reliable shape.
  */
 export function validateShape(
   name: SchemaName,
   value: unknown,
   reader: Reader,
 ): { ok: true } | { ok: false; errors: Problem[] } {
-  const taken = intake(value); // V2
+  const taken = intake(value);
   if (!taken.ok) return refused([taken.unfit]);
   const check = validatorOf(name, reader);
   return check(taken.value) ? { ok: true } : refused(describe(check.errors ?? []));
@@ -115,7 +114,7 @@ const refused = (problems: readonly Problem[]): { ok: false; errors: Problem[] }
   errors: problems.map(bounded),
 });
 
-/** The first rule that does not hold. `raw` rules look before the shape is known to fit. */
+/** The first violated rule. `raw` rules run before the shape is known to fit. */
 function broken(rules: readonly Rule[], value: unknown, raw: boolean): Problem | null {
   for (const rule of rules) {
     if ((rule.raw === true) !== raw) continue;
@@ -125,7 +124,7 @@ function broken(rules: readonly Rule[], value: unknown, raw: boolean): Problem |
   return null;
 }
 
-/** As `validate`, but a refusal is thrown as `code` with the first problem in words. */
+/** Like `validate`, but throws a refusal as `code` with the first problem as text. */
 export function assertValid<N extends SchemaName>(
   name: N,
   value: unknown,

@@ -22,14 +22,14 @@ function reversed(value: unknown): unknown {
 describe("MessagePack", () => {
   for (const file of readdirSync(fixtures).filter((name) => name.endsWith(".json"))) {
     const { valid } = JSON.parse(readFileSync(new URL(file, fixtures), "utf8")) as Golden;
-    test(`every fixture of ${file.replace(/\.json$/, "")} comes back from MessagePack as it comes back from JSON`, () => {
+    test(`every fixture of ${file.replace(/\.json$/, "")} is the same after MessagePack as after JSON`, () => {
       for (const document of Object.values(valid)) {
         expect(decode(encode(document))).toEqual(JSON.parse(JSON.stringify(document)));
       }
     });
   }
 
-  test("C1 equal values have equal bytes, whatever the key order", () => {
+  test("contracts/C1: equal values have equal bytes, whatever the key order", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(Buffer.from(encode(reversed(value))).equals(encode(value))).toBe(true);
@@ -38,14 +38,14 @@ describe("MessagePack", () => {
     );
   });
 
-  test("C1 a files map has the same bytes whatever the order it was filled in", () => {
+  test("a files map has the same bytes whatever the order it was filled in", () => {
     const one = { files: { "b.txt": "2", "a.txt": "1" } };
     const other = { files: { "a.txt": "1", "b.txt": "2" } };
     expect(digestOf(encode(one))).toBe(digestOf(encode(other)));
     expect(canonicalJson(one)).toBe('{"files":{"a.txt":"1","b.txt":"2"}}');
   });
 
-  test("C2 a `__proto__` key, broken bytes and a length that lies are refused by name", () => {
+  test("contracts/C2: a `__proto__` key, broken bytes and a length that lies are refused by name", () => {
     const proto = Uint8Array.from([0x81, 0xa9, ...new TextEncoder().encode("__proto__"), 0x80]);
     for (const bytes of [
       proto,
@@ -59,7 +59,7 @@ describe("MessagePack", () => {
 });
 
 describe("canonical JSON", () => {
-  test("C1 is the same text for every key order, and parses back", () => {
+  test("contracts/C1: is the same text for every key order, and parses back", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);
@@ -70,7 +70,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  test("sorts by UTF-16 code unit, leaves out undefined, refuses what JSON cannot say", () => {
+  test("sorts by UTF-16 code unit, leaves out undefined, refuses values that JSON cannot express", () => {
     expect(canonicalJson({ b: 1, a: undefined, "\u{1f600}": 2, "\ufb33": 3 })).toBe(
       '{"b":1,"\u{1f600}":2,"\ufb33":3}',
     );
@@ -110,10 +110,10 @@ describe("names derived from content", () => {
 
 describe("a bomb of MessagePack", () => {
   test.each([
-    ["lists that announce what they do not hold", Buffer.from("dcffff".repeat(1000), "hex")],
-    ["a map that announces what it does not hold", Buffer.from("dfffffffff", "hex")],
+    ["lists that announce more than they hold", Buffer.from("dcffff".repeat(1000), "hex")],
+    ["a map that announces more than it holds", Buffer.from("dfffffffff", "hex")],
     ["lists in lists in lists", Buffer.from("91".repeat(1000), "hex")],
-  ])("C2 is refused before anything is made: %s", (_, bytes) => {
+  ])("contracts/C2: is refused before anything is allocated: %s", (_, bytes) => {
     expect(() => decode(bytes)).toThrow(expect.objectContaining({ code: "ANT_CONTRACT_LIMIT" }));
   });
 });

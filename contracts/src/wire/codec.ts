@@ -1,10 +1,10 @@
 /**
- * Bytes and digests. Messages are MessagePack with sorted keys, so equal values have equal bytes and a digest names
- * a value. Documents are JSON; their canonical form (sorted keys, no white space) is what is hashed.
+ * Bytes and digests. Messages are MessagePack with sorted keys. Documents are JSON; their canonical form (sorted keys, no
+ * white space) is hashed.
  *
- * Invariants:
- *  C1 encode(a) = encode(b) exactly when a and b are the same JSON value; key order plays no part.
- *  C2 decode reads bounded input only, and never makes an object with a foreign prototype.
+ * Promises:
+ *   contracts/C1 Because a digest names a value, two values are encoded to the same bytes exactly if they are the same
+ *     JSON value, whatever the order of their keys.
  */
 import { createHash, hash } from "node:crypto";
 import { Decoder, Encoder } from "@msgpack/msgpack";
@@ -13,7 +13,7 @@ import { KeyCache } from "./key-cache.ts";
 import { limits } from "../limits.ts";
 import { refuseBomb } from "./message-skim.ts";
 
-/** A record holds a message of messageDepth, a few levels down. */
+/** A record contains a message of messageDepth a few levels down. */
 const MAX_DEPTH = limits.messageDepth + 4;
 
 const encoder = new Encoder({ sortKeys: true, ignoreUndefined: true, maxDepth: MAX_DEPTH });
@@ -26,7 +26,7 @@ const decoder = new Decoder({
   keyDecoder: new KeyCache(),
 });
 
-/** MessagePack, keys sorted, `undefined` left out (C1). Throws ANT_CONTRACT_INVALID on what it cannot say. */
+/** MessagePack with sorted keys, without `undefined` (contracts/C1). Throws ANT_CONTRACT_INVALID for other values. */
 export function encode(value: unknown): Uint8Array {
   try {
     return encoder.encode(value);
@@ -39,9 +39,9 @@ export function encode(value: unknown): Uint8Array {
 
 /** The value of MessagePack bytes. Its shape is unknown: `validate` it. Throws ANT_CONTRACT_INVALID, ANT_CONTRACT_LIMIT. */
 export function decode(bytes: Uint8Array): unknown {
-  refuseBomb(bytes, MAX_DEPTH); // C2
+  refuseBomb(bytes, MAX_DEPTH); // contracts/C2
   try {
-    return decoder.decode(bytes); // C2: the package refuses `__proto__` keys
+    return decoder.decode(bytes); // contracts/C2: the package refuses `__proto__` keys
   } catch (error) {
     throw new AntiphonError("ANT_CONTRACT_INVALID", `not MessagePack: ${(error as Error).message}`, {
       cause: error,
@@ -49,7 +49,7 @@ export function decode(bytes: Uint8Array): unknown {
   }
 }
 
-/** JSON with sorted keys and no white space: equal values, equal text. Throws on what JSON cannot say. */
+/** JSON with sorted keys and no white space: equal values give equal text. Throws on values that JSON cannot express. */
 export function canonicalJson(value: unknown): string {
   return canonical(value, 0);
 }
@@ -87,7 +87,7 @@ export function digestOfJson(value: unknown): string {
   return digestOf(canonicalJson(value));
 }
 
-/** RFC 000: deterministic over (intent, schemaVersion, seed), whatever the key order. 64 hex digits. */
+/** RFC 000: deterministic over (intent, schemaVersion, seed), in any key order. 64 hex digits. */
 export function replayKey(input: { intent: unknown; schemaVersion: number; seed: string }): string {
   return sha256Hex(canonicalJson([input.intent, input.schemaVersion, input.seed]));
 }
@@ -106,7 +106,7 @@ function base32Of(text: string, length: number): string {
   return out;
 }
 
-/** The id of a stored intent: same body and principal, same id. */
+/** The id of a stored intent. The same body and principal give the same id. */
 export function intentIdOf(document: unknown, principal: string): string {
   return `it_${base32Of(canonicalJson({ intent: document, principal }), 26)}`;
 }

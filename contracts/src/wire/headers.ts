@@ -15,18 +15,17 @@ export const HEADERS = {
 
 export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } = {
   contentType: "`application/msgpack` for messages, `application/json` for documents.",
-  schema: "Id of the contract the payload has: `journal.dispatch.v1`, `SandboxRequest.v1`.",
+  schema: "Id of the payload's contract: `journal.dispatch.v1`, `SandboxRequest.v1`.",
   run: "Run id.",
   task: "Task id; `-` on run-level records.",
   epoch: "The attempt's fencing number; `0` on run-level records.",
-  cause: "`<seq>:<digest>` of the record that led to this one; absent on what comes from outside.",
+  cause: "`<seq>:<digest>` of the record that led to this one; absent on records from outside.",
   after:
-    "Sequence of the run's record before this one: the server stored this one only because nothing stood between the two. Absent where that was not asked.",
+    "Sequence of the run's previous record. The server stored this one only because no record was in between. Absent if the writer did not ask for that.",
   digest: "`sha256-<base64url>` of the payload bytes.",
-  signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on what it decides.",
-  traceparent: "W3C trace context, when there is one.",
-  restored:
-    "`<seq>:<time>` a record had in the journal before it was archived; on records that were put back.",
+  signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on its decisions.",
+  traceparent: "W3C trace context, if there is one.",
+  restored: "On restored records: the `<seq>:<time>` they had in the journal before they were archived.",
 };
 
 export const MSGPACK = "application/msgpack";

@@ -1,8 +1,8 @@
 /**
- * Keys of decoded maps, remembered: a contract's field names come again in every message.
+ * Caches the keys of decoded maps, because every message repeats the field names of its contract.
  *
- * The package's own cache throws entries out by chance, which makes what a process does depend on what it decoded
- * before. This one is a table: a key has one place, and the last one there stays.
+ * The package's own cache evicts entries at random, so its behaviour depends on earlier messages. This one is a table: a
+ * key has one slot, and the last key in a slot stays.
  */
 interface Entry {
   readonly bytes: Uint8Array;
@@ -10,7 +10,7 @@ interface Entry {
 }
 
 const PLACES = 1024;
-/** Longer keys are rare and not remembered. */
+/** Longer keys are rare and are not cached. */
 const MAX_BYTES = 32;
 
 export class KeyCache {

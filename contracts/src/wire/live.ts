@@ -1,11 +1,11 @@
-/** Messages that are hints or pictures, never facts: control and live output. */
+/** Messages that are hints, never facts: control and live output. */
 import { Type, type Static } from "typebox";
 import { Epoch } from "../shapes/ids.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 
 export const ControlHint = closed(
   { kind: oneOf(["cancel"]) },
-  { description: "`antiphon.v1.ctl.<runId>`: a fast hint; the `cancel` record is the fact." },
+  { description: "`antiphon.v1.ctl.<runId>`: a fast hint; only the `cancel` record counts." },
 );
 export type ControlHint = Static<typeof ControlHint>;
 

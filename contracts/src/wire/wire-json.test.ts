@@ -49,13 +49,13 @@ describe("Contracts v1.3 on the wire", () => {
     });
   }
 
-  test("null in a list stays: only properties are omitted", () => {
+  test("null in a list stays; only null properties are omitted", () => {
     expect(toContractJson({ a: [null, 1], b: { c: null } })).toBe(
       '{\n  "a": [\n    null,\n    1\n  ],\n  "b": {}\n}',
     );
   });
 
-  test("durations: ISO-8601 there and back", () => {
+  test("durations are converted to ISO-8601 and back", () => {
     for (const [text, ms] of [
       ["PT5M", 300_000],
       ["P1DT2H", 93_600_000],

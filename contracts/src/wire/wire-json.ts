@@ -1,10 +1,10 @@
 /**
- * The wire effects of Contracts v1.3 (seed 004): camelCase as written, null left out, enums as strings, relaxed
- * escaping, ISO-8601 durations and times. Indented, for people and golden files.
+ * The wire rules of Contracts v1.3 (seed 004): camelCase as written, null omitted, enums as strings, relaxed escaping,
+ * ISO-8601 durations and times. Indented, for people and golden files.
  */
 import { AntiphonError } from "../errors.ts";
 
-/** JSON as System.Text.Json writes it under the seed's options. Elements of lists keep their null. */
+/** JSON as System.Text.Json writes it with the seed's options. List elements keep their null. */
 export function toContractJson(value: unknown): string {
   return JSON.stringify(value, omitNull, 2);
 }

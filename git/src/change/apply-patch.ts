@@ -1,9 +1,9 @@
 /**
- * A patch on top of a tree, in a scratch repository: a new tree, and what a sandbox needs to have it too.
+ * Applies a patch to a tree in a scratch repository. Returns the new tree and the changed files a sandbox needs.
  * Five processes (read-tree, apply, write-tree, diff-tree, cat-file), about 20 ms.
  *
- * It does not replace `checkPatch`: callers check first. What it does hold by itself: git's own path rules, that
- * nothing but regular files comes out of it, and that git touched what the parser says the patch touches.
+ * Callers run `checkPatch` first. This function itself enforces git's path rules, allows only regular files in the
+ * result, and refuses the result if git changed anything that the parser did not find in the patch.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { ChangedTree } from "./change.ts";
@@ -16,11 +16,11 @@ import { readChange, type RawChange } from "./tree-change.ts";
 
 export interface ApplyOptions {
   /**
-   * Where the context does not fit, merge by the blobs the patch was made from (they must be in the source).
-   * Default false: every hunk must be found with its whole context.
+   * Where the context does not fit, merge using the blobs the patch was made from (they must be in the source).
+   * Default false: every hunk must match with its whole context.
    */
   threeWay?: boolean;
-  /** Of the changed files together. Default 64 MiB (limits.sandboxFileBytes). */
+  /** Bound on all changed files together. Default 64 MiB (limits.sandboxFileBytes). */
   maxBytes?: number;
 }
 
@@ -82,7 +82,7 @@ export interface ApplyComplaint {
   reason: string;
 }
 
-/** Git's `error: patch failed: <path>:<line>`, `error: <path>: <reason>`, and what a three-way merge leaves. */
+/** Parses git's `error: patch failed: <path>:<line>`, `error: <path>: <reason>`, and the conflicts of a three-way merge. */
 function complaints(stderr: string): ApplyComplaint[] {
   const found: ApplyComplaint[] = [];
   for (const text of stderr.split("\n")) {
@@ -104,7 +104,7 @@ function complaints(stderr: string): ApplyComplaint[] {
   return found;
 }
 
-/** Two readers of one text: if git did another thing than was checked, nothing of it is used. */
+/** Compares what git changed with what the parser read. On any difference the result is refused. */
 function compare(files: readonly FilePatch[], raw: readonly RawChange[], threeWay: boolean): void {
   const expected = new Map<string, { mode: string | null; gone: boolean }>();
   for (const file of files) {
@@ -122,7 +122,7 @@ function compare(files: readonly FilePatch[], raw: readonly RawChange[], threeWa
     }
     const plan = expected.get(change.path);
     const gone = change.newMode === "000000";
-    // A three-way merge may keep a mode that the branch changed meanwhile.
+    // A three-way merge may keep a mode that the branch changed in the meantime.
     const modeDiffers = !threeWay && plan?.mode !== null && plan?.mode !== change.newMode;
     if (plan === undefined || plan.gone !== gone || (!gone && modeDiffers)) {
       throw new AntiphonError("ANT_PATCH_PARSER_MISMATCH", `git changed ${change.path} in another way`, {

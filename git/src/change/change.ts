@@ -1,4 +1,4 @@
-/** What a change is beside its diff: the files as they are afterwards, and the paths that are gone. */
+/** A change beside its diff: the resulting files and the deleted paths. */
 import type { GitObject } from "../objects/git-object.ts";
 import { writeTar } from "../trees/tar.ts";
 
@@ -8,17 +8,17 @@ export interface OverlayFile {
   content: Buffer;
 }
 
-/** A tree that no ref points to yet, with all that is needed to put it in a sandbox or into a commit. */
+/** A tree that no ref points to yet, with everything needed to put it in a sandbox or a commit. */
 export interface ChangedTree {
   tree: string;
-  /** Every object of `tree` that the tree it was made from does not have: what a commit of it must bring. */
+  /** Every object of `tree` that its base tree lacks. A commit of the tree must bring these. */
   objects: GitObject[];
   /** Changed and new files, in git's order. */
   overlay: OverlayFile[];
   deletions: string[];
 }
 
-/** The overlay in canonical form, as a sandbox takes it; null when the change only deletes. */
+/** The overlay as the canonical tar that a sandbox takes; null when the change only deletes. */
 export function overlayTar(overlay: readonly OverlayFile[]): Buffer | null {
   return overlay.length === 0 ? null : writeTar(overlay);
 }

@@ -1,7 +1,7 @@
 /**
- * Which new files of a sandbox are by-products: what the repository's own `.gitignore` files leave out, and a few
- * names that only tools make. `git add` would not take them, so a landing does not either. Files the base already
- * tracks are never ignored.
+ * Finds the by-products among the new files of a sandbox: files that the repository's own `.gitignore` excludes, and a
+ * few names that only tools create. `git add` would skip them, so a landing skips them too. Files that the base tracks
+ * are never ignored.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { gitFailure } from "../process/git-process.ts";
 import { readObjects } from "../objects/objects.ts";
 import type { Scratch } from "../repository/scratch.ts";
 
-/** Left by running checks, in repositories that do not say so themselves. */
+/** Names left by running checks, for repositories that do not ignore them. */
 export const BY_PRODUCTS: readonly string[] = [
   "node_modules/",
   "__pycache__/",
@@ -26,9 +26,9 @@ const MAX_RULE_FILES = 1000;
 const MAX_RULE_BYTES = 4 * 1024 * 1024;
 
 /**
- * @param entries the new tree, whose `.gitignore` files decide
- * @param contents of the entries that are not in the scratch's store yet, by id
- * Two processes, one when no `.gitignore` has to be read.
+ * Two processes, or one when no `.gitignore` has to be read.
+ * @param entries the new tree; its `.gitignore` files decide
+ * @param contents contents of entries that are not in the scratch's store yet, by id
  */
 export async function ignoredPaths(
   scratch: Scratch,
@@ -49,7 +49,7 @@ export async function ignoredPaths(
   }
   await writeFile(join(scratch.gitDir, "info", "exclude"), `${BY_PRODUCTS.join("\n")}\n`);
   const args = ["check-ignore", "--no-index", "-z", "--stdin"];
-  // `./`: a path that starts with a colon would be read as a pattern.
+  // With `./`, because git would read a path that starts with a colon as a pattern.
   const stdin = Buffer.concat(added.flatMap((path) => [encodePath(`./${path}`), Buffer.from([0])]));
   const result = await scratch.run({
     args,
@@ -58,7 +58,7 @@ export async function ignoredPaths(
     cwd: workTree,
     settings: [["core.bare", "false"]],
   });
-  // 1: none of them is.
+  // Exit code 1: none of the paths is ignored.
   if (result.exitCode > 1) throw gitFailure({ args }, result);
   const ignored = new Set<string>();
   for (let at = 0; at < result.stdout.length;) {

@@ -1,10 +1,10 @@
 /**
- * S5: the diff of what came out of a sandbox, made on the trusted side from the files themselves. Two processes
- * (index-pack, diff-tree) when the base was listed lately, and two more when there are new files: `.gitignore` is
- * obeyed for those.
+ * Computes the diff of the files that came out of a sandbox, on the trusted side and from the files themselves. Two
+ * processes (index-pack, diff-tree) when the base was listed recently, and two more when there are new files, to obey
+ * `.gitignore`.
  *
- * The patch is UTF-8: a file whose text is in another encoding goes into it as a binary change, so that the
- * patch survives being a JSON string. Applied to the base it gives exactly `tree`.
+ * The patch is UTF-8 so that it survives being a JSON string: a text file in another encoding becomes a binary change.
+ * Applied to the base, the patch gives exactly `tree`.
  */
 import { isUtf8 } from "node:buffer";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -37,11 +37,11 @@ export interface OverlayDiff extends ChangedTree {
   patch: string;
   /** Changed and new paths in the overlay's order, then deleted ones. */
   files_changed: string[];
-  /** New files that were left out, because the repository ignores them. */
+  /** New files that were left out because the repository ignores them. */
   ignored: string[];
 }
 
-/** What a rename search may compare: beyond this only exact renames are found. */
+/** Bound on the files a rename search compares. Beyond it only exact renames are found. */
 const RENAME_LIMIT = "400";
 
 const DIFF = [
@@ -59,7 +59,7 @@ const DIFF = [
   `-l${RENAME_LIMIT}`,
 ];
 
-/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot be a tree */
+/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot form a tree */
 export async function diffOverlay(
   source: ObjectSource | RepoLike,
   tree: string,
@@ -100,7 +100,7 @@ interface LaidOver {
   ignored: string[];
 }
 
-/** Deletions first, then files: what a sandbox does with the same two lists. */
+/** Deletions first, then files: a sandbox applies the two lists in the same order. */
 async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: Overlay): Promise<LaidOver> {
   const { format } = scratch.store;
   const before = new Map(base.map((entry) => [entry.path, entry]));
@@ -127,7 +127,7 @@ async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: O
   return { entries, blobs, changed, deleted, ignored: [...ignored] };
 }
 
-/** S5: a sandbox may well run `git init` for itself; what it keeps there is nobody else's. */
+/** A sandbox may run `git init` for itself; its `.git` is never part of a change. */
 function inDotGit(path: string): boolean {
   return path.split("/").includes(".git");
 }
@@ -144,7 +144,7 @@ function requirePlain(path: string): void {
   }
 }
 
-/** The new trees, and the blobs that are left in them. */
+/** The new trees, and the blobs that remain in them. */
 function rebuilt(
   scratch: Scratch,
   base: readonly TreeEntry[],
@@ -169,7 +169,7 @@ function rebuilt(
 async function textDiff(scratch: Scratch, before: string, after: string): Promise<string> {
   const first = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
   if (isUtf8(first)) return first.toString("utf8");
-  // The rare way: name the files in another encoding as binary, in the scratch's own attributes, and ask again.
+  // Rare: mark the files in another encoding as binary in the scratch's own attributes and run the diff again.
   await mkdir(join(scratch.gitDir, "info"), { recursive: true });
   await writeFile(join(scratch.gitDir, "info", "attributes"), otherEncodings(first));
   const second = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
@@ -196,7 +196,7 @@ function otherEncodings(patch: Buffer): string {
   return lines.join("");
 }
 
-/** Wildcards escaped, anchored, and quoted as git quotes names. */
+/** Escapes wildcards, anchors the pattern, and quotes it as git quotes names. */
 function attributePattern(path: string): string {
   const quoted = quotePath(`/${path.replace(/[\\*?[\]]/g, "\\$&")}`);
   return quoted.startsWith('"') ? quoted : `"${quoted}"`;

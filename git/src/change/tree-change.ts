@@ -1,4 +1,4 @@
-/** What differs between two trees: one `diff-tree`, and one `cat-file` for all that is new. */
+/** The difference between two trees: one `diff-tree`, and one `cat-file` for all new objects. */
 import { AntiphonError } from "@antiphon/contracts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import { decodePath } from "../objects/git-path.ts";
@@ -8,7 +8,7 @@ import type { Scratch } from "../repository/scratch.ts";
 
 export interface RawChange {
   path: string;
-  /** `000000` where there was or is nothing. */
+  /** `000000` on the side where the path does not exist. */
   oldMode: string;
   newMode: string;
   newId: string;

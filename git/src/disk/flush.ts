@@ -1,6 +1,6 @@
 /**
- * Bytes and names that a power cut must not take. A file's bytes are safe when the file was flushed; its name, new or
- * changed, when its directory was. A program that only renames has not written anything yet.
+ * Flushes files and names to disk. A file's bytes survive a power cut only after the file was flushed; a new or changed
+ * name survives only after its directory was flushed.
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
@@ -25,7 +25,7 @@ export function flushSync(path: string): void {
   }
 }
 
-/** Everything in a directory, however deep, and the directory itself. */
+/** Flushes a directory and everything below it. */
 export async function flushAll(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true, recursive: true });
   const paths = entries
@@ -34,7 +34,7 @@ export async function flushAll(directory: string): Promise<void> {
   await Promise.all([...paths, directory].map(flush));
 }
 
-/** Those of the files and directories that exist. */
+/** Flushes those of the paths that exist. */
 export async function flushExisting(paths: Iterable<string>): Promise<void> {
   await Promise.all(
     [...new Set(paths)].map((path) =>

@@ -38,7 +38,7 @@ describe("the fastest obvious check", () => {
     ["the placeholder of npm init", { "package.json": scripts('echo "Error: no test specified" && exit 1') }],
     ["a package.json without a test", { "package.json": "{}" }],
     ["a package.json that does not parse", { "package.json": "{" }],
-    ["a test script that is no text", { "package.json": '{"scripts":{"test":1}}' }],
+    ["a test script that is not a string", { "package.json": '{"scripts":{"test":1}}' }],
     ["a variable called test in a Makefile", { Makefile: "test := 1\ntests: x\n" }],
     ["an antiphon.yaml without a check", { "antiphon.yaml": "image: x\n" }],
     ["an antiphon.yaml that does not parse", { "antiphon.yaml": "check: [\n" }],
@@ -49,10 +49,10 @@ describe("the fastest obvious check", () => {
   });
 });
 
-it("V13: every file of a fixed name that a discovery reads or looks for is listed", async () => {
+it("every file with a fixed name that discovery reads or looks for is listed", async () => {
   const asked = new Set<string>();
   const listing = [...DISCOVERED_FROM, "tests/test_a.py", "a_test.go", "t/a.t"];
-  // Each listing lacks one file more, so that every probe has its turn.
+  // Each round removes one more file from the listing, so that every probe gets its turn.
   for (let from = 0; from <= listing.length; from += 1) {
     await discoverCheck(listing.slice(from), (path) => {
       asked.add(path);

@@ -1,6 +1,6 @@
 /**
- * The fastest obvious check of a repository (seed 000: "else run the fastest obvious check if discoverable").
- * Pure: a listing and a way to read. What the repository itself says in `antiphon.yaml` wins.
+ * Finds the fastest obvious check of a repository (seed 000: "else run the fastest obvious check if discoverable").
+ * Pure: works on a listing and a read function. A check in the repository's `antiphon.yaml` takes precedence.
  */
 import { documentValue, limits } from "@antiphon/contracts";
 
@@ -22,8 +22,8 @@ const SCRIPTS = [
 export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"] as const;
 
 /**
- * Every file of a fixed name that a discovery reads or looks for. A change that makes or edits one would choose the check
- * of the next run (V3).
+ * Every file with a fixed name that discovery reads or looks for. These are protected, because a change that adds or
+ * edits one would choose the check of the next run.
  */
 export const DISCOVERED_FROM: readonly string[] = [
   ...DECLARED_IN,
@@ -40,7 +40,7 @@ export const DISCOVERED_FROM: readonly string[] = [
   ...SCRIPTS,
 ];
 
-/** What `npm init` writes; it always fails and checks nothing. */
+/** The script that `npm init` writes. It always fails and checks nothing. */
 const PLACEHOLDER = /no test specified/;
 
 /** @returns a shell command, or null when nothing is obvious */
@@ -100,7 +100,7 @@ async function python(files: ReadonlySet<string>, read: ReadText): Promise<strin
   if (configured) return "python3 -m pytest -q";
   if (tests.length === 0) return null;
   const texts = await Promise.all(tests.slice(0, 20).map(async (path) => (await read(path)) ?? ""));
-  // Tests that name neither run under the one that is always there.
+  // Without a sign of pytest, use unittest, which every Python has.
   return texts.some((text) => /^[ \t]*(import pytest|from pytest)\b/m.test(text)) ||
     !texts.some((text) => /\bunittest\b/.test(text))
     ? "python3 -m pytest -q"
@@ -127,7 +127,7 @@ async function script(files: ReadonlySet<string>): Promise<string | null> {
 
 const MAX_JSON = 1024 * 1024;
 
-/** What does not parse says nothing, and neither does what is larger than its bound. */
+/** A file that does not parse or exceeds its bound is treated as empty. */
 function yamlOf(text: string, name: string): unknown {
   return text.length > limits.manifestBytes ? null : documentValue(text, name);
 }

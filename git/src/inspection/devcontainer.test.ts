@@ -17,7 +17,7 @@ test.each([
   ["a Dockerfile in the old spelling", '{"dockerFile": "D"}', { kind: "build", dockerfile: "D" }],
   ["a compose file", '{"dockerComposeFile": "c.yml"}', { kind: "none", reason: "it uses a compose file" }],
   ["nothing of use", '{"name": "x"}', { kind: "none", reason: "it names no image" }],
-  ["an image that is no text", '{"image": 5}', { kind: "none", reason: "it names no image" }],
+  ["an image that is not a string", '{"image": 5}', { kind: "none", reason: "it names no image" }],
   ["a list", "[]", { kind: "none", reason: "it is not JSON with comments" }],
   ["a comment without an end", '{"image": "a" /* ', { kind: "none", reason: "it is not JSON with comments" }],
   ["what is too large", `"${"x".repeat(300_000)}"`, { kind: "none", reason: "it is larger than 256 KiB" }],

@@ -1,9 +1,9 @@
 /**
- * `devcontainer.json` as far as a sandbox can follow it: the image it names. Pure.
+ * Reads the image from a `devcontainer.json`. Pure.
  *
- * The file is JSON with comments and trailing commas. Its features, mounts, users and commands are no part of a
- * sandbox and are passed over; an image that must be built first, or a compose file, is told apart, because the
- * remedy is another one.
+ * The file is JSON with comments and trailing commas. Its features, mounts, users and commands do not apply to a sandbox
+ * and are ignored. An image that must be built first and a compose file are reported apart, because their remedies
+ * differ.
  */
 export type Devcontainer =
   | { readonly kind: "image"; readonly ref: string }
@@ -39,10 +39,10 @@ function asRecord(value: unknown): Record<string, unknown> | null {
     : null;
 }
 
-/** Without comments, and without a comma that only a closing bracket follows. One pass, whatever is in it. */
+/** Removes comments and trailing commas in one pass, whatever the text contains. */
 function plainJson(text: string): string {
   const out: string[] = [];
-  let comma = -1; // Where `out` has a comma that nothing has followed yet.
+  let comma = -1; // Position in `out` of a comma that nothing has followed yet.
   for (let at = 0; at < text.length;) {
     const end = endOfPiece(text, at);
     const piece = text.slice(at, end);
@@ -55,7 +55,7 @@ function plainJson(text: string): string {
   return out.join("");
 }
 
-/** Of the string, comment or character that begins at `at`; what has no end goes to the end of the text. */
+/** End of the string, comment or character that begins at `at`. One without an end extends to the end of the text. */
 function endOfPiece(text: string, at: number): number {
   const upTo = (end: string, from: number): number => {
     const found = text.indexOf(end, from);

@@ -1,6 +1,6 @@
 /**
- * What a repository looks like before a run is accepted, or a coded reason why no run can start from it.
- * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the work tree's state.
+ * Inspects a repository before a run is accepted: a description, or a coded reason why no run can start from it.
+ * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the state of the work tree.
  */
 import { basename, dirname } from "node:path";
 import { AntiphonError, type NamedImage, type RepoBase } from "@antiphon/contracts";
@@ -22,10 +22,10 @@ import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 export interface InspectOptions {
   /** A branch, tag or commit; default HEAD. */
   baseRef?: string;
-  /** The branch the result is to land on, beside the run's own. It may be new. */
+  /** The branch the result is to land on, in addition to the run's own branch. It may be new. */
   landOn?: string;
   allowDirty?: boolean;
-  /** The run names its image itself. */
+  /** True if the run names its image itself. */
   imageNamed?: boolean;
 }
 
@@ -37,19 +37,19 @@ export interface RepoInspection {
   branch: string | null;
   dirty: boolean;
   files: number;
-  /** What the base tree names; see project-file.ts. */
+  /** The image that the base tree names; see project-file.ts. */
   image: NamedImage | null;
   bare: boolean;
-  /** The directory that all work trees of the repository share: the one around `.git`, or the bare one. */
+  /** The directory that all work trees of the repository share: the parent of `.git`, or the bare repository. */
   home: string;
-  /** `landOn` as a full ref, where it points now, and the branch that moves with it: a symbolic ref leads to another. */
+  /** `landOn` as a full ref, its current commit, and the branch that moves with it (a symbolic ref leads to another one). */
   landOn: { ref: string; commit: string | null; moves: string } | null;
 }
 
-/** Run branches are `antiphon/<runId>`, so no branch may be called this. */
+/** Run branches are `antiphon/<runId>`, so a branch with this name would block them. */
 const RUN_BRANCHES = "refs/heads/antiphon";
 
-/** Git itself gives up after five. */
+/** Git itself stops after five. */
 const MAX_HOPS = 6;
 
 /**
@@ -86,7 +86,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   };
 }
 
-/** The ref that `update-ref` writes: symbolic refs are followed, as git follows them. */
+/** The ref that `update-ref` writes: symbolic refs are followed as git follows them. */
 async function movedBy(repo: Repo, ref: string): Promise<string> {
   let moved = ref;
   for (let hop = 0; hop < MAX_HOPS; hop += 1) {
@@ -109,7 +109,7 @@ async function missingBase(repo: Repo, wanted: string, branch: string | null): P
   return new AntiphonError("ANT_REPO_NO_COMMITS", `${repo.top} has no commit yet`);
 }
 
-/** `refs/heads/main` where the text says so, else HEAD when detached, else the commit itself. */
+/** `refs/heads/main` if the name resolves to a ref; else HEAD when detached; else the commit id. */
 async function fullName(
   repo: Repo,
   wanted: string,
@@ -131,7 +131,7 @@ async function fullName(
   return names[0] ?? base.commit;
 }
 
-/** Reads the whole listing, so that a tree that is missing in a partial clone is found here. Two processes. */
+/** Reads the whole listing, so that a missing tree of a partial clone is detected here. Two processes. */
 async function readBase(
   repo: Repo,
   tree: string,
@@ -149,7 +149,7 @@ async function readBase(
   });
 }
 
-/** Local changes matter when the run starts from the checked-out commit, or lands on the checked-out branch. */
+/** Local changes matter when the run starts from the checked-out commit or lands on the checked-out branch. */
 async function checkDirty(
   repo: Repo,
   options: InspectOptions,

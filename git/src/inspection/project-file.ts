@@ -1,9 +1,9 @@
 /**
- * What a repository says about itself, read from the base tree and never from the work tree: `antiphon.yaml`, or where
- * there is none the image of its `devcontainer.json`. One git process.
+ * Reads the repository's own settings from the base tree, never from the work tree: `antiphon.yaml`, or, if there is
+ * none, the image of its `devcontainer.json`. One git process.
  *
- * Precedence of images, first that speaks wins: the run's own (`--image`), `image:` of antiphon.yaml, the `image` of
- * devcontainer.json where there is no antiphon.yaml, the runner's default.
+ * Precedence of images: the run's own (`--image`), then `image:` of antiphon.yaml, then the `image` of
+ * devcontainer.json if there is no antiphon.yaml, then the runner's default.
  */
 import {
   AntiphonError,
@@ -22,7 +22,7 @@ const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"] 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * @param imageNamed the run names its image: a devcontainer.json is not read. An antiphon.yaml must be valid either way
+ * @param imageNamed true if the run names its image: devcontainer.json is not read, but antiphon.yaml must still be valid
  * @throws AntiphonError ANT_REPO_CONFIG_INVALID, ANT_REPO_DEVCONTAINER
  */
 export async function projectImage(
@@ -66,7 +66,7 @@ function devcontainerImage(text: string, from: string): string {
   throw new AntiphonError("ANT_REPO_DEVCONTAINER", `${from}: ${why}`, { data: { path: from } });
 }
 
-/** Those of the paths that are files of the tree, as UTF-8. */
+/** Reads those of the paths that are files of the tree, as UTF-8. */
 async function readTexts(
   scratch: Scratch,
   tree: string,

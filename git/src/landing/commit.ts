@@ -1,7 +1,7 @@
 /**
- * The commit a landing is made of: built by us from a tree that was verified, never by `git commit`, so no hook,
- * filter, template or config has a say (L2). The same arguments give the same bytes and so the same id, which is
- * what makes a retried landing land once (J8).
+ * Builds the commit of a landing from a verified tree. It does not use `git commit`, so no hook, filter, template or
+ * config influences it. The same arguments give the same bytes and therefore the same id, so a retried landing lands
+ * once.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { DURABLE, flushObjects } from "../disk/durable.ts";
@@ -17,24 +17,24 @@ export interface CommitPlan {
   parent: string;
   tree: string;
   message: string;
-  /** As `Antiphon-Run: run_x`; the keys are used as they are, in their order. */
+  /** For example `Antiphon-Run: run_x`. Keys are written unchanged, in their order. */
   trailers: Readonly<Record<string, string>>;
-  /** Author's and committer's time, to the second. */
+  /** Time of author and committer, to the second. */
   at: Date;
-  /** Absent: the commit is not signed. The same key gives the same bytes. */
+  /** If absent, the commit is not signed. The same key gives the same bytes. */
   signer?: CommitSigner;
 }
 
 export interface NewCommit extends CommitPlan {
-  /** What `applyPatch`, `diffOverlay` or `rebaseOnto` answered as `objects`; nothing for the parent's own tree. */
+  /** The `objects` returned by `applyPatch`, `diffOverlay` or `rebaseOnto`; none if the tree is the parent's. */
   objects?: readonly GitObject[];
 }
 
 const IDENTITY = "Antiphon <antiphon@localhost>";
-/** What services that build commits look for in brackets. */
+/** Words that CI services obey in brackets. */
 const CI_WORD = /\b(?:ci|cd|skip|actions|azp|deploy|no-ci)\b/i;
 const MAX_MESSAGE = 16 * 1024;
-/** As git's own transfer.unpackLimit: below it loose objects, from it a pack. */
+/** Same as git's transfer.unpackLimit: fewer objects are written loose, more as a pack. */
 const UNPACK_LIMIT = 100;
 
 /** The commit as an object. Pure. */
@@ -69,8 +69,8 @@ function trailerLine(key: string, value: string): string {
 }
 
 /**
- * A message comes from an agent: bounded, without control characters, and no line of it can pass for a trailer, nor a word
- * for a command to whoever builds what lands (`[skip ci]`, `***NO_CI***`, `skip-checks: true`).
+ * An agent wrote the message. It is bounded and has no control characters; no line of it can pass for a trailer, and no
+ * word of it for a command to a CI service (`[skip ci]`, `***NO_CI***`, `skip-checks: true`).
  */
 function plainMessage(message: string): string {
   const plain = message
@@ -85,11 +85,11 @@ function plainMessage(message: string): string {
 }
 
 /**
- * Puts the commit and its new objects into the repository's object store, safe from a power cut, and moves no ref: a
- * crash after it leaves unreachable objects, which a retry finds and git's own gc removes. Two processes (three for a
+ * Writes the commit and its new objects into the repository's object store, flushed to disk. No ref moves: a crash
+ * afterwards leaves unreachable objects, which a retry finds and git's own gc removes. Two processes (three for a
  * repository given as a path).
  *
- * `--strict` makes git check every new object, and that every object they refer to is there.
+ * `--strict` makes git check every new object and the presence of every object they refer to.
  * @returns the commit's id
  */
 export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<string> {
@@ -114,7 +114,7 @@ export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<st
   return made.id;
 }
 
-/** A repository that a group shares says how its files are to be readable; the one setting of it that we keep. */
+/** core.sharedRepository sets the permissions of files that a group shares. It is the only user setting kept here. */
 async function sharedRepository(repo: Repo): Promise<GitSettings> {
   const call = { gitDir: repo.commonDir, args: ["config", "--get", "core.sharedRepository"] };
   const value = (await runGit(call)).stdout.toString("latin1").trim();

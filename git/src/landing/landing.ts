@@ -1,10 +1,10 @@
 /**
- * J8: landing is a compare-and-set of one ref, and git is the truth for what landed.
+ * Lands a commit on a branch as a compare-and-set of one ref. Git is the source of truth for what has landed.
  *
- * Invariants:
- *   J8a  A ref moves from `old` to `new` or not at all; `new` builds on `old`, so nothing is ever taken away.
- *   J8b  Asked again, the answer is `already`, also when others have built on it since.
- *   J8c  What was answered `landed` or `already` is so after a power cut too.
+ * Promises:
+ *   git/G3 Because a landing may be retried after any crash, a ref moves from `old` to a commit that builds on `old` or
+ *     stays, a repeated landing answers `already` even if others have built on it, and a positive answer survives a
+ *     power cut.
  */
 import { AntiphonError, isRefName } from "@antiphon/contracts";
 import { DURABLE, flushRef } from "../disk/durable.ts";
@@ -18,7 +18,7 @@ export type LandingOutcome =
   | { kind: "landed"; actual: string }
   /** `actual` is the head it is reachable from. */
   | { kind: "already"; actual: string }
-  /** The ref is elsewhere; null: it does not exist. */
+  /** The ref points elsewhere; null if it does not exist. */
   | { kind: "moved"; actual: string | null };
 
 /**
@@ -34,7 +34,7 @@ export async function landRef(
 ): Promise<LandingOutcome> {
   const opened = await openRepo(repo);
   const outcome = await moveRef(opened, ref, next, old);
-  // J8c; `already`: whoever moved it may have died before it was safe.
+  // git/G3. Also for `already`: the process that moved the ref may have died before the flush.
   if (outcome.kind !== "moved") await flushRef(opened, ref);
   return outcome;
 }
@@ -44,7 +44,7 @@ async function moveRef(opened: Repo, ref: string, next: string, old: string | nu
   if (!ref.startsWith("refs/heads/") || !isRefName(ref)) {
     throw new AntiphonError("ANT_REPO_REF_INVALID", `${JSON.stringify(ref.slice(0, 100))} is not a branch`);
   }
-  // J8a: a compare-and-set alone would let a stale commit replace a newer head that the caller just read.
+  // git/G3: a compare-and-set alone would let a stale commit replace a newer head that the caller just read.
   if (old !== null && requireId(old) !== next && !(await isAncestor(opened, old, next))) {
     if (await isAncestor(opened, next, old)) return settled(opened, ref, next, old, "");
     await requireThere(opened, next);
@@ -61,7 +61,7 @@ async function moveRef(opened: Repo, ref: string, next: string, old: string | nu
   return settled(opened, ref, next, old, result.stderr);
 }
 
-/** The compare-and-set did not happen: what does the ref say? */
+/** The compare-and-set failed, so the current ref decides the answer. */
 async function settled(
   repo: Repo,
   ref: string,
@@ -82,8 +82,8 @@ async function settled(
 }
 
 /**
- * Until it lands, nothing refers to a commit: `git gc --prune=now` takes it away, and waiting brings it not back. An object
- * that is there and cannot be read ends git with another code.
+ * No ref refers to a commit before it lands, so `git gc --prune=now` removes it, and waiting does not bring it back. If
+ * the object exists but cannot be read, git exits with another code.
  */
 async function requireThere(repo: Repo, commit: string): Promise<void> {
   const result = await runGit({ gitDir: repo.commonDir, args: ["cat-file", "-e", requireId(commit)] });
@@ -100,7 +100,7 @@ export async function isAncestor(repo: RepoLike, older: string, newer: string): 
     args: ["merge-base", "--is-ancestor", requireId(older), requireId(newer)],
   };
   const result = await runGit(call);
-  // 1: it is not; 128: one of them is not there, so it is not reachable either.
+  // 1: not an ancestor. 128: a commit is missing, so it is not reachable either.
   return result.exitCode === 0;
 }
 
@@ -112,13 +112,13 @@ export interface LandedCommit {
 }
 
 export interface FindBounds {
-  /** A commit the search stops at: where the run started. Without it the whole history is read. */
+  /** Stop the search at this commit, where the run started. Default: read the whole history. */
   since?: string;
 }
 
 /**
- * The commit of a task that is reachable from `ref`, by its trailers; null when there is none. Two processes and
- * one more when there are candidates. For a landing after the crash of the one who landed it.
+ * Finds a task's commit that is reachable from `ref` by its trailers, after a crash of the process that landed it. Null
+ * if there is none. Two processes, and one more when there are candidates.
  */
 export async function findLanded(
   repo: RepoLike,

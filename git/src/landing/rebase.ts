@@ -1,6 +1,6 @@
 /**
- * A change moved to a branch that went on (L3: what is verified is what will be the head). A three-way merge of
- * trees in a scratch repository: nobody's config, no merge driver, no work tree.
+ * Moves a change onto a branch that advanced, so that the verified tree is the one that lands. A three-way merge of
+ * trees in a scratch repository: without the user's config, merge drivers or work tree.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { sourceOf } from "../change/apply-patch.ts";
@@ -22,7 +22,7 @@ export interface TreeMerge {
   base: string;
   changed: string;
   onto: string;
-  /** Objects of `changed` that the source does not have. */
+  /** Objects of `changed` that the source lacks. */
   objects?: readonly GitObject[];
 }
 
@@ -34,7 +34,7 @@ export async function rebaseOnto(source: ObjectSource | RepoLike, merge: TreeMer
 }
 
 async function mergeTrees(scratch: Scratch, merge: TreeMerge): Promise<RebaseOutcome> {
-  // Commits of our own around the three trees: their merge base is `base`, whatever the real history is.
+  // Wrap the three trees in commits of our own, so that their merge base is `base` whatever the real history is.
   const base = bareCommit(merge.base, []);
   const onto = bareCommit(merge.onto, [base.id]);
   const changed = bareCommit(merge.changed, [base.id]);
@@ -74,8 +74,8 @@ export type ReplayOutcome =
   | { kind: "conflict"; commit: string; paths: string[]; message: string };
 
 /**
- * The commits of `from..to` (first parents) made again on top of `onto`, each with its message, trailers and
- * time, so that a retry makes the same ids. No ref moves. A commit that changes nothing there is left out.
+ * Replays the commits of `from..to` (first parents) on top of `onto`, each with its message, trailers and time, so that
+ * a retry gives the same ids. No ref moves. A commit that changes nothing there is left out.
  */
 export async function replayCommits(
   repo: RepoLike,

@@ -1,13 +1,13 @@
 /**
- * The signature of a commit in the form git knows as `gpg.format=ssh`, so that `git verify-commit` checks it with
- * nothing but an allowed-signers file. Pure: the key is a function. Source: OpenSSH PROTOCOL.sshsig.
+ * Signs a commit in git's `gpg.format=ssh` form, so that `git verify-commit` needs only an allowed-signers file. Pure:
+ * the key is a function. Source: OpenSSH PROTOCOL.sshsig.
  */
 import { createHash } from "node:crypto";
 
 export interface CommitSigner {
   /** Raw Ed25519 public key, 32 bytes. */
   publicKey: Uint8Array;
-  /** Ed25519 over the bytes; 64 bytes. */
+  /** Returns the Ed25519 signature of the bytes, 64 bytes long. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
@@ -17,7 +17,7 @@ const KEY_TYPE = Buffer.from("ssh-ed25519");
 const HASH = Buffer.from("sha512");
 const LINE = 70;
 
-/** Armored, as `ssh-keygen -Y sign -n git` writes it; without a trailing newline. */
+/** Armored like the output of `ssh-keygen -Y sign -n git`, without a trailing newline. */
 export function sshSignature(content: Uint8Array, signer: CommitSigner): string {
   const digest = createHash("sha512").update(content).digest();
   const signed = Buffer.concat([MAGIC, ...[NAMESPACE, Buffer.alloc(0), HASH, digest].map(field)]);

@@ -1,7 +1,7 @@
 /**
- * The lock file of a ref outlives a git process that was killed, and a power cut, and then nobody can move the ref any
- * more. A run's own branch is nobody else's, so we may take its lock away when it is older than any `update-ref`;
- * another branch is its owner's to look after.
+ * Removes a stale lock of a run branch. The lock file of a ref outlives a killed git process or a power cut, and then the
+ * ref cannot be moved. Only Antiphon writes a run's own branch, so its lock is removed once it is older than any
+ * `update-ref` takes. Locks of other branches are left to the owner of the repository.
  */
 import { randomUUID } from "node:crypto";
 import { link, rename, rm, stat } from "node:fs/promises";
@@ -11,13 +11,13 @@ import type { Repo } from "../repository/repo.ts";
 
 const OURS = "refs/heads/antiphon/";
 
-/** True: there was one, and it is gone. */
+/** True if there was a stale lock and it was removed. */
 export async function removeStaleLock(repo: Repo, ref: string): Promise<boolean> {
   if (!ref.startsWith(OURS)) return false;
   const lock = join(repo.commonDir, `${ref}.lock`);
   const found = await stat(lock).catch(() => null);
   if (found === null || Date.now() - found.mtimeMs < limits.refLockMs) return false;
-  // Moved away first, and looked at again: another Director may have removed the old one and locked the ref meanwhile.
+  // Rename it first and check its age again: another Director may have removed the old lock and locked the ref anew.
   const aside = join(repo.commonDir, `antiphon-lock-${randomUUID()}`);
   try {
     await rename(lock, aside);
@@ -25,7 +25,7 @@ export async function removeStaleLock(repo: Repo, ref: string): Promise<boolean>
     await link(aside, lock);
     return false;
   } catch {
-    return false; // Somebody else was faster; the next try will tell.
+    return false; // Another process was faster; the next try finds out.
   } finally {
     await rm(aside, { force: true });
   }

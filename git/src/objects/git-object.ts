@@ -1,4 +1,4 @@
-/** Git's objects as values: their ids, and the two kinds we write ourselves (trees and commits). */
+/** Git objects as values: their ids, and the two kinds this package writes (trees and commits). */
 import { createHash } from "node:crypto";
 import { byteKey, encodePath } from "./git-path.ts";
 
@@ -11,7 +11,7 @@ export interface GitObject {
   body: Buffer;
 }
 
-/** An entry of a flattened tree. `mode` is git's own octal text: 100644, 100755, 120000 (link), 160000 (gitlink). */
+/** An entry of a flattened tree. `mode` is git's octal text: 100644, 100755, 120000 (link), 160000 (gitlink). */
 export interface TreeEntry {
   path: string;
   mode: string;
@@ -46,7 +46,7 @@ function emptyDirectory(): Directory {
   return { files: new Map(), directories: new Map() };
 }
 
-/** The name of a path that would be a file and a directory at once, as an error a caller can name. */
+/** Thrown for a path that would be a file and a directory at once, so that callers can name it. */
 export class PathConflict extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -92,8 +92,8 @@ function writeDirectory(format: ObjectFormat, directory: Directory, trees: Map<s
 }
 
 /**
- * Builds the trees of a flattened listing. Answers the root's id and every tree by id.
- * Throws PathConflict when one path is a file and a directory, or is named twice.
+ * Builds the trees of a flattened listing. Returns the root's id and every tree by id.
+ * Throws PathConflict when a path is a file and a directory, or is listed twice.
  */
 export function buildTrees(
   format: ObjectFormat,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decodePath, encodePath, isUtf8Path, quotePath, unquotePath } from "./git-path.ts";
 
 describe("a path", () => {
-  it("survives the way from bytes to text and back, whatever the bytes", () => {
+  it("survives the conversion from bytes to text and back, whatever its bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         expect(encodePath(decodePath(Buffer.from(bytes)))).toEqual(Buffer.from(bytes));

@@ -1,7 +1,6 @@
 /**
- * Paths in git are bytes; ours are strings. UTF-8 decodes as usual; a byte that is not UTF-8 becomes the lone
- * surrogate U+DC00 + byte (Python's "surrogateescape"), so that every path survives the way there and back, and
- * `isUtf8Path` tells the odd ones.
+ * Git paths are bytes; ours are strings. UTF-8 decodes as usual. Any other byte becomes the lone surrogate U+DC00 + byte
+ * (Python's "surrogateescape"), so that every path survives the conversion both ways. `isUtf8Path` detects such paths.
  */
 import { isUtf8 } from "node:buffer";
 
@@ -42,7 +41,7 @@ export function encodePath(path: string): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Git's order: bytes, as unsigned numbers. A latin1 string of the bytes compares just so. */
+/** Sort key in git's order, which compares unsigned bytes. A latin1 string of the bytes compares the same way. */
 export function byteKey(path: string): string {
   return encodePath(path).toString("latin1");
 }
@@ -59,7 +58,7 @@ const SIMPLE: Readonly<Record<string, number>> = {
   "\\": 92,
 };
 
-/** Reads a C-quoted name starting at `"`; answers the name and what follows, or null when it is malformed. */
+/** Reads a C-quoted name starting at `"`. Returns the name and the remaining text, or null when it is malformed. */
 export function unquotePath(text: string): { path: string; rest: string } | null {
   if (!text.startsWith('"')) return null;
   const bytes: Buffer[] = [];
@@ -91,7 +90,7 @@ const ESCAPES: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(SIMPLE).map(([letter, code]) => [code, `\\${letter}`]),
 );
 
-/** Git's own quoting with core.quotePath on: as it is, or in double quotes when a byte needs escaping. */
+/** Quotes like git with core.quotePath on: unchanged, or in double quotes when a byte needs escaping. */
 export function quotePath(path: string): string {
   let quoted = "";
   let needed = false;

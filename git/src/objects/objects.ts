@@ -1,10 +1,10 @@
-/** Reading trees and blobs in bulk: one `ls-tree` for a listing, one `cat-file --batch` for any number of blobs. */
+/** Reads trees and blobs in bulk: one `ls-tree` for a listing, one `cat-file --batch` for any number of blobs. */
 import { AntiphonError } from "@antiphon/contracts";
 import { decodePath } from "./git-path.ts";
 import type { ObjectKind, TreeEntry } from "./git-object.ts";
 import type { GitCall } from "../process/git-process.ts";
 
-/** How a git process is started somewhere: a scratch, or a cached tree's own repository. */
+/** Starts a git process in a certain repository: a scratch, or the repository of a cached tree. */
 export type GitRunner = (call: Omit<GitCall, "gitDir">) => Promise<Buffer>;
 
 export async function listTree(run: GitRunner, treeish: string): Promise<TreeEntry[]> {
@@ -31,7 +31,7 @@ interface ReadObject {
   body: Buffer;
 }
 
-/** Reads objects by id. One that is absent (a partial clone, a damaged store) is ANT_REPO_INCOMPLETE. */
+/** Reads objects by id. A missing object (a partial clone, a damaged store) is ANT_REPO_INCOMPLETE. */
 export async function readObjects(
   run: GitRunner,
   ids: Iterable<string>,
@@ -43,7 +43,7 @@ export async function readObjects(
   const bytes = await run({
     args: ["cat-file", "--batch", "--buffer"],
     stdin: `${wanted.join("\n")}\n`,
-    // Each answer has a header line and a line feed beside the content.
+    // Each answer has a header line and a line feed besides the content.
     maxOutputBytes: maxBytes + wanted.length * 100,
   });
   let at = 0;
@@ -64,7 +64,7 @@ export async function readObjects(
   return found;
 }
 
-/** Those of the objects that are no larger than the bound. One that is absent is ANT_REPO_INCOMPLETE when it is read. */
+/** The ids of objects within the bound. A missing object is included; reading it gives ANT_REPO_INCOMPLETE. */
 export async function idsUpTo(
   run: GitRunner,
   ids: readonly string[],

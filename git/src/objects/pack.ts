@@ -1,7 +1,6 @@
 /**
- * Writes a git pack: no deltas, one entry per object. Giving git a pack on stdin (`index-pack`,
- * `unpack-objects`) is the cheapest way in for many objects at once: one process, and git computes each id
- * itself, so a wrong id cannot get in.
+ * Writes a git pack without deltas, one entry per object. A pack on stdin (`index-pack`, `unpack-objects`) is the
+ * cheapest way to add many objects: it takes one process, and git computes each id itself, so a wrong id cannot get in.
  */
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
@@ -11,7 +10,7 @@ const KIND_NUMBER: Readonly<Record<ObjectKind, number>> = { commit: 1, tree: 2, 
 const STORED_BLOCK = 65_535;
 const ADLER_MODULUS = 65_521;
 
-/** `stored` skips compression (a local cache, read once or twice); `deflated` is for a user's repository. */
+/** `stored` skips compression, for a local cache that is read once or twice; `deflated` is for a user's repository. */
 type PackEncoding = "stored" | "deflated";
 
 export function writePack(
@@ -48,7 +47,7 @@ function entryHeader(kind: ObjectKind, size: number): Buffer {
   return Buffer.from(bytes);
 }
 
-/** A zlib stream of stored blocks: what deflate level 0 gives, without setting a compressor up per object. */
+/** A zlib stream of stored blocks, equal to deflate level 0, without the cost of a compressor per object. */
 function stored(body: Buffer): Buffer[] {
   const parts: Buffer[] = [Buffer.from([0x78, 0x01])];
   let at = 0;
@@ -71,7 +70,7 @@ function adler32(body: Buffer): number {
   let low = 1;
   let high = 0;
   for (let at = 0; at < body.length;) {
-    // 3,800 additions stay far below 2^53 and let the loop run without a division per byte.
+    // 3,800 additions stay far below 2^53, so the loop needs no division per byte.
     const end = Math.min(at + 3800, body.length);
     for (; at < end; at += 1) {
       low += body[at] as number;

@@ -1,19 +1,19 @@
 /**
- * Reads the body of a `GIT binary patch`: base85 lines, a zlib stream, a literal or a delta. Everything is
- * decoded and measured, because a few bytes of delta can ask git for gigabytes.
+ * Reads the body of a `GIT binary patch`: base85 lines, a zlib stream, a literal or a delta. Everything is decoded and
+ * measured, because a few bytes of delta can make git allocate gigabytes.
  */
 import { inflateSync } from "node:zlib";
 import { refuse } from "./patch-refusal.ts";
 
 interface BinaryBounds {
-  /** Of what a part inflates to and of the file it makes. */
+  /** Bound on the inflated part and on the resulting file. */
   maxBytes: number;
 }
 
 interface BinaryPart {
   /** Index of the line after the part's closing blank line. */
   next: number;
-  /** Size of the file the part makes. */
+  /** Size of the resulting file. */
   bytes: number;
 }
 
@@ -85,7 +85,7 @@ function inflate(data: Buffer, declared: number, path: string, line: number): Bu
   return inflated;
 }
 
-/** A delta starts with the size of its source and of its result; then copies and inserts, which must add up. */
+/** A delta starts with the sizes of its source and result; its copies and inserts must add up to the result. */
 function deltaResult(delta: Buffer, path: string, line: number): number {
   const bad = (): never =>
     refuse("ANT_PATCH_BINARY", "binary.delta", "the delta is malformed", { path, line });

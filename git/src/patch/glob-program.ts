@@ -1,20 +1,20 @@
 /**
- * One glob without braces, as an automaton whose states are bits: a character of a path moves all of them at once.
- * Matching takes a fixed number of word operations for each character, whatever the pattern. No pattern backtracks.
+ * A glob without braces as an automaton whose states are bits: each character of a path advances all states at once.
+ * Matching takes a fixed number of word operations for each character, whatever the pattern, and never backtracks.
  */
 export type Token =
   { kind: "char"; char: string } | { kind: "any" } | { kind: "star" } | { kind: "globstar" };
 
-/** Passed only where a name starts, and by no character: what a leading `**` and its slash leave behind. */
+/** Matches only at the start of a name and consumes no character: the remainder of a leading `**` and its slash. */
 export const NAME_START = "\0/";
 
-/** Bit `i` says that the first `i` tokens are matched. */
+/** Bit `i` is set when the first `i` tokens are matched. */
 type States = Uint32Array;
 
 export class GlobProgram {
   readonly #length: number;
   readonly #words: number;
-  /** States that a character moves on; any other character moves `#any` unless it is a slash. */
+  /** States that a character advances. Any other character except a slash advances `#any`. */
   readonly #moves = new Map<string, States>();
   readonly #any: States;
   readonly #stars: States;
@@ -64,7 +64,7 @@ export class GlobProgram {
     return ((states[this.#length >> 5] ?? 0) & (1 << (this.#length & 31))) !== 0;
   }
 
-  /** False: no state is left. */
+  /** Returns false when no state is left. */
   #step(states: States, next: States, char: string): boolean {
     const moves = this.#moves.get(char) ?? this.#any;
     const isSlash = char === "/";
@@ -81,7 +81,7 @@ export class GlobProgram {
     return left !== 0;
   }
 
-  /** Stars may match nothing, and a name start is passed where one is. Each round passes one token of a run of them. */
+  /** Stars may match nothing, and a name start passes where one is. Each round passes one token of a run of them. */
   #skip(states: States, atNameStart: boolean): void {
     for (let isMore = true; isMore;) {
       isMore = false;

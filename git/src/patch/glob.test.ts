@@ -61,15 +61,15 @@ describe("a glob", () => {
     }
   });
 
-  it("made from a path protects that path whatever its length", () => {
+  it("made from a path protects that path, however long it is", () => {
     const path = "*".repeat(1000);
     expect(matches(literalGlob(path), path)).toBe(true);
   });
 
-  it("takes linear time, whatever its stars", () => {
+  it("takes linear time, however many stars it has", () => {
     const glob = `${"**/a*".repeat(40)}**/b`;
     expect(matches(glob, "a/".repeat(400) + "c")).toBe(false);
-    // More alternatives than are looked at: it matches nothing, which closes a scope and opens no grant.
+    // Beyond the bound on alternatives a pattern matches nothing, which closes a scope and opens no grant.
     expect(pathMatcher(["{a,b}".repeat(30)]).matches("a".repeat(30))).toBe(false);
     expect(pathMatcher(["{a,b}".repeat(6)]).matches("ababab")).toBe(true);
   });

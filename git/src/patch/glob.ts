@@ -1,11 +1,11 @@
 /**
- * Globs over repository paths: `*` (within a name), `**` (across), `?`, `{a,b}`, and `\` before a character
- * that is meant as it is. Brackets are plain characters: `[id].ts` is a file name people have. A pattern
- * without wildcards, or ending in a slash, also names everything below it.
+ * Globs over repository paths: `*` (within a name), `**` (across names), `?`, `{a,b}`, and `\` before a literal
+ * character. Brackets are literal, because file names such as `[id].ts` are common. A pattern without wildcards, or
+ * ending in a slash, also matches everything below it.
  *
- * Patterns come from intents, so matching takes linear time by construction (glob-program.ts) and a list of patterns
- * is bounded (`globFault` of the contracts, at intake). What is over a bound all the same matches nothing, which closes
- * a scope and opens no grant.
+ * Patterns come from intents, so matching takes linear time by construction (glob-program.ts) and intake bounds a list of
+ * patterns (`globFault` of the contracts). A pattern over a bound matches nothing, which closes a scope and opens no
+ * grant.
  */
 import { globAlternatives, limits } from "@antiphon/contracts";
 import { GlobProgram, NAME_START, type Token } from "./glob-program.ts";
@@ -39,7 +39,7 @@ export function pathMatcher(globs: readonly string[]): PathMatcher {
   };
 }
 
-/** A path as a glob that matches it only. */
+/** A path as a glob that matches only that path. */
 export function literalGlob(path: string): string {
   return path.replace(/[*?{}\\]/g, "\\$&");
 }
@@ -73,7 +73,7 @@ function tokenize(pattern: string): Token[] {
       const opens = tokens.length === 0 || isSlash(tokens.at(-1));
       const takesSlash = opens && pattern[at + 1] === "/";
       if (takesSlash) at += 1;
-      if (takesSlash && isNameStart(tokens.at(-1))) continue; // `**/**/` says no more than `**/`
+      if (takesSlash && isNameStart(tokens.at(-1))) continue; // `**/**/` means the same as `**/`
       pushStar(tokens, "globstar");
       if (takesSlash) tokens.push({ kind: "char", char: NAME_START });
     } else if (char === "*") pushStar(tokens, "star");
@@ -83,7 +83,7 @@ function tokenize(pattern: string): Token[] {
   return tokens;
 }
 
-/** Several stars in a row are as many as the widest of them. */
+/** A run of several stars counts as its widest star. */
 function pushStar(tokens: Token[], kind: "star" | "globstar"): void {
   const last = tokens.at(-1)?.kind;
   if (last === "globstar" || last === kind) return;

@@ -1,13 +1,13 @@
-/** Where the reader of a patch is, and how it refuses: with the file it is in and the line it is at. */
+/** The position of the patch reader, and its refusals, which carry the current file and line. */
 import { refuse } from "./patch-refusal.ts";
 
 type Code = "MALFORMED" | "HEADER" | "BINARY" | "TRUNCATED";
 
 export class PatchCursor {
   readonly lines: readonly string[];
-  /** Index of the line to read next. */
+  /** Index of the next line to read. */
   at: number;
-  /** Index of the `diff --git` line of the file it is in. */
+  /** Index of the `diff --git` line of the current file. */
   first = 0;
   path: string | null = null;
 
@@ -24,12 +24,12 @@ export class PatchCursor {
     return this.at >= this.lines.length;
   }
 
-  /** @param line from 1; default: the line it is at */
+  /** @param line from 1; default: the current line */
   fail(code: Code, rule: string, message: string, line = this.at + 1): never {
     return refuse(`ANT_PATCH_${code}`, rule, message, { path: this.path, line });
   }
 
-  /** As `fail`, about the file as a whole. */
+  /** Like `fail`, but about the file as a whole. */
   failFile(code: Code, rule: string, message: string): never {
     return this.fail(code, rule, message, this.first + 1);
   }

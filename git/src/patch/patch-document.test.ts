@@ -18,7 +18,7 @@ describe("a Patch.v0 document", () => {
     ["with a name to be quoted", "ü.js", `--- a/ü.js\n+++ b/ü.js\n${HUNK}`],
     ["without a final line feed", "a.js", `--- a/a.js\n+++ b/a.js\n${HUNK}`.trimEnd()],
     [
-      "as a letter",
+      "as a mail",
       "a.js",
       `From 123 Mon Sep 17\nSubject: [PATCH] x\n\n---\n a.js | 2 +-\n\ndiff --git a/a.js b/a.js\n--- a/a.js\n+++ b/a.js\n${HUNK}-- \n2.39.5\n\n`,
     ],
@@ -35,7 +35,7 @@ describe("a Patch.v0 document", () => {
     });
   });
 
-  it("is refused when a diff is about another file than it says, or is no diff", () => {
+  it("is refused when a diff names another file than its entry, or is not a diff", () => {
     expect(() => one("a.js", `--- a/b.js\n+++ b/b.js\n${HUNK}`)).toThrow(
       expect.objectContaining({ code: "ANT_PATCH_HEADER" }) as Error,
     );

@@ -1,13 +1,13 @@
 /**
- * A Patch.v0 document, one unified diff per file as people and models write them, brought into the one form the
- * parser reads: `diff --git`, mode lines, `a/` and `b/`. Nothing about hunks is mended.
+ * Converts a Patch.v0 document, one unified diff per file as people and models write them, into the form the parser
+ * reads: `diff --git`, mode lines, `a/` and `b/`. Hunks are not repaired.
  */
 import { AntiphonError, limits, type Patch } from "@antiphon/contracts";
 import { quotePath } from "../objects/git-path.ts";
 import { parsePatch } from "./patch-parser.ts";
 import { PatchRefused } from "./patch-refusal.ts";
 
-/** @throws AntiphonError ANT_PATCH_HEADER when a diff is not about the path it stands under */
+/** @throws AntiphonError ANT_PATCH_HEADER when a diff names another path than its entry */
 export function patchText(patch: Patch): string {
   return patch.files.map((file) => fileDiff(file.path, file.diff)).join("");
 }
@@ -16,7 +16,7 @@ function fileDiff(path: string, diff: string): string {
   const lines = withPlainHeaders(withoutMail(diff.split("\n")));
   const last = lines.findLastIndex((line) => line !== "");
   const text = lines.slice(0, last + 1).join("\n");
-  // Trailing empty lines were taken off with the letter; the one that ends a binary part belongs to it.
+  // Stripping the mail also stripped trailing empty lines, but a binary part must end with one.
   const end = /^GIT binary patch$/m.test(text) ? "\n\n" : "\n";
   const whole = text === "" ? text : `${text}${end}`;
   if (whole.startsWith("diff --git ")) return sameFile(path, whole);
@@ -28,7 +28,7 @@ function fileDiff(path: string, diff: string): string {
   return plainDiff(path, whole);
 }
 
-/** Editors on Windows end every line with a carriage return; in a file's own lines it is content, in headers not. */
+/** Editors on Windows end lines with a carriage return. It is content in a file's own lines and is dropped in headers. */
 function withPlainHeaders(lines: readonly string[]): string[] {
   const first = lines.findIndex((line) => line.startsWith("@@ "));
   return lines.map((line, index) =>
@@ -36,7 +36,7 @@ function withPlainHeaders(lines: readonly string[]): string[] {
   );
 }
 
-/** What cannot be read is left to `checkPatch` to refuse, with its line. */
+/** Returns an unreadable diff unchanged: `checkPatch` refuses it with its line. */
 function sameFile(path: string, diff: string): string {
   const bounds = {
     maxBytes: limits.patchBytes,
@@ -56,7 +56,7 @@ function sameFile(path: string, diff: string): string {
   }
 }
 
-/** `git format-patch` puts a letter around a diff: what stands before it, and a signature after it. */
+/** Removes the mail that `git format-patch` writes: the text before the diff and the signature after it. */
 function withoutMail(lines: readonly string[]): string[] {
   const start = lines.findIndex((line, index) => {
     return (
@@ -70,7 +70,7 @@ function withoutMail(lines: readonly string[]): string[] {
   return rest;
 }
 
-/** Only `---` and `+++`: the header git would have written. */
+/** Adds the header git would have written to a diff that has only `---` and `+++`. */
 function plainDiff(path: string, text: string): string {
   const [oldLine = "", newLine = "", ...hunks] = text.split("\n");
   const [from, to] = [sideName(oldLine), sideName(newLine)];
@@ -92,7 +92,7 @@ function plainDiff(path: string, text: string): string {
   ].join("\n");
 }
 
-/** Without a timestamp; null for /dev/null. */
+/** The name without a timestamp; null for /dev/null. */
 function sideName(line: string): string | null {
   const name = line.slice(4).split("\t")[0]?.trimEnd() ?? "";
   return name === "/dev/null" ? null : name;

@@ -1,4 +1,4 @@
-/** The hunks of one file: in order, not overlapping, with exactly the lines their headers say. */
+/** The hunks of one file: in order, without overlap, and with exactly the line counts of their headers. */
 import type { FilePatch } from "./patch-parser.ts";
 import type { PatchCursor } from "./patch-cursor.ts";
 
@@ -67,7 +67,7 @@ function readHunk(cursor: PatchCursor, file: FilePatch, oldCount: number, newCou
   if (changes === 0) cursor.fail("MALFORMED", "hunk.empty", "a hunk that changes nothing", start + 1);
 }
 
-/** `\ No newline at end of file` ends the side of the line before it: nothing may follow on that side. */
+/** `\ No newline at end of file` ends the side of the previous line: no line may follow on that side. */
 function endOfFile(cursor: PatchCursor, last: string, oldLeft: number, newLeft: number): void {
   const ended =
     (last === "-" && oldLeft === 0) ||

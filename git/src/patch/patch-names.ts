@@ -1,6 +1,6 @@
 /**
- * The names in a patch. A file is named in up to three places (the `diff --git` line, `rename from` and `to`, `---`
- * and `+++`), plain or C-quoted; they must agree, and each must be what git would write.
+ * The names in a patch. A file is named in up to three places (the `diff --git` line, `rename from` and `to`, `---` and
+ * `+++`), plain or C-quoted. They must agree, and each must be written as git writes it.
  */
 import { decodePath, encodePath, unquotePath } from "../objects/git-path.ts";
 import type { PatchCursor } from "./patch-cursor.ts";
@@ -11,7 +11,7 @@ export interface Names {
   new: string;
 }
 
-/** Of a path of 1,024 bytes, each of them escaped, with quotes and prefix; a longer name is refused as it stands. */
+/** Length of a path of 1,024 bytes, all escaped, with quotes and prefix. A longer name is refused unread. */
 const MAX_NAME = 4 * 1024 + 16;
 
 function requireShort(cursor: PatchCursor, text: string, names: number): void {
@@ -19,9 +19,9 @@ function requireShort(cursor: PatchCursor, text: string, names: number): void {
   refuse("ANT_PATCH_PATH", "path.too-long", "too long", { path: null, line: cursor.at + 1 });
 }
 
-/** A whole name: C-quoted, or plain without anything that would have needed quotes. */
+/** A whole name: C-quoted, or plain if it contains nothing that needs quotes. */
 export function readName(cursor: PatchCursor, text: string): string {
-  requireShort(cursor, text, 2); // both names of a line that holds them without quotes
+  requireShort(cursor, text, 2); // a line may hold both names without quotes
   if (text.startsWith('"')) {
     const unquoted = unquote(text);
     if (unquoted === null || unquoted.rest !== "")
@@ -33,12 +33,12 @@ export function readName(cursor: PatchCursor, text: string): string {
   return decodePath(Buffer.from(text, "latin1"));
 }
 
-/** The lines are bytes as latin1; inside quotes a byte beyond ASCII means what its escape means. */
+/** Lines are bytes as latin1; inside quotes a byte beyond ASCII means the same as its escape. */
 function unquote(text: string): { path: string; rest: string } | null {
   return unquotePath(text.replace(/[\x80-\xff]/g, (char) => `\\${char.charCodeAt(0).toString(8)}`));
 }
 
-/** The `---` and `+++` lines; null for /dev/null. Null in all when there are none. */
+/** The `---` and `+++` lines; /dev/null gives null. Returns null when the lines are absent. */
 export function readSides(cursor: PatchCursor): { old: string | null; new: string | null } | null {
   if (!cursor.line.startsWith("--- ")) return null;
   const old = sideName(cursor, "a/");
@@ -52,7 +52,7 @@ export function readSides(cursor: PatchCursor): { old: string | null; new: strin
 
 function sideName(cursor: PatchCursor, prefix: string): string | null {
   let text = cursor.line.slice(4);
-  // Git ends a name that has a space in it with a tab, so that a timestamp cannot be read into it.
+  // Git adds a tab to a name with a space, so that no timestamp can be read into it.
   if (text.endsWith("\t")) text = text.slice(0, -1);
   return text === "/dev/null" ? null : without(cursor, prefix, readName(cursor, text));
 }
@@ -62,7 +62,7 @@ function without(cursor: PatchCursor, prefix: string, name: string): string {
   return cursor.fail("HEADER", "header.prefix", `a name that does not start with ${prefix}`);
 }
 
-/** Names on the `diff --git` line; null when they are plain and differ, so that only the other places can tell. */
+/** Names on the `diff --git` line. Null when they are plain and differ, so that only the other places can tell. */
 function openingNames(cursor: PatchCursor, text: string): Names | null {
   requireShort(cursor, text, 2);
   if (text.startsWith('"')) {
@@ -92,7 +92,7 @@ function openingNames(cursor: PatchCursor, text: string): Names | null {
   return { old: path, new: path };
 }
 
-/** Brings the three places together, or refuses. */
+/** Reconciles the three places, or refuses. */
 export function agreedNames(
   cursor: PatchCursor,
   opening: string,
@@ -108,7 +108,7 @@ export function agreedNames(
   if (claims.some((claim) => claim.old !== first.old || claim.new !== first.new)) {
     cursor.failFile("HEADER", "header.mismatch", "its lines name different files");
   }
-  // Two plain names with spaces cannot be told apart by themselves; the line must be what git would write.
+  // Two plain names with spaces cannot be split reliably, so the line must equal what git would write.
   const latin = (path: string): string => encodePath(path).toString("latin1");
   if (stated === null && opening !== `a/${latin(first.old)} b/${latin(first.new)}`) {
     cursor.failFile("HEADER", "header.mismatch", "its lines name different files");

@@ -1,10 +1,9 @@
 /**
- * A strict reader of git's unified diffs. It reads what `git diff` writes and nothing else: no text between
- * files, no timestamps, no guessed names, no hunks whose counts do not add up. Whatever two readers could
- * understand differently is refused, so that what is checked here is what `git apply` does (and apply-patch.ts
- * compares the two afterwards).
+ * A strict parser of git's unified diffs. It accepts only what `git diff` writes: no text between files, no timestamps,
+ * no guessed names, no hunks with wrong counts. Everything that two parsers could read differently is refused, so that
+ * `git apply` does exactly what was checked here (apply-patch.ts compares the two afterwards).
  *
- * The text is read as bytes (a latin1 string), so a file in another encoding than UTF-8 is no problem.
+ * The text is read as bytes (a latin1 string), so files in encodings other than UTF-8 work too.
  */
 import { readBinaryPart } from "./binary-patch.ts";
 import { isObjectId } from "../objects/git-object.ts";
@@ -17,19 +16,19 @@ type ChangeKind = "add" | "delete" | "modify" | "rename" | "copy";
 
 export interface FilePatch {
   change: ChangeKind;
-  /** Where it is before; null for an addition. */
+  /** Path before the change; null for an addition. */
   oldPath: string | null;
-  /** Where it is afterwards; null for a deletion. */
+  /** Path after the change; null for a deletion. */
   newPath: string | null;
-  /** As far as the patch says so: an `index a..b mode` line, or mode lines. */
+  /** The mode, if the patch has it: in an `index a..b mode` line or in mode lines. */
   oldMode: string | null;
   newMode: string | null;
   binary: boolean;
   added: number;
   removed: number;
-  /** Of a binary file: its new size. */
+  /** New size of a binary file. */
   binaryBytes: number;
-  /** Of a binary file: what the way back makes. It is inflated too. */
+  /** Size that the reverse part of a binary change makes. It is inflated too. */
   reverseBytes: number;
   /** Line of its `diff --git`, from 1. */
   line: number;
@@ -38,11 +37,11 @@ export interface FilePatch {
 interface ParseBounds {
   maxBytes: number;
   maxFiles: number;
-  /** Of all binary contents together. */
+  /** Bound on all binary contents together. */
   maxBinaryBytes: number;
 }
 
-/** Bytes that binary parts may still make. */
+/** Bytes that binary parts may still produce. */
 interface BinaryLeft {
   forward: number;
   reverse: number;
@@ -93,7 +92,7 @@ export function parsePatch(patch: string | Buffer, bounds: ParseBounds): FilePat
   return files;
 }
 
-/** One file of a patch: `diff --git`, extended headers, then hunks or a binary part or nothing. */
+/** One file of a patch: `diff --git`, extended headers, then hunks, a binary part, or nothing. */
 function readFile(cursor: PatchCursor, binaryLeft: BinaryLeft): FilePatch {
   const opening = cursor.line;
   cursor.first = cursor.at;
@@ -144,7 +143,7 @@ function readHeader(cursor: PatchCursor): Header {
   return header;
 }
 
-/** False when the line is no header line. */
+/** Returns false when the line is not a header line. */
 function readHeaderLine(cursor: PatchCursor, header: Header): boolean {
   for (const [form, field] of FIELDS) {
     const match = form.exec(cursor.line);
@@ -214,7 +213,7 @@ function readBinary(cursor: PatchCursor, { index }: Header, file: FilePatch, lef
   const path = cursor.path ?? "";
   const forward = readBinaryPart(cursor.lines, cursor.at + 1, path, { maxBytes: left.forward });
   cursor.at = forward.next;
-  // The way back, which git writes too and nobody needs.
+  // The reverse part, which git also writes. It is read and not used.
   const hasReverse = /^(literal|delta) /.test(cursor.line);
   const reverse = hasReverse
     ? readBinaryPart(cursor.lines, cursor.at, path, { maxBytes: left.reverse })
@@ -223,7 +222,7 @@ function readBinary(cursor: PatchCursor, { index }: Header, file: FilePatch, lef
   return { ...file, binary: true, binaryBytes: forward.bytes, reverseBytes: reverse.bytes };
 }
 
-/** Without a body only an empty file can come or go, a mode change, or a file that moves as it is. */
+/** Without a body, only an empty file can be added or deleted, a mode can change, or a file can move unchanged. */
 function checkBodiless(cursor: PatchCursor, { index, oldMode, similarity }: Header, file: FilePatch): void {
   const refused = (message: string): never => cursor.failFile("TRUNCATED", "section.empty", message);
   const { change } = file;

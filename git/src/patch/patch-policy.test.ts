@@ -15,7 +15,7 @@ const places = (...globs: string[]): Guard[] =>
 const make = (place: string, path: string, mode?: string): string => PLACES[place]?.(path, mode) ?? "";
 
 describe("hostile diffs", () => {
-  it.each(hostile.map((entry) => [entry.name, entry] as const))("L1: refuses %s", (_name, entry) => {
+  it.each(hostile.map((entry) => [entry.name, entry] as const))("git/G4: refuses %s", (_name, entry) => {
     const verdict = checkPatch(entry.diff, { guards: HOSTILE_GUARDS });
     expect(verdict.ok ? "accepted" : verdict.code).toBeOneOf([...entry.codes]);
     if (verdict.ok) return;
@@ -23,7 +23,7 @@ describe("hostile diffs", () => {
     expect(verdict.message).not.toBe("");
   });
 
-  it("are at least three hundred, and every code of the policy refuses some", () => {
+  it("number at least three hundred, and every code of the policy refuses some", () => {
     const counts = new Map<string, number>();
     for (const { diff } of [...hostile, ...diffsOutOfScope()]) {
       const guarded = checkPatch(diff, { guards: HOSTILE_GUARDS });
@@ -51,17 +51,14 @@ describe("hostile diffs", () => {
     ]);
   });
 
-  it.each(diffsOutOfScope().map((entry) => [entry.name, entry] as const))(
-    "L1: refuses %s",
-    (_name, entry) => {
-      expect(checkPatch(entry.diff, { scope: ["src/**", "app.js", "new.js"] })).toMatchObject({
-        ok: false,
-        code: "ANT_PATCH_SCOPE",
-      });
-    },
-  );
+  it.each(diffsOutOfScope().map((entry) => [entry.name, entry] as const))("refuses %s", (_name, entry) => {
+    expect(checkPatch(entry.diff, { scope: ["src/**", "app.js", "new.js"] })).toMatchObject({
+      ok: false,
+      code: "ANT_PATCH_SCOPE",
+    });
+  });
 
-  it("L1: refuses a good diff cut off anywhere but between files", () => {
+  it("refuses a good diff cut off anywhere but between files", () => {
     const files = [
       make("modify", "app.js"),
       binaryDiff("literal", 5, Buffer.from("bytes")),
@@ -72,7 +69,7 @@ describe("hostile diffs", () => {
     let refused = 0;
     for (let length = 0; length <= whole.length; length += 1) {
       const verdict = checkPatch(whole.slice(0, length));
-      // The second half of a binary change only serves to undo it.
+      // The second half of a binary change is only used to undo it.
       const withoutReverse = whole.slice(0, length).endsWith("\n\n");
       if (borders.includes(length) || withoutReverse) continue;
       expect(verdict.ok, JSON.stringify(whole.slice(0, length).slice(-60))).toBe(false);
@@ -104,7 +101,7 @@ describe("good diffs", () => {
       "diff --git a/a b/c b/d\nsimilarity index 100%\nrename from a\nrename to c b/d\n",
       { path: "c b/d", from: "a" },
     ],
-    ["a name that looks like two", make("modify", "x b/x"), { path: "x b/x" }],
+    ["a name that looks like two names", make("modify", "x b/x"), { path: "x b/x" }],
     ["a binary file", binaryDiff("literal", 5, Buffer.from("bytes")), { binary: true, change: "add" }],
     [
       "a hunk heading that holds a carriage return",
@@ -124,7 +121,7 @@ describe("good diffs", () => {
     expect(checkPatch(make("delete", "Readme") + make("add", "README")).ok).toBe(true);
   });
 
-  it("refuses joiners and variations that are no part of a visible character, and twins that differ in them only", () => {
+  it("refuses joiners and variations outside a visible character, and paths that differ only in them", () => {
     for (const name of ["a\u200db.js", "pass\ufe0fword", "\u200c.js", "❤️\ufe0f.md"])
       expect(checkPatch(make("add", name))).toMatchObject({ code: "ANT_PATCH_NAME" });
     expect(checkPatch(make("add", "❤️.md") + make("add", "❤.md"))).toMatchObject({
@@ -136,7 +133,7 @@ describe("good diffs", () => {
     expect(checkPatch("")).toEqual({ ok: true, files: [], unproven: [] });
   });
 
-  it("V3: a grant opens a protected path, and only that", () => {
+  it("git/G4: a grant opens a protected path and no other", () => {
     const rules = { guards: places("test/**", ".github/**"), grants: ["test/app.*"] };
     expect(checkPatch(make("modify", "test/app.test.js"), rules).ok).toBe(true);
     expect(checkPatch(make("modify", "test/other.test.js"), rules)).toMatchObject({
@@ -148,14 +145,14 @@ describe("good diffs", () => {
     });
   });
 
-  it("V3: a protected path is protected in any case and any Unicode form", () => {
+  it("git/G4: a protected path is protected in any case and any Unicode form", () => {
     const rules = { guards: places("Test/Ünit.js", "**/package.json") };
     for (const path of ["test/ünit.js", "TEST/U\u0308NIT.JS", "PACKAGE.json"]) {
       expect(checkPatch(make("modify", path), rules)).toMatchObject({ code: "ANT_PATCH_PROTECTED" });
     }
   });
 
-  it("V3: a guard that yields to proof lets its path pass and names it; one that does not comes first", () => {
+  it("git/G4: a guard that yields to proof lets its path pass and names it; a guard that does not yield takes precedence", () => {
     const subject: Guard = {
       rule: "protected.subject",
       glob: "app.js",
@@ -174,7 +171,7 @@ describe("good diffs", () => {
     });
   });
 
-  it("V3: a guard against code lets a new empty file pass", () => {
+  it("a guard against code lets a new empty file pass", () => {
     const guards: Guard[] = [
       { rule: "protected.shadow", glob: "empty", why: "it would run", unless: "empty" },
     ];

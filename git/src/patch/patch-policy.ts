@@ -1,12 +1,13 @@
 /**
- * L1: reads a patch and decides whether it may be applied at all. Pure: the text and the rules decide, nothing
- * else; git is not asked. Each refusal names a code, a rule within it, the path and the line.
+ * Reads a patch and decides whether it may be applied. Pure: only the text and the rules decide. Each refusal carries a
+ * code, a rule within the code, the path and the line. Sizes and counts are bounded.
  *
- * Invariants:
- *   L1  Only 100644 and 100755; no symbolic link, gitlink or .gitmodules; no path outside the tree or inside
- *       .git; within the task's scope; bounded.
- *   V3  A guarded path is touched only with a grant; the refusal says which guard it is. Where a guard yields to proof, the
- *       path is named in the answer, and the caller holds the change to a check that fails without it.
+ * If a guard yields to proof, its path is named in the answer, and the caller requires a check that fails without the
+ * change.
+ *
+ * Promises:
+ *   git/G4 Because an agent wrote the patch, it is refused if it makes anything but regular files (100644, 100755), leaves
+ *     the tree or the task's scope, touches .git or .gitmodules, or changes a guarded path without a grant.
  */
 import { limits } from "@antiphon/contracts";
 import { pathMatcher, type PathMatcher } from "./glob.ts";
@@ -16,33 +17,33 @@ import { parsePatch, type FilePatch } from "./patch-parser.ts";
 import { PatchRefused, refuse, type Refusal } from "./patch-refusal.ts";
 
 export interface PatchRules {
-  /** Globs of what the task may change; empty: everything. */
+  /** Globs of paths the task may change; empty: all paths. */
   scope?: readonly string[];
-  /** Globs of protected paths it may change all the same. */
+  /** Globs of protected paths it may change nevertheless. */
   grants?: readonly string[];
-  /** `protectionOf()` the base. */
+  /** The result of `protectionOf()` for the base. */
   guards?: readonly Guard[];
   /** Default 200 (limits.patchFiles). */
   maxFiles?: number;
   /** Default 8 MiB (limits.patchBytes). */
   maxBytes?: number;
-  /** Of all binary contents together. Default 64 MiB (limits.sandboxFileBytes). */
+  /** Bound on all binary contents together. Default 64 MiB (limits.sandboxFileBytes). */
   maxBinaryBytes?: number;
 }
 
 export interface CheckedFile {
   path: string;
   change: FilePatch["change"];
-  /** Its mode afterwards; null when the patch leaves it as it is. */
+  /** The mode after the change; null when the patch leaves it unchanged. */
   mode: string | null;
-  /** Where a rename or copy comes from. */
+  /** Source path of a rename or copy. */
   from: string | null;
   added: number;
   removed: number;
   binary: boolean;
 }
 
-/** A path that may be touched only if the check fails without the change. */
+/** A path that may be changed only if the check fails without the change. */
 export interface Unproven {
   path: string;
   why: string;
@@ -50,7 +51,7 @@ export interface Unproven {
 
 export type PatchCheck = { ok: true; files: CheckedFile[]; unproven: Unproven[] } | ({ ok: false } & Refusal);
 
-/** A copy is cheap to write and costs a whole file to make. */
+/** A copy takes few bytes in a patch and produces a whole file. */
 const MAX_COPIES = 20;
 
 export function checkPatch(patch: string | Buffer, rules: PatchRules = {}): PatchCheck {
@@ -85,7 +86,7 @@ function checked(file: FilePatch): CheckedFile {
   };
 }
 
-/** L1: a link is a way out of the tree, a gitlink a way to other code. */
+/** git/G4: a link leads out of the tree, a gitlink to other code. */
 function checkModes(file: FilePatch): void {
   const where = { path: file.newPath ?? file.oldPath, line: file.line };
   for (const mode of [file.oldMode, file.newMode]) {
@@ -96,7 +97,7 @@ function checkModes(file: FilePatch): void {
   }
 }
 
-/** One path, one section: two sections of one path can be read in two orders. */
+/** Each path may have only one section, because the order of two sections is ambiguous. */
 function checkOverlaps(files: readonly FilePatch[]): void {
   const touched = new Map<string, FilePatch>();
   let copies = 0;
@@ -133,7 +134,7 @@ function checkOverlaps(files: readonly FilePatch[]): void {
   }
 }
 
-/** Two files that are one where case does not count; a repository that has such a pair may go on changing it. */
+/** Refuses two paths that are equal where case does not count. A repository with such a pair may still change it. */
 function checkSpellings(files: readonly FilePatch[]): void {
   const seen = new Map<string, FilePatch>();
   for (const file of files) {
@@ -147,7 +148,7 @@ function checkSpellings(files: readonly FilePatch[]): void {
   }
 }
 
-/** A path that is made cannot be below another path that is made or stays. */
+/** A new path cannot be below a path that is a file after the change. */
 function checkNesting(file: FilePatch, touched: ReadonlyMap<string, FilePatch>): void {
   const path = file.newPath;
   if (path === null) return;
@@ -168,14 +169,14 @@ function checkRules(files: readonly FilePatch[], rules: PatchRules): Unproven[] 
   const guarded = guardFinder(rules.guards ?? []);
   const unproven: Unproven[] = [];
   for (const file of files) {
-    // What a copy reads is not changed by it.
+    // A copy does not change its source.
     const paths = file.change === "copy" ? [file.newPath] : [...new Set([file.oldPath, file.newPath])];
     for (const path of paths) {
       if (path === null) continue;
       checkScope(path, file.line, scope, granted);
       if (granted.matches(path)) continue;
       const isEmpty = file.change === "add" && file.added === 0 && !file.binary;
-      const guard = guarded(path, isEmpty); // V3
+      const guard = guarded(path, isEmpty); // git/G4
       if (guard?.unless === "proof") unproven.push({ path, why: guard.why });
       else if (guard !== null)
         refuse("ANT_PATCH_PROTECTED", guard.rule, `protected: ${guard.why}`, { path, line: file.line });
@@ -190,9 +191,9 @@ function checkScope(path: string, line: number, scope: PathMatcher | null, grant
   }
 }
 
-/** The guard of a path: one that nothing opens comes before one that proof opens. */
+/** The guard of a path. A guard that nothing opens takes precedence over one that proof opens. */
 function guardFinder(guards: readonly Guard[]): (path: string, isEmpty: boolean) => Guard | null {
-  // V3: the same path in another case is the same file for some.
+  // git/G4: on some systems the same path in another case is the same file.
   const any = pathMatcher(guards.map(({ glob }) => foldedPath(glob)));
   return (path, isEmpty) => {
     const folded = foldedPath(path);

@@ -1,11 +1,11 @@
-/** How a patch is refused: a code of the error table, the rule within it, the path and the line it is about. */
+/** The refusal of a patch: a code of the error table, the rule within it, the path and the line. */
 import type { ErrorCode } from "@antiphon/contracts";
 
 export type PatchCode = Extract<ErrorCode, `ANT_PATCH_${string}`>;
 
 export interface Refusal {
   code: PatchCode;
-  /** The rule within the code, as `path.dot-git`. */
+  /** The rule within the code, for example `path.dot-git`. */
   rule: string;
   path: string | null;
   /** Line of the patch, from 1. */
@@ -13,7 +13,7 @@ export interface Refusal {
   message: string;
 }
 
-/** Thrown inside the parser and the policy; their entry points answer the refusal as a value. */
+/** Thrown inside the parser and the policy. Their entry points return the refusal as a value. */
 export class PatchRefused extends Error {
   readonly refusal: Refusal;
   constructor(refusal: Refusal) {

@@ -1,7 +1,7 @@
 /**
- * Which paths a patch may name at all, whatever its scope (L1). Stricter than git on one platform needs: a
- * repository made here may be checked out on a file system that folds case, drops trailing dots or ignores
- * invisible characters, and `.git` must not come into being on any of them.
+ * Rules for every path of a patch, whatever its scope. They are stricter than one platform needs: a repository may be
+ * checked out on a file system that folds case, drops trailing dots or ignores invisible characters, and `.git` must
+ * not be written on any of them.
  */
 import { isUtf8Path } from "../objects/git-path.ts";
 import { refuse } from "./patch-refusal.ts";
@@ -10,7 +10,7 @@ const MAX_PATH_BYTES = 1024;
 const MAX_NAME_BYTES = 255;
 const MAX_DEPTH = 64;
 
-/** C0, DEL, C1, and every character that shows as nothing or turns the direction of what follows. */
+/** C0, DEL, C1, and every character that is invisible or changes the direction of the text after it. */
 const HIDDEN: readonly (readonly [first: number, last: number])[] = [
   [0x00, 0x1f],
   [0x7f, 0x9f],
@@ -34,16 +34,16 @@ const HIDDEN: readonly (readonly [first: number, last: number])[] = [
   [0xe0000, 0xe0fff],
 ];
 
-/** An emoji with its variation, skin and joined parts, or a keycap. */
+/** An emoji with variation, skin tone and joined parts, or a keycap. */
 const EMOJI =
   /\p{Extended_Pictographic}\p{Emoji_Modifier}?[\ufe0e\ufe0f]?(?:\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?[\ufe0e\ufe0f]?)*|[0-9#*]\ufe0f?\u20e3/gu;
 
-/** Scripts in which a joiner between two letters is spelling. */
+/** Scripts that spell words with joiners between letters. */
 const JOINING =
   "[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}\\p{Script=Myanmar}]";
 const SPELLED = new RegExp(`(?<=${JOINING})[\\u200c\\u200d](?=${JOINING})`, "gu");
 
-/** Hidden characters count where they are not how a visible one is written. */
+/** Hidden characters are allowed where they are part of a visible one. */
 function hasHidden(path: string): boolean {
   for (const char of path.replace(EMOJI, "e").replace(SPELLED, "")) {
     const code = char.codePointAt(0) ?? 0;
@@ -52,7 +52,7 @@ function hasHidden(path: string): boolean {
   return false;
 }
 
-/** Names that are devices on Windows, with any extension. */
+/** Device names on Windows, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i;
 
 export function checkPath(path: string, line: number): void {
@@ -91,7 +91,7 @@ function checkName(name: string, where: { path: string; line: number }): void {
   if (DEVICE.test(name)) refuse("ANT_PATCH_PATH", "path.device", "a device on Windows", where);
 }
 
-/** The name as the loosest file system sees it: no stream, no trailing dots or spaces, compatible, lower case. */
+/** The name as the most lenient file system sees it: no stream, no trailing dots or spaces, compatible, lower case. */
 function folding(name: string): string {
   const stream = name.indexOf(":");
   const plain = stream === -1 ? name : name.slice(0, stream);
@@ -102,7 +102,7 @@ function folding(name: string): string {
     .trimStart();
 }
 
-/** For telling two spellings of one path on a folding file system, or to the eye. */
+/** Form for comparing paths that are the same on a case-folding file system or look the same. */
 export function foldedPath(path: string): string {
   return path
     .normalize("NFC")

@@ -1,20 +1,21 @@
 /**
- * The environment every git process of ours runs in.
+ * The environment of every git process that Antiphon starts.
  *
- * A repository's own config can name programs: hooks, filters, fsmonitor, ssh commands, credential and merge
- * drivers, pagers, gpg. None of them may run. Three layers see to that: (1) object work happens in a scratch
- * repository whose config we wrote, with the user's objects as an alternate, so that the user's config is not
- * read at all; (2) the few commands that must run in the user's repository (finding it, resolving and moving
- * refs) are plumbing that knows no filter, and get the settings below at command scope, which wins over any
- * file; (3) every transport is refused by GIT_ALLOW_PROTOCOL, which wins over `protocol.*.allow`.
+ * A repository's config can name programs: hooks, filters, fsmonitor, ssh commands, credential and merge drivers,
+ * pagers, gpg. Three layers keep them from running: (1) object work happens in a scratch repository with our own config
+ * and the user's objects as an alternate, so the user's config is not read; (2) the few commands that must run in the
+ * user's repository (finding it, resolving and moving refs) are plumbing without filters, and get the settings below at
+ * command scope, which overrides every file; (3) GIT_ALLOW_PROTOCOL refuses every transport and overrides
+ * `protocol.*.allow`.
  *
- * Invariants:
- *   G4  No program named by a repository's config, attributes or hooks is ever started.
- *   G5  No system, global or XDG config is read; the result does not depend on who runs it.
+ * Promises:
+ *   git/G1 Because a repository belongs to strangers and a service to its operator, no program named by a repository's
+ *     config, attributes or hooks is ever started, and no system, global or XDG config is read, so that a result does not
+ *     depend on who runs git.
  */
 import { gitSearchPath } from "../config.ts";
 
-/** G4: command-scope settings. They beat `.git/config`, `config.worktree` and whatever those include. */
+/** git/G1: settings at command scope. They override `.git/config`, `config.worktree` and the files these include. */
 const SETTINGS: readonly (readonly [string, string])[] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
@@ -41,14 +42,14 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["merge.directoryRenames", "false"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  // Honoured at command scope since git 2.38. The owner check guards against the config that G4 disarms.
+  // Honoured at command scope since git 2.38. Git's owner check protects against config that is already disarmed here.
   ["safe.directory", "*"],
 ];
 
 const FIXED: Readonly<Record<string, string>> = {
   LC_ALL: "C",
   TZ: "UTC",
-  // Not unset: a local `include.path = ~/x` is an error without HOME, and nothing when the file is absent.
+  // Set, because a local `include.path = ~/x` is an error without HOME, and is ignored when the file is absent.
   HOME: "/nonexistent",
   XDG_CONFIG_HOME: "/nonexistent",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -64,7 +65,7 @@ const FIXED: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_REPLACE_OBJECTS: "1",
   GIT_NO_LAZY_FETCH: "1",
-  // A list of allowed transports that names none: no ssh, no ext::, no remote helper, also from a lazy fetch.
+  // An allow list that names no transport: no ssh, no ext::, no remote helper, not even for a lazy fetch.
   GIT_ALLOW_PROTOCOL: "none",
   GIT_AUTHOR_NAME: "Antiphon",
   GIT_AUTHOR_EMAIL: "antiphon@localhost",
@@ -85,7 +86,7 @@ function configVariables(settings: GitSettings): Record<string, string> {
 
 const PLAIN = configVariables(SETTINGS);
 
-/** G5: built from nothing, so no GIT_* variable of ours leaks in. */
+/** git/G1: built from scratch, so that no GIT_* variable of the service leaks in. */
 export function gitEnvironment(
   extra: Readonly<Record<string, string>>,
   settings: GitSettings,

@@ -12,7 +12,7 @@ test.each([
   "fatal: cannot update the ref 'refs/heads/x': unable to append to 'logs/refs/heads/x': Read-only file system",
   "error: unable to write file a.txt: Input/output error",
   "fatal: could not open '.git/HEAD': Too many open files",
-])("G7: %j is a want of the machine", (stderr) => {
+])("git/G2: %j is a fault of the machine", (stderr) => {
   expect(machineFault(stderr)).not.toBeNull();
 });
 
@@ -22,6 +22,6 @@ test.each([
   "error: patch failed: No space left on device:3",
   "error: No space left on device: patch does not apply",
   "error: Entry 'Cannot allocate memory' not uptodate. Cannot merge.",
-])("G7: %j is none, whatever its files are called", (stderr) => {
+])("%j is no fault of the machine, whatever its files are called", (stderr) => {
   expect(machineFault(stderr)).toBeNull();
 });

@@ -1,14 +1,14 @@
 /**
- * The one place that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output,
- * a deadline, and a typed failure. A start costs about 3 ms, so callers count their calls.
+ * The only module that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output, a
+ * deadline, and a typed failure. A start costs about 3 ms, so callers count their calls.
  *
- * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_INTERRUPTED (G7),
+ * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_INTERRUPTED (git/G2),
  * ANT_GIT_OUTPUT_LIMIT, and from `git()` also ANT_GIT_FAILED (a non-zero exit).
  *
- * Invariants:
- *   G7  What the machine did to a git process is never an answer about the repository: one that somebody killed, that
- *       could not be started for want of something, or that ran out of disk or memory is ANT_GIT_INTERRUPTED, which
- *       is tried again. No caller gets to see its exit code.
+ * Promises:
+ *   git/G2 Because a fault of the machine says nothing about the repository, a git process that was killed, could not be
+ *     started for lack of resources, or ran out of disk or memory is ANT_GIT_INTERRUPTED, which is retried, and no
+ *     caller sees its exit code.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { AntiphonError } from "@antiphon/contracts";
@@ -16,11 +16,11 @@ import { gitEnvironment, type GitSettings } from "./git-environment.ts";
 
 export interface GitCall {
   args: readonly string[];
-  /** GIT_DIR. Without it git looks for a repository from `cwd` upwards. */
+  /** GIT_DIR. Without it git searches for a repository from `cwd` upwards. */
   gitDir?: string;
   workTree?: string;
   indexFile?: string;
-  /** GIT_OBJECT_DIRECTORY: where new objects go. */
+  /** GIT_OBJECT_DIRECTORY: where new objects are written. */
   objectsDir?: string;
   cwd?: string;
   stdin?: Buffer | string;
@@ -51,26 +51,26 @@ function variables(call: GitCall): Record<string, string> {
   return extra;
 }
 
-/** Trying again does not make a program of these. */
+/** With these codes a retry cannot help: there is no usable git program. */
 const NO_PROGRAM: ReadonlySet<string | undefined> = new Set([
   ...["ENOENT", "EACCES", "EPERM", "ENOTDIR", "ELOOP", "ENOEXEC"],
 ]);
 
-/** How git tells a want of the machine, in the C locale: at the end of a line of its own. */
+/** Git's messages for a fault of the machine, in the C locale, at the end of a line. */
 const WANTING =
   /^(?:fatal|error): (?:.*: )?(?:No space left on device|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*)\.?$/m;
 
-/** G7: git's line about a want of the machine; null when it tells of something else. */
+/** git/G2: git's line about a fault of the machine; null when there is none. */
 export function machineFault(stderr: string): string | null {
   return WANTING.exec(stderr)?.[0] ?? null;
 }
 
 function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
-  const code = NO_PROGRAM.has(cause.code) ? "ANT_GIT_MISSING" : "ANT_GIT_INTERRUPTED"; // G7
+  const code = NO_PROGRAM.has(cause.code) ? "ANT_GIT_MISSING" : "ANT_GIT_INTERRUPTED"; // git/G2
   return new AntiphonError(code, `git could not be started: ${cause.message}`, { cause });
 }
 
-/** @throws AntiphonError when the process could not be started for a reason that is told at once */
+/** @throws AntiphonError when the process could not be started and Node reports it at once */
 function start(call: GitCall): ChildProcessWithoutNullStreams {
   try {
     return spawn("git", call.args, {
@@ -80,19 +80,19 @@ function start(call: GitCall): ChildProcessWithoutNullStreams {
       windowsHide: true,
     });
   } catch (thrown) {
-    // Without a system call in it, it is an argument that no program can be given.
+    // An error without a system call is about an invalid argument, which no program could be given.
     if (!(thrown instanceof Error) || !("syscall" in thrown)) throw thrown;
     throw notStarted(thrown as NodeJS.ErrnoException);
   }
 }
 
-/** Runs git and answers whatever its exit code is; but see G7. */
+/** Runs git and returns the result with any exit code, except for faults of the machine (git/G2). */
 export function runGit(call: GitCall): Promise<GitResult> {
   const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
   const verb = call.args[0] ?? "";
   return new Promise((resolve, reject) => {
     const child = start(call);
-    // First of all: without open files to spare a child has no streams either, and tells so a moment later.
+    // Attach this first: without spare open files a child has no streams, and reports the error a moment later.
     child.on("error", (cause) => {
       settle();
       reject(notStarted(cause));
@@ -128,7 +128,7 @@ export function runGit(call: GitCall): Promise<GitResult> {
       errBytes += chunk.length;
       if (errBytes - chunk.length < MAX_STDERR_BYTES) err.push(chunk);
     });
-    // A git that ends before it has read all of its input breaks the pipe; its exit code says why.
+    // A git that ends before it has read all of its input breaks the pipe; its exit code tells the reason.
     child.stdin.on("error", () => child.stdin.destroy());
     child.stdin.end(call.stdin ?? "");
     child.on("close", (code, signal) => {
@@ -137,19 +137,19 @@ export function runGit(call: GitCall): Promise<GitResult> {
       const stderr = Buffer.concat(err).toString("utf8").slice(0, MAX_STDERR_BYTES);
       if (code === null) {
         const detail = `git ${verb} was ended by ${signal ?? "a signal"}: ${firstLine(stderr)}`;
-        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", detail)); // G7
+        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", detail)); // git/G2
       }
       const wanting = code === 0 ? null : machineFault(stderr);
       if (wanting !== null) {
         const data = { exitCode: code, stderr };
-        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data })); // G7
+        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data })); // git/G2
       }
       resolve({ exitCode: code, stdout: Buffer.concat(out), stderr });
     });
   });
 }
 
-/** Runs git and answers its stdout; a non-zero exit is ANT_GIT_FAILED. */
+/** Runs git and returns its stdout; a non-zero exit is ANT_GIT_FAILED. */
 export async function git(call: GitCall): Promise<Buffer> {
   const result = await runGit(call);
   if (result.exitCode !== 0) throw gitFailure(call, result);
@@ -172,10 +172,10 @@ export function firstLine(text: string): string {
   );
 }
 
-/** merge-tree --write-tree, and safe.directory at command scope. */
+/** Required for merge-tree --write-tree, and for safe.directory at command scope. */
 const OLDEST: readonly [number, number] = [2, 38];
 
-/** The version of the git program. @throws AntiphonError ANT_GIT_MISSING when there is none or it is too old */
+/** The version of the git program. @throws AntiphonError ANT_GIT_MISSING when git is missing or too old */
 export async function gitVersion(): Promise<string> {
   const said = (await git({ args: ["version"] })).toString("utf8").trim();
   const [, version = "", major, minor] = /^git version ((\d+)\.(\d+)[^\s]*)/.exec(said) ?? [];

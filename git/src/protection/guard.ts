@@ -1,4 +1,4 @@
-/** A rule about one place: what a change may not touch, and why. */
+/** A rule about one place that a change may not touch, with the reason. */
 export type GuardRule =
   | "protected.place"
   | "protected.test"
@@ -9,10 +9,10 @@ export type GuardRule =
 
 export interface Guard {
   readonly rule: GuardRule;
-  /** A glob of `pathMatcher`. */
+  /** A glob for `pathMatcher`. */
   readonly glob: string;
-  /** One clause for the verdict: "npm test -> package.json scripts.test -> scripts/check.js". */
+  /** One clause for the verdict, for example "npm test -> package.json scripts.test -> scripts/check.js". */
   readonly why: string;
-  /** `proof`: open if the check fails without the change. `empty`: open to a new file without content. */
+  /** `proof`: open if the check fails without the change. `empty`: open to a new empty file. */
   readonly unless?: "proof" | "empty";
 }

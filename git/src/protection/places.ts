@@ -1,15 +1,15 @@
 /**
- * The places that a change may not touch without a grant, as one table: patterns for what decides how a repository is built,
- * checked, reviewed and run. Pure data.
+ * The places that a change may not touch without a grant: a table of patterns for the files that decide how a repository
+ * is built, checked, reviewed and run. Pure data.
  *
- * `always`: closed in every run. `runs`: closed where the check runs such a program, however it comes to run. A row closes
- * its places also where nothing stands yet, because a new `.npmrc` changes a verdict as well as a changed one; `existing`
- * rows close only what the base has.
+ * `always`: closed in every run. `runs`: closed if the check runs such a program, directly or indirectly. A row also
+ * closes places that do not exist yet, because a new `.npmrc` changes a verdict as much as an edited one; `existing` rows
+ * close only paths that the base has.
  */
 import { MAKEFILES } from "../inspection/checks.ts";
 
 interface ProtectedPlace {
-  /** What it is, for the verdict. */
+  /** A name for the place, for the verdict. */
   readonly what: string;
   readonly globs: readonly string[];
   readonly when: "always" | RegExp;
@@ -94,7 +94,7 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
     globs: ["**/{sitecustomize,usercustomize}.py", "**/*.{pth,egg-link}"],
     when: PYTHON,
   },
-  // `python -m` looks in the current directory first.
+  // `python -m` searches the current directory first.
   {
     what: "a module of the test runner",
     globs: ["{pytest,_pytest,unittest,pluggy,doctest,coverage,tox,nox,xdist,pytest_cov}{.py,/**}"],
@@ -245,12 +245,12 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
   { what: "the configuration of PHP's tests", globs: ["**/phpunit*.xml*"], when: "always", existing: true },
 ];
 
-/** Configuration by its name, whichever programs run. */
+/** True for configuration by its name, whichever programs run. */
 export function isConfiguration(path: string): boolean {
   return CONFIGURATION.test(path);
 }
 
-/** One form for a whole listing: the table is ours, so a regular expression is safe here. */
+/** One regular expression for a whole list. It is safe here because the table is our own. */
 export function formOf(globs: readonly string[]): RegExp {
   return new RegExp(`^(?:${globs.map(formText).join("|")})$`);
 }

@@ -47,7 +47,7 @@ describe("protected paths", () => {
     ["jest.config.mjs", true],
     ["Makefile", false],
     ["conftest.py", false],
-  ])("V3: with npm test, %s is protected: %s", async (path, expected) => {
+  ])("with npm test, %s is protected: %s", async (path, expected) => {
     expect((await matcher(["npm test"])).matches(foldedPath(path))).toBe(expected);
   });
 
@@ -65,13 +65,13 @@ describe("protected paths", () => {
     ["prove -lr t", ".proverc"],
     ["cargo test", ".cargo/config.toml"],
     ["go test ./...", "vendor/x/y.go"],
-  ])("V3: %s protects %s", async (command, path) => {
+  ])("%s protects %s", async (command, path) => {
     expect((await matcher([command])).matches(foldedPath(path))).toBe(true);
     expect((await matcher([])).matches(foldedPath(path))).toBe(false);
   });
 });
 
-/** A path that a glob of the table names: braces by each alternative, stars by a letter, `**` by nothing and by two names. */
+/** Example paths for a glob of the table: each alternative of braces, a letter for a star, no name and two names for `**`. */
 function examples(glob: string): string[] {
   const brace = /\{([^{}]*)\}/.exec(glob);
   if (brace !== null)
@@ -85,7 +85,7 @@ describe("the table of places", () => {
     PROTECTED_PLACES.flatMap(({ what, globs, when, existing }) =>
       globs.flatMap((glob) => examples(glob).map((path) => [what, path, when, existing ?? false] as const)),
     ),
-  )("V3: closes %s: %s", async (_what, path, when, existing) => {
+  )("closes %s: %s", async (_what, path, when, existing) => {
     const program =
       when === "always" ? "true" : (PROGRAMS.find((name) => when.test(name)) ?? "no program of the row");
     const closed = await matcher([program], existing ? [path] : []);

@@ -1,8 +1,9 @@
 /**
- * V3: what a change may not touch without a grant. Pure: a listing of the base, its texts and the commands decide.
+ * Computes the guards: the paths a change may not touch without a grant. Pure: a listing of the base, its texts and the
+ * commands decide.
  *
- * The guards are, in the order in which a verdict names them: tests and their data that the base has; what the check reaches;
- * the places of the table; what discovery reads; and places from which a new file would take the part of one of these.
+ * In the order in which a verdict names them: tests and their data in the base; files that the check reaches; the places
+ * of the table; files that discovery reads; and places where a new file would shadow one of these.
  */
 import { DISCOVERED_FROM } from "../inspection/checks.ts";
 import { literalGlob } from "../patch/glob.ts";
@@ -18,7 +19,7 @@ export interface ProtectionInput {
   readonly read: ReadTexts;
   /** The commands that will decide. */
   readonly checks: readonly string[];
-  /** Nobody named them: the repository did. Then what they are found from is protected too. */
+  /** True if the commands were discovered from the repository. Then the files they were discovered from are protected too. */
   readonly discovered: boolean;
 }
 
@@ -76,7 +77,7 @@ function reachedGuards({ paths }: TreeListing, reached: Reached): Guard[] {
         },
   );
   if (reached.complete) return guards;
-  // V16: what could not be followed is protected by its name.
+  // Names that cannot be followed within the bounds are protected instead (reached-files.ts).
   const why = "the check reaches more than can be followed";
   const named = paths.filter((path) => !reached.files.has(path) && isHarness(path));
   return [

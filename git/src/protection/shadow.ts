@@ -1,9 +1,8 @@
 /**
- * Places where nothing stands in the base, and where a new file would be taken instead of a module that a check relies on.
- * Pure.
+ * Finds empty places where a new file would be loaded instead of a module that the check relies on. Pure.
  *
- * A module of the image that a test names is protected only if it is Python's own: a test may well name a module that a
- * change is asked to write.
+ * A module of the image that a test names is protected only if it belongs to Python itself, because a test may name a
+ * module that the change is asked to write.
  */
 import { nodeModule } from "../reach/modules.ts";
 import { CheckTree, parentOf, type TreeListing } from "../reach/check-tree.ts";
@@ -13,7 +12,7 @@ import type { Guard } from "./guard.ts";
 
 const MAX_DIRECTORIES = 200;
 
-/** Modules of Python that come from the interpreter, and those of the usual test runners. */
+/** Python modules that come from the interpreter, and those of the usual test runners. */
 const PYTHON_OWN: readonly string[] =
   "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo tomllib pytest py pluggy iniconfig exceptiongroup tomli hypothesis nose mock coverage".split(
     " ",
@@ -24,7 +23,7 @@ export function shadows(listing: TreeListing, reached: Reached, tests: readonly 
   return [...nodeShadows(tree, reached), ...pythonShadows(tree, reached, tests)];
 }
 
-/** `./helper` means `helper/index.js` only while there is no `helper.js`. */
+/** `./helper` resolves to `helper/index.js` only while there is no `helper.js`. */
 function nodeShadows(tree: CheckTree, reached: Reached): Guard[] {
   return reached.imports.flatMap((found) => {
     if (found.language !== "node" || found.to === null || !reached.files.has(found.to)) return [];

@@ -1,6 +1,6 @@
 /**
- * On which side of a check a file stands, by its name and place: it judges (tests, their data, tools, configuration) or it is
- * judged (sources and documents). Pure, and the one place where this is decided.
+ * Decides by name and place on which side of a check a file is: it judges (tests, their data, tools, configuration) or it
+ * is judged (sources and documents). Pure. No other module decides this.
  */
 import { isConfiguration } from "./places.ts";
 
@@ -8,7 +8,7 @@ const CODE =
   "([mc]?[jt]sx?|py|pyi|rb|go|rs|java|kts?|scala|groovy|cs|fs|vb|swift|php|phpt|lua|dart|coffee|clj[cs]?|exs?|erl|hs|ml|jl|r|R|pl|pm|t|sh|bash|bats|c|cc|cpp|cxx|h|hpp|m|mm|zig|nim|vue|svelte|feature|sql|ps1)";
 const DOCUMENT = /\.(md|mdx|rst|adoc|markdown|html?)$/i;
 
-/** Names that tests have, in the languages people bring. A `spec` that is no code is a document. */
+/** Test file names in many languages. A `spec` file that is not code is a document. */
 const TEST_NAMES: readonly RegExp[] = [
   /(^|\/)[^/]+[._-](test|tests)\.[^/]+$/i,
   /(^|\/)(test|tests)_[^/]*\.[^/]+$/i,
@@ -19,34 +19,34 @@ const TEST_NAMES: readonly RegExp[] = [
   new RegExp(`(^|/)spec(s|_[^/]*|)\\.${CODE}$`, "i"),
 ];
 
-/** Directories of tests and their data, anywhere. */
+/** Directories of tests and their data, at any depth. */
 const TEST_DIRECTORIES =
   /(^|\/)(tests?|__tests__|__mocks__|__fixtures__|testdata|test[-_]data|test[-_]?(utils?|helpers?|support|lib|fixtures)|__snapshots__|goldens?|e2e|cypress|fixtures)\//i;
-/** What a test compares with. */
+/** Files that a test compares with. */
 const EXPECTED =
   /(\.(snap|golden|gold|expected|expect|approved\.[^/]+|verified\.[^/]+|ambr|baseline)|(^|[/._-])(golden|expected)([._-][^/]*)?\.[^/.]+)$|(^|\/)expected\//i;
 
-/** `spec/` holds tests where it holds code; below sources it is a name like any other. */
+/** `spec/` holds tests if it holds code; below a source directory it has no special meaning. */
 const SPEC_DIRECTORY = new RegExp(
   `^(?:(?:packages|modules|gems|apps|services)/[^/]+/)?specs?/(?:.*\\.${CODE}|(?:support|fixtures|factories|data)/.*)$`,
   "i",
 );
 
-/** Directories of what is made, where names like `validate` are the product's. */
+/** Source directories, where names like `validate` belong to the product. */
 const SOURCE_DIRECTORIES =
   /^(?:(?:packages|modules|apps|services|crates|libs|projects)\/[^/]+\/)?(src|lib|libs|app|apps|pkg|cmd|internal|server|client|source|sources|core|api|web|frontend|backend|include|crates|packages|modules|services)\//;
 
-/** Directories of what builds and checks, unless they are below sources. */
+/** Directories of build and check tools, unless they are below sources. */
 const TOOL_DIRECTORIES =
   /(^|\/)(scripts?|tools?|tooling|ci|qa|hack|checks?|verify|verification|validation|lint|linters?|build-aux|build-scripts|devtools|xtask|buildSrc|build-logic|harness|\.config|\.[a-z][\w-]*)\//i;
 
 const JUDGES =
   "tests?|check(s|er|all)?|verify|verifier|verification|validate|validator|validation|lint|ci|qa|smoke|selftest|gate|assert(ions?)?|harness|runner|specs?|accept(ance)?";
-/** The first or the last word of a name outside of the source directories. */
+/** The first or the last word of a name outside the source directories. */
 const JUDGE_NAME = new RegExp(
   `^(run|all|(${JUDGES})([-_.].*)?|.*[-_.](${JUDGES})|run[-_.]?(all|${JUDGES})([-_.].*)?|[a-z]+(Test|Tests|Check|Checks|Runner))$`,
 );
-/** Inside of them only what can mean nothing else. */
+/** Inside the source directories, only unambiguous names. */
 const TEST_RUNNER_NAME =
   /^(self[-_]?tests?|run[-_]?(all[-_]?)?(tests?|checks?)|runTests?|runChecks?|test[-_]?(runner|setup|helpers?|utils?|support|harness)|setupTests?|assert(ions?)?|harness|matchers|(spec|test)Helpers?|tests?)$/;
 
@@ -58,7 +58,7 @@ export function isTest(path: string): boolean {
   return !DOCUMENT.test(path) && TEST_NAMES.some((form) => form.test(path));
 }
 
-/** A tool by its place, or by a name that can mean nothing else: it builds or checks, and is not what is made. */
+/** A tool by its place or by an unambiguous name: it builds or checks and is not part of the product. */
 function isTool(path: string): boolean {
   if (DOCUMENT.test(path)) return false;
   return (
@@ -70,7 +70,7 @@ export function isHarness(path: string): boolean {
   return isTest(path) || isTool(path) || isConfiguration(path);
 }
 
-/** What a check runs judges by a name like `verify` too, and as a shell script by any; not among the sources. */
+/** A file that a check runs also judges under a name like `verify`, and as a shell script under any name; not in the sources. */
 export function runsAsHarness(path: string, asShell: boolean): boolean {
   if (isHarness(path)) return true;
   if (SOURCE_DIRECTORIES.test(path) || DOCUMENT.test(path)) return false;

@@ -1,17 +1,17 @@
-/** The base tree as a check sees it under /workspace: names resolved from a directory, through tracked links. Pure. */
+/** The base tree as a check sees it under /workspace: resolves names from a directory, through tracked links. Pure. */
 import { pathMatcher } from "../patch/glob.ts";
 
-/** Names of a commit. Submodules are left out. */
+/** The paths of a commit. Submodules are left out. */
 export interface TreeListing {
   readonly paths: readonly string[];
   /** Path of a tracked symbolic link -> its target as written. */
   readonly links: ReadonlyMap<string, string>;
 }
 
-/** Stands in a word for text that is known only when the check runs. */
+/** Placeholder in a word for text that is known only when the check runs. */
 export const UNKNOWN = "\0";
 
-/** Where the clean room has the tree. */
+/** Where the clean room mounts the tree. */
 const ROOT = "/workspace";
 const MAX_HOPS = 20;
 const MAX_MATCHES = 500;
@@ -36,24 +36,24 @@ export class CheckTree {
     }
   }
 
-  /** True for a regular file or a link of exactly that path. */
+  /** True if exactly this path is a regular file or a link. */
   has(path: string): boolean {
     return this.#files.has(path);
   }
 
-  /** The regular file that a word names from a directory; null when there is none in the tree. */
+  /** The regular file that a word names from a directory; null if the tree has none. */
   file(dir: string, word: string): string | null {
     const path = this.place(dir, word);
     return path !== null && this.#files.has(path) && !this.links.has(path) ? path : null;
   }
 
-  /** The directory that a word names; null when there is none in the tree. */
+  /** The directory that a word names; null if the tree has none. */
   directory(dir: string, word: string): string | null {
     const path = this.place(dir, word);
     return path !== null && this.#directories.has(path) ? path : null;
   }
 
-  /** Where a word points to, in the tree or not; null outside of it. Links on the way are followed. */
+  /** The path a word points to, whether it exists or not; null if it is outside the tree. Follows links on the way. */
   place(dir: string, word: string): string | null {
     if (word.includes(UNKNOWN) || word.length > 1024) return null;
     let path = normalized(dir, word);
@@ -66,11 +66,11 @@ export class CheckTree {
     return null;
   }
 
-  /** Files that a glob names from a directory; text that is not known stands for any. */
+  /** Files that a glob names from a directory. Unknown text matches anything. */
   matching(dir: string, glob: string): readonly string[] {
     if (this.#globs >= MAX_GLOBS || glob.length > 512) return [];
     const known = glob.replaceAll(UNKNOWN, "**").replace(/\*{3,}/g, "**");
-    // A name of its own must be left, or the glob would name everything.
+    // A known part must be left, or the glob would match everything.
     if (!/[A-Za-z0-9]{2}/.test(known.slice(known.lastIndexOf("/") + 1)) && glob.includes(UNKNOWN)) return [];
     const whole = known.startsWith("**") ? known : normalized(dir, known);
     if (whole === null || whole === "") return [];
@@ -109,7 +109,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Relative to the root, without `.` and `..`; null when it is outside. */
+/** Relative to the root, without `.` and `..`; null if it is outside. */
 function normalized(dir: string, word: string): string | null {
   const inside = word === ROOT || word.startsWith(`${ROOT}/`);
   if (word.startsWith("/") && !inside) return null;
@@ -123,7 +123,7 @@ function normalized(dir: string, word: string): string | null {
   return out.join("/");
 }
 
-/** A path of the tree as the check's own programs see it. */
+/** A path of the tree as the programs of the check see it. */
 export function absolute(path: string): string {
   return path === "" ? ROOT : `${ROOT}/${path}`;
 }

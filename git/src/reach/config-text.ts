@@ -1,4 +1,4 @@
-/** Configuration that is no program: words that name files, and lines that are commands (INI, TOML, YAML, .rspec). */
+/** Configuration that is not a program: words that name files, and lines that are commands (INI, TOML, YAML, .rspec). */
 import { parentOf } from "./check-tree.ts";
 import { pythonModule } from "./modules.ts";
 import type { Place, Trace } from "./trace.ts";

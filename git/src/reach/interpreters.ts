@@ -1,4 +1,4 @@
-/** Interpreters that are given a script, a module or code, and options that load code before it. */
+/** Interpreters that run a script, a module or inline code, and their options that load code first. */
 import { nodeModule, pythonModule } from "./modules.ts";
 import type { Place, Trace } from "./trace.ts";
 import { nameFiles, reach } from "./words.ts";
@@ -9,10 +9,10 @@ interface Interpreter {
   readonly preload: RegExp;
   /** Options whose argument is code. */
   readonly code: RegExp;
-  /** Options whose argument is neither. */
+  /** Options with any other argument. */
   readonly value: RegExp;
   readonly language: "node" | "python" | "other";
-  /** Words before the script. */
+  /** Words that may come before the script. */
   readonly verbs?: RegExp;
 }
 
@@ -55,7 +55,7 @@ const INTERPRETERS: readonly Interpreter[] = [
   },
 ];
 
-/** @returns false when the program is none of them */
+/** @returns false if the program is not an interpreter of the table */
 export function runInterpreter(
   program: string,
   args: readonly string[],
@@ -63,7 +63,7 @@ export function runInterpreter(
   trace: Trace,
 ): boolean {
   const kind = INTERPRETERS.find(({ named }) => named.test(program));
-  // `bun run x` and `deno task x` are scripts of a manifest, which the task runners follow too.
+  // `bun run x` and `deno task x` run scripts of a manifest. The task runners also follow these.
   if (kind === undefined) return false;
   let at = 0;
   for (; at < args.length; at += 1) {
@@ -94,7 +94,7 @@ export function runInterpreter(
   return true;
 }
 
-/** The script is run; what follows it is named, unless all that follows is run as tests. */
+/** The first word is run as a script. Later words are named, unless the interpreter runs all of them as tests. */
 function scripts(
   words: readonly string[],
   all: boolean,
@@ -123,7 +123,7 @@ function preload(name: string, kind: Interpreter, place: Place, trace: Trace): v
   if (path !== null) trace.file(path, "config", place);
 }
 
-/** `python -m pkg.mod`: the packages on the way are imported, then the module or its `__main__` is run. */
+/** `python -m pkg.mod` imports the packages of the path, then runs the module or its `__main__`. */
 function pythonMain(module: string, args: readonly string[], place: Place, trace: Trace): void {
   const [main = ""] = module.split(".");
   trace.program(main, place);

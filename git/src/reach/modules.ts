@@ -1,10 +1,10 @@
-/** Names of modules as files of the tree: Node's relative specifiers and Python's dotted names. Pure. */
+/** Resolves module names to files of the tree: Node's relative specifiers and Python's dotted names. Pure. */
 import type { CheckTree } from "./check-tree.ts";
 
 interface NodeModule {
-  /** The file it means; null: none of the tree. */
+  /** The resolved file; null if the tree has none. */
   readonly to: string | null;
-  /** Paths that were looked at before and are not there: a file that comes to stand in one takes the module's place. */
+  /** Missing paths that the resolver tries before `to`. A new file at one of them would shadow the module. */
   readonly before: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const ENDINGS = [
   "/index.tsx",
 ];
 
-/** In the order of CommonJS; TypeScript's own endings follow, and `x.js` may stand for `x.ts`. */
+/** In CommonJS order, then TypeScript's endings; `x.js` may stand for `x.ts`. */
 export function nodeModule(tree: CheckTree, dir: string, specifier: string): NodeModule {
   const before: string[] = [];
   const names = ENDINGS.map((ending) => specifier + ending);
@@ -50,7 +50,7 @@ interface PythonModule {
   readonly to: string | null;
 }
 
-/** A dotted name from a directory of the module path; `x/__init__.py` comes before `x.py`. */
+/** Resolves a dotted name from a directory of the module path; `x/__init__.py` comes before `x.py`. */
 export function pythonModule(tree: CheckTree, dir: string, name: string): PythonModule {
   const parts = name.split(".");
   if (parts.length > 32 || parts.some((part) => !/^\w+$/.test(part))) return { packages: [], to: null };

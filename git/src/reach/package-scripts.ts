@@ -5,7 +5,7 @@ import type { Place, Trace } from "./trace.ts";
 const RUNNERS = ["jest", "mocha", "ava", "nyc", "c8", "tap", "babel", "eslintConfig"];
 const MAX_TEXT = 1024 * 1024;
 
-/** `x` stands for `prex`, `x` and `postx`; `test:*` for all of that form. */
+/** `x` runs `prex`, `x` and `postx`; `test:*` runs all scripts of that form. */
 export function followScripts(
   text: string,
   path: string,
@@ -14,7 +14,7 @@ export function followScripts(
   trace: Trace,
 ): void {
   const manifest = recordOf(parsed(text));
-  // Configuration of runners that stands in the manifest.
+  // Configuration of test runners inside the manifest.
   const runners = RUNNERS.map((name) => manifest[name]).filter((value) => value !== undefined);
   if (runners.length > 0) trace.source(JSON.stringify(runners), { from: path, language: "node", place });
   const scripts = recordOf(manifest["scripts"] ?? manifest["tasks"]);
@@ -50,7 +50,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** With comments, as deno.jsonc has them; what is no document has no scripts. */
+/** Parses with comments, which deno.jsonc has. A file that does not parse has no scripts. */
 function parsedLoosely(text: string): unknown {
   if (text.length > limits.manifestBytes) return null;
   const lines = text.split("\n").filter((line) => !line.trimStart().startsWith("//"));

@@ -1,4 +1,4 @@
-/** One program and its arguments: what it runs, and which files of the tree stand on its command line. */
+/** Follows one program and its arguments: what it runs, and which files of the tree its command line names. */
 import { nameOf, UNKNOWN } from "./check-tree.ts";
 import { runInterpreter } from "./interpreters.ts";
 import { runTaskRunner } from "./task-runners.ts";
@@ -8,7 +8,7 @@ import { localBinary, nameFiles, reach } from "./words.ts";
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"]);
 
-/** They start what follows their own options. Some need a word before it. */
+/** Programs that start the command after their own options. Some need a word before it. */
 const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   env: [],
   nice: [],
@@ -43,11 +43,11 @@ const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   nyc: [],
 };
 
-/** Programs that start a command of their own wherever they stand on the line of one that is not known here. */
+/** Programs that start their own command, even on the command line of an unknown program. */
 const STARTERS =
   /^(npm|pnpm|yarn|make|gmake|just|pytest|tox|nox|mocha|jest|vitest|cargo|go|mvn|gradle|node|python[0-9.]*|sh|bash|perl|ruby|php|deno|bun)$/;
 
-/** They compare with, or read their program from, the files they are given. */
+/** Programs that compare with their file arguments or read their program from them. */
 const READERS = new Set([
   "diff",
   "cmp",
@@ -101,7 +101,7 @@ function shell(args: readonly string[], place: Place, trace: Trace): void {
   const [script = "", ...rest] = args.slice(at);
   reach(script, "run", place, trace, true);
   nameFiles(rest, place, trace, null);
-  // A script may start what it is given.
+  // A script may start the command that follows it.
   if (STARTERS.test(rest[0] ?? "")) trace.start(rest, place);
 }
 

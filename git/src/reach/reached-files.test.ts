@@ -12,7 +12,7 @@ function over(files: Record<string, string>, commands: readonly string[]) {
 }
 
 describe("the files that a check reaches", () => {
-  it("come each with the way to it", async () => {
+  it("each come with the path by which the check reaches them", async () => {
     const { files } = await over(
       {
         "package.json": '{"scripts":{"test":"sh ci/all.sh"}}',
@@ -27,7 +27,7 @@ describe("the files that a check reaches", () => {
     });
   });
 
-  it("V16 end at a bound, and the answer says that there is more", async () => {
+  it("end at a bound, and the answer says that it is incomplete", async () => {
     const files: Record<string, string> = {};
     for (let at = 0; at < 2000; at += 1) files[`ci/s${at}.sh`] = `sh ci/s${at + 1}.sh`;
     const { complete, files: found } = await over(files, ["sh ci/s0.sh"]);
@@ -35,7 +35,7 @@ describe("the files that a check reaches", () => {
     expect(found.size).toBeLessThan(2000);
   });
 
-  it("V16 are found of files that start each other in a circle", async () => {
+  it("are found among files that start each other in a circle", async () => {
     const { complete, files } = await over({ "ci/a.sh": "sh ci/b.sh", "ci/b.sh": ". ci/a.sh" }, [
       "sh ci/a.sh",
     ]);
@@ -43,7 +43,7 @@ describe("the files that a check reaches", () => {
     expect(complete).toBe(true);
   });
 
-  it("V16 are found of any text without a fault", async () => {
+  it("are found in any text without a fault", async () => {
     const piece: fc.Arbitrary<string> = fc.oneof(
       fc.string({ unit: "binary", maxLength: 6 }),
       fc.constantFrom(
@@ -77,7 +77,7 @@ describe("the files that a check reaches", () => {
     ["one word of a megabyte", "a".repeat(1_000_000)],
     ["a here-document in a here-document", "<<A\n".repeat(20_000)],
     ["globs", "**/*".repeat(5000)],
-  ])("V16 are found in time in a command of %s", async (_name, text) => {
+  ])("are found in time in a command of %s", async (_name, text) => {
     const began = performance.now();
     await over({ "a.sh": text, "b.js": "" }, [text, "sh a.sh"]);
     expect(performance.now() - began).toBeLessThan(10_000);

@@ -1,9 +1,9 @@
 /**
- * The files of the base that a check reaches, each with the way to it. Pure: the listing, the texts and the commands decide.
+ * Finds the files of the base that a check reaches, each with the path by which it is reached. Pure: the listing, the
+ * texts and the commands decide.
  *
- * Invariants:
- *   V15 The base alone is read: what a change says about the check is no part of what protects the check.
- *   V16 Steps, files and bytes are bounded. At a bound the answer says so, and the caller protects by name instead.
+ * Only the base is read, so a change cannot influence what protects the check from it. Steps, files and bytes are
+ * bounded; at a bound the answer is marked incomplete, and the caller protects by name instead.
  */
 import { CheckTree, type TreeListing } from "./check-tree.ts";
 import { followConfig, isConfigText } from "./config-text.ts";
@@ -16,13 +16,13 @@ import { configureRunner } from "./test-runners.ts";
 import type { Import, Place, SourceAt, Step, Trace, Use } from "./trace.ts";
 import { isHarness, runsAsHarness } from "../protection/side.ts";
 
-/** Reads files of the base; those that are not there or not text are left out. */
+/** Reads files of the base. Missing files and files that are not text are left out. */
 export type ReadTexts = (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 interface ReachedFile {
   /** `harness`: it judges. `subject`: a source that the check's own command names. */
   readonly as: "harness" | "subject";
-  /** "npm test -> package.json scripts.test -> scripts/check.js" */
+  /** For example "npm test -> package.json scripts.test -> scripts/check.js". */
   readonly why: string;
 }
 
@@ -30,7 +30,7 @@ export interface Reached {
   readonly files: ReadonlyMap<string, ReachedFile>;
   readonly programs: ReadonlySet<string>;
   readonly imports: readonly Import[];
-  /** False: a bound was met (V16). */
+  /** False if a bound was reached. */
   readonly complete: boolean;
 }
 
@@ -41,7 +41,7 @@ const MAX_NESTING = 40;
 const MAX_TRAIL = 12;
 const MAX_COMMAND = 120;
 
-/** @param tests files that are tests by their name: a runner finds them without being told */
+/** @param tests files that are tests by their name; a runner finds them without being told */
 export async function reachedFiles(
   listing: TreeListing,
   read: ReadTexts,
@@ -54,7 +54,7 @@ export async function reachedFiles(
     followShell(command, { dir: "", trail, direct: true }, tracer);
   }
   await tracer.drain(read);
-  // Tests come last, so that a repository with thousands of them does not crowd out the command's own way.
+  // Tests come last, so that thousands of them do not crowd out the files of the command itself.
   const complete = tracer.complete;
   for (const path of tests) tracer.file(path, "test", { dir: "", trail: [], direct: false });
   await tracer.drain(read);
@@ -108,11 +108,11 @@ class Tracer implements Trace {
     this.#nested(() => followSource(text, at, this));
   }
 
-  /** Text within text: each level is bounded, and so is their number. */
+  /** Follows text inside text. The depth and the number of such texts are bounded. */
   #nested(body: () => void): void {
     this.#steps += 1;
     if (this.#depth >= MAX_NESTING || this.#steps > MAX_STEPS) {
-      this.complete = false; // V16
+      this.complete = false;
       return;
     }
     this.#depth += 1;
@@ -135,12 +135,11 @@ class Tracer implements Trace {
     if (this.#queued.has(key)) return;
     this.#queued.add(key);
     this.#steps += 1;
-    if (this.#steps > MAX_STEPS)
-      this.complete = false; // V16
+    if (this.#steps > MAX_STEPS) this.complete = false;
     else this.#pending.push(step);
   }
 
-  /** Wave by wave: the files of a wave are read together. */
+  /** Works in waves: the files of one wave are read together. */
   async drain(read: ReadTexts): Promise<void> {
     while (this.#pending.length > 0) {
       const wave = this.#pending;
@@ -155,7 +154,7 @@ class Tracer implements Trace {
 
   async #read(read: ReadTexts, paths: readonly string[]): Promise<void> {
     const room = this.#bytes >= MAX_BYTES ? 0 : Math.max(0, MAX_READS - this.#texts.size);
-    if (paths.length > room) this.complete = false; // V16
+    if (paths.length > room) this.complete = false;
     const texts = room === 0 ? new Map<string, string>() : await read(paths.slice(0, room));
     for (const path of paths) {
       const text = texts.get(path) ?? null;
@@ -171,7 +170,7 @@ class Tracer implements Trace {
     if (step.kind === "scripts") return followScripts(text, path, step.names, place, this);
     if (step.kind === "bin") return followBinary(text, step.name, place, this);
     if (step.shell === true || isShell(path, text)) return followShell(text, place, this, path);
-    if (/(^|\/)(package\.json|[^/]*\.mk|(GNU)?[Mm]akefile|\.?justfile)$/.test(path)) return; // By goal or script.
+    if (/(^|\/)(package\.json|[^/]*\.mk|(GNU)?[Mm]akefile|\.?justfile)$/.test(path)) return; // Followed by goal or script.
     if (isConfigText(path)) followConfig(text, path, place, this);
     else followSource(text, { from: path, language: languageOf(path), place }, this);
   }
@@ -183,9 +182,9 @@ function keyOf(step: Exclude<Step, { kind: "rules" }>): string {
 }
 
 /**
- * Whether a file that is reached judges (harness), is judged by name (subject), or neither (null). What sets up, loads or
- * is compared with always judges. What is run or mentioned judges when its name or place says test, tool or configuration: a
- * source that a test imports is what the test is about.
+ * Whether a reached file judges (harness), is judged by name (subject), or neither (null). Set-up files, loaded files and
+ * files compared with always judge. A file that is run or mentioned judges if its name or place says test, tool or
+ * configuration: a source that a test imports is the object of the test.
  */
 function sideIn(path: string, use: Use, place: Place, shell: boolean): ReachedFile["as"] | null {
   if (use === "config" || use === "input" || use === "test") return "harness";

@@ -1,8 +1,8 @@
 /**
- * Rules of a makefile or a justfile: goals, what they need, and the lines they run. Pure.
+ * Rules of a makefile or a justfile: goals, their dependencies, and the lines they run. Pure.
  *
- * Conditionals are read on both sides. Variables are replaced where their value is written out; what functions of make
- * compute is not known, except a few that name places.
+ * Both sides of a conditional are read. Variables are replaced if their value is written out; the results of make's
+ * functions are unknown, except for a few that name places.
  */
 import { UNKNOWN } from "./check-tree.ts";
 
@@ -11,14 +11,14 @@ interface Rule {
   readonly lines: readonly string[];
 }
 
-/** A makefile with all that it includes; goals are looked up when nothing is left to include. */
+/** A makefile with all its includes. Goals are looked up once every include has been read. */
 export interface RuleBook {
   readonly kind: "make" | "just";
   readonly goals: readonly string[];
   readonly variables: Map<string, string>;
   readonly rules: Map<string, Rule[]>;
   first: string | null;
-  /** Files that are still to be read into it. */
+  /** Number of files that are still to be read. */
   open: number;
 }
 
@@ -29,7 +29,7 @@ export function ruleBook(kind: RuleBook["kind"], goals: readonly string[], open:
 const MAX_LINES = 20_000;
 const MAX_EXPANSIONS = 64;
 
-/** Reads a file into the book. @returns the files it includes, as written there */
+/** Reads a file into the book. @returns the included files, as written there */
 export function readRules(text: string, book: RuleBook): string[] {
   const includes: string[] = [];
   let open: { needs: string[]; lines: string[] } | null = null;
@@ -86,7 +86,7 @@ function ruleOf(line: string, book: RuleBook): { goals: string[]; needs: string[
   return { goals: goalsOf, needs, lines: recipe.length > 0 ? [recipe.join(";").trim()] : [] };
 }
 
-/** The rules of a goal; a pattern rule stands in where there is none of its name. */
+/** The rules of a goal, or a matching pattern rule if none has its name. */
 export function rulesOf(goal: string, book: RuleBook): readonly { rule: Rule; stem: string }[] {
   const own = book.rules.get(goal);
   const found = (own ?? []).map((rule) => ({ rule, stem: goal }));
@@ -103,7 +103,7 @@ export function rulesOf(goal: string, book: RuleBook): readonly { rule: Rule; st
   return found;
 }
 
-/** `$(X)`, `${X}`, `$X`, `{{x}}`; what make makes of a goal; `$$` stays for the shell. */
+/** Expands `$(X)`, `${X}`, `$X` and `{{x}}`; `$$` stays for the shell. */
 export function expand(text: string, book: RuleBook, own: ReadonlyMap<string, string> = new Map()): string {
   let out = text;
   for (let count = 0; count < MAX_EXPANSIONS && out.length < 16_384; count += 1) {
@@ -123,7 +123,7 @@ function valueOf(name: string, book: RuleBook, own: ReadonlyMap<string, string>)
   if (known !== undefined) return known;
   if (name === "MAKE") return "make";
   if (name === "CURDIR" || name === "PWD" || name === "justfile_directory()") return ".";
-  // `wildcard` and the functions that keep names are as good as their arguments.
+  // `wildcard` and the functions that keep names are replaced by their arguments.
   const call = /^(wildcard|sort|abspath|realpath|strip|addprefix|firstword|lastword|shell)\s+(.*)$/.exec(
     name,
   );

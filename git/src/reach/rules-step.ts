@@ -1,4 +1,4 @@
-/** Follows the goals of a makefile or justfile, when all that it includes has been read. */
+/** Follows the goals of a makefile or justfile, once all its includes have been read. */
 import { expand, readRules, rulesOf, type RuleBook } from "./rule-book.ts";
 import type { Place, Trace } from "./trace.ts";
 import { nameFiles, reach } from "./words.ts";
@@ -6,7 +6,7 @@ import { nameFiles, reach } from "./words.ts";
 const MAX_GOALS = 500;
 const MAX_INCLUDES = 100;
 
-/** @param text null where the file could not be read: the goals of the others are followed all the same */
+/** @param text null if the file could not be read; the goals of the other files are still followed */
 export function followRules(
   text: string | null,
   path: string,

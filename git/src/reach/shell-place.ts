@@ -1,10 +1,10 @@
-/** Follows shell text: where it changes to, what it prints into other commands, and the commands it starts. */
+/** Follows shell text: its directory changes, the text it prints into other commands, and the commands it starts. */
 import { absolute, nameOf, parentOf, UNKNOWN } from "./check-tree.ts";
 import { readShell, type ShellCommand, type ShellScope } from "./shell-text.ts";
 import type { Place, Trace } from "./trace.ts";
 import { nameFiles } from "./words.ts";
 
-/** Words of the language before a command, and commands that start another one as it is. */
+/** Shell keywords before a command, and commands that start another one unchanged. */
 const BEFORE = new Set([
   "if",
   "then",
@@ -21,7 +21,7 @@ const BEFORE = new Set([
   "builtin",
   "time",
 ]);
-/** They say or remove something; their arguments are no part of the check. */
+/** Commands that print or remove something. Their arguments are not part of the check. */
 const SILENT = new Set([
   "echo",
   "printf",
@@ -77,7 +77,7 @@ function onCommand(command: ShellCommand, scope: ShellScope, from: Place, trace:
   return null;
 }
 
-/** `for f in a b`: its words are named, and each may be what the body starts. */
+/** `for f in a b`: the words are named, and the body may start each of them. */
 function loop(args: readonly string[], scope: ShellScope, place: Place, trace: Trace): null {
   const [name = "", , ...items] = args;
   scope.variables.set(name, items.length === 1 ? (items[0] ?? UNKNOWN) : UNKNOWN);
@@ -95,7 +95,7 @@ function exported(args: readonly string[], scope: ShellScope, place: Place, trac
   return null;
 }
 
-/** Variables that load code into what is started. */
+/** Variables that load code into a started program. */
 function preloads(name: string, value: string, place: Place, trace: Trace): void {
   if (name === "NODE_OPTIONS") trace.start(["node", ...value.split(/\s+/)], place);
   else if (name === "PYTEST_ADDOPTS") trace.start(["pytest", ...value.split(/\s+/)], place);
@@ -107,7 +107,7 @@ function preloads(name: string, value: string, place: Place, trace: Trace): void
   }
 }
 
-/** Commands whose output names a place; `cd` changes it. Undefined: it is another command. */
+/** Commands that print a place, and `cd`, which changes it. Undefined for any other command. */
 function printedBy(
   program: string,
   args: readonly string[],

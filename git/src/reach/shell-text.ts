@@ -1,7 +1,7 @@
 /**
- * Shell text as a sequence of simple commands, as far as names of files need it. Pure.
+ * Splits shell text into simple commands, as far as file names need it. Pure.
  *
- * It is no shell: both branches of an `if` are read, a loop is read once, and text that only a run could know is
+ * It is not a shell: both branches of an `if` are read, a loop is read once, and text that only a run can know is
  * UNKNOWN. Quotes, comments, redirections, substitutions and variables are read as a shell reads them.
  */
 import { absolute, parentOf, UNKNOWN } from "./check-tree.ts";
@@ -9,18 +9,18 @@ import { absolute, parentOf, UNKNOWN } from "./check-tree.ts";
 export interface ShellCommand {
   readonly words: readonly string[];
   readonly assignments: ReadonlyMap<string, string>;
-  /** Files that are redirected into it. */
+  /** Files redirected into it. */
   readonly inputs: readonly string[];
 }
 
 export interface ShellScope {
   dir: string;
-  /** The script that is read; null for text on a command line. */
+  /** The file of the script; null for text on a command line. */
   readonly script: string | null;
   readonly variables: Map<string, string>;
 }
 
-/** Called for each command in order; a `cd` changes the scope. Answers the text it prints, where that is known. */
+/** Called for each command in order; a `cd` changes the scope. Returns the printed text if it is known. */
 export type OnCommand = (command: ShellCommand, scope: ShellScope) => string | null;
 
 const MAX_TEXT = 256 * 1024;
@@ -82,7 +82,7 @@ class ShellReader {
     else if (char === ")") this.#scope.dir = this.#outer.pop() ?? this.#scope.dir;
   }
 
-  /** `2>&1`, `> out`, `< in`, `<< END`, `<(command)`: only what is read in counts. */
+  /** `2>&1`, `> out`, `< in`, `<< END`, `<(command)`: only inputs count. */
   #redirection(): void {
     if (/^\d$/.test(this.#words.at(-1) ?? "") && this.#text[this.#at - 1] === this.#words.at(-1)) {
       this.#words.pop();
@@ -90,14 +90,14 @@ class ShellReader {
     const operator =
       /^(<<<|<<-?|<&|<>|<|>>|>&|>\||>)/.exec(this.#text.slice(this.#at, this.#at + 3))?.[0] ?? "<";
     this.#at += operator.length;
-    if (this.#text[this.#at] === "(") return; // The command inside is read as one of its own.
+    if (this.#text[this.#at] === "(") return; // The inner command is read separately.
     while (BLANK.has(this.#text[this.#at] ?? "")) this.#at += 1;
     const target = this.#word();
     if (operator === "<") this.#inputs.push(target);
     else if (operator.startsWith("<<") && operator !== "<<<") this.#skipHereDocument(target);
   }
 
-  /** Its lines are data; the rest of the line it begins on is not. */
+  /** Skips the lines of a here-document, which are data. The rest of its first line is still read. */
   #skipHereDocument(end: string): void {
     const lineEnd = this.#text.indexOf("\n", this.#at);
     this.#documents += 1;
@@ -137,7 +137,7 @@ class ShellReader {
       else if (char === '"') word += this.#doubleQuoted();
       else word += this.#piece(char);
     }
-    // Something that is no part of a word must not hold the reader up.
+    // A character that belongs to no word must not stop the reader.
     if (this.#at === from) this.#at += 1;
     return word.slice(0, MAX_WORD);
   }
@@ -211,7 +211,7 @@ class ShellReader {
   }
 }
 
-/** Index of the bracket that closes the one before `from`; quotes inside are passed over. */
+/** Index of the bracket that closes the one before `from`. Skips quoted text. */
 function closing(text: string, from: number, open: string, close: string): number {
   let depth = 1;
   for (let at = from; at < text.length; at += 1) {

@@ -1,8 +1,8 @@
 /**
- * What a harness file mentions: imports, names of files in its strings, and command lines in its strings. Pure.
+ * Finds what a harness file mentions: imports, and file names and command lines in its strings. Pure.
  *
- * No language is parsed. A string that names a file of the tree is taken for a use of it, which is never too little
- * for a name that is written out; names that are put together at run time are not seen.
+ * No language is parsed. Every string that names a file of the tree counts as a use of it, so no name that is written out
+ * is missed. Names that are put together at run time are not seen.
  */
 import { nameOf, parentOf } from "./check-tree.ts";
 import { nodeModule, pythonModule } from "./modules.ts";
@@ -11,7 +11,7 @@ import type { SourceAt, Trace } from "./trace.ts";
 const MAX_STRINGS = 5000;
 const MAX_STRING = 400;
 
-/** A string may be a command line where it begins like one. */
+/** A string may be a command line if it begins like one. */
 const COMMAND =
   /^(npm|npx|pnpm|yarn|bun|make|just|pytest|tox|nox|mocha|jest|vitest|cargo|go (test|run|vet)|mvn|gradle|node|python[0-9.]*|sh|bash|perl|ruby|php|prove|ctest|\.\/\S+) \S/;
 const PROGRAM = /^(npm|npx|pnpm|yarn|pytest|tox|nox|mocha|jest|vitest|cargo|mvn|gradle|ctest|prove)$/;
@@ -33,7 +33,7 @@ export function followSource(text: string, at: SourceAt, trace: Trace): void {
   }
 }
 
-/** Strings that stand beside each other, as the arguments of `path.join` do. */
+/** Adjacent strings, such as the arguments of `path.join`. */
 function* stringRuns(text: string): Generator<string[]> {
   const form = /"((?:[^"\\\n]|\\.){1,400})"|'((?:[^'\\\n]|\\.){1,400})'|`([^`\\]{1,400})`/g;
   let run: string[] = [];
@@ -126,7 +126,7 @@ function ancestor(dir: string, levels: number): string {
   return at;
 }
 
-/** `use Foo::Bar` below the directories that Perl checks look in. */
+/** `use Foo::Bar` below the directories that Perl checks search. */
 function perlModules(text: string, { from, place }: SourceAt, trace: Trace): void {
   const dirs = new Set(["lib", "t/lib", "t", "", "inc", from === null ? place.dir : parentOf(from)]);
   for (const [, name = ""] of [
@@ -139,7 +139,7 @@ function perlModules(text: string, { from, place }: SourceAt, trace: Trace): voi
   }
 }
 
-/** Files whose text is shell, by name or by first line. */
+/** True if the text is shell, by file name or first line. */
 export function isShell(path: string, text: string): boolean {
   if (/\.(sh|bash|zsh|ksh|bats)$/.test(path)) return true;
   if (nameOf(path).includes(".") && !nameOf(path).startsWith(".")) return false;

@@ -1,4 +1,4 @@
-/** Programs that run commands written down in a file of the repository: package managers, make, just and the like. */
+/** Programs that run commands written in a file of the repository, such as package managers, make and just. */
 import { MAKEFILES } from "../inspection/checks.ts";
 import { parentOf } from "./check-tree.ts";
 import { ruleBook } from "./rule-book.ts";
@@ -44,7 +44,7 @@ function packageManager(program: string, args: readonly string[], from: Place, t
   const names = scriptNames(program, verb, rest);
   for (const manifest of everywhere ? manifests(trace) : nearest(place.dir, program, trace))
     trace.follow({ kind: "scripts", path: manifest, names, place: { ...place, dir: parentOf(manifest) } });
-  // `yarn jest` and `pnpm jest` start a binary where there is no script of the name.
+  // `yarn jest` and `pnpm jest` start a binary if no script has the name.
   if (/^(yarn|pnpm|bun)$/.test(program) && !/^(run|test)$/.test(verb) && !INSTALLS.test(verb))
     trace.start(words, place);
 }
@@ -74,7 +74,7 @@ function manifests(trace: Trace): readonly string[] {
   return trace.tree.paths.filter((path) => /(^|\/)package\.json$/.test(path)).slice(0, 100);
 }
 
-/** The manifest of the directory, or of the nearest one above. */
+/** The manifest of the directory, or of the nearest directory above that has one. */
 function nearest(dir: string, program: string, trace: Trace): readonly string[] {
   const name = program === "composer" ? "composer.json" : "package.json";
   for (let at = dir; ; at = parentOf(at)) {

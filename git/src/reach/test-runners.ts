@@ -1,4 +1,4 @@
-/** Programs that read their set-up from files of fixed names: which files, and which options name more of them. */
+/** Programs with configuration files of fixed names: which files, and which options name more of them. */
 import { nameOf } from "./check-tree.ts";
 import { nodeModule, pythonModule } from "./modules.ts";
 import type { Place, Trace } from "./trace.ts";
@@ -6,9 +6,9 @@ import { reach } from "./words.ts";
 
 interface Runner {
   readonly named: RegExp;
-  /** By base name, anywhere in the tree: runners look upwards and downwards. */
+  /** By base name, anywhere in the tree, because runners search upwards and downwards. */
   readonly files: RegExp;
-  /** Options whose argument is set-up: a file, or a module that is loaded. */
+  /** Options with a configuration argument: a file, or a module to load. */
   readonly options?: RegExp;
 }
 
@@ -72,12 +72,12 @@ const RUNNERS: readonly Runner[] = [
 
 const MAX_FILES = 200;
 
-/** The files that set up a runner, once it is known to run. */
+/** Reports the configuration files of a runner that is known to run. */
 export function configureRunner(program: string, place: Place, trace: Trace): void {
   for (const runner of RUNNERS) if (runner.named.test(program)) configFiles(runner, place, trace);
 }
 
-/** What its arguments add to that. */
+/** Reports the configuration that its arguments add. */
 export function runnerOptions(program: string, args: readonly string[], place: Place, trace: Trace): void {
   for (const { named, options } of RUNNERS)
     if (options !== undefined && named.test(program)) optionFiles(options, args, place, trace);
@@ -102,7 +102,7 @@ function optionFiles(options: RegExp, args: readonly string[], place: Place, tra
   }
 }
 
-/** `go run ./tools/check`: all files of the package are run. */
+/** `go run ./tools/check` runs all files of the package. */
 function goPrograms(args: readonly string[], place: Place, trace: Trace): void {
   if (args[0] !== "run") return;
   for (const arg of args.slice(1)) {

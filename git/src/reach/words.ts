@@ -1,8 +1,8 @@
-/** Words of a command line as files of the tree: literal names, globs, directories, binaries of packages. */
+/** Maps words of a command line to files of the tree: literal names, globs, directories, binaries of packages. */
 import { UNKNOWN } from "./check-tree.ts";
 import type { Place, Trace, Use } from "./trace.ts";
 
-/** `npx name` starts a tracked `node_modules/.bin/name`, or the repository's own `bin` of that name. */
+/** `npx name` starts a tracked `node_modules/.bin/name`, or the repository's own `bin` with that name. */
 export function localBinary(name: string, place: Place, trace: Trace): void {
   const linked = trace.tree.file(place.dir, `node_modules/.bin/${name}`);
   if (linked !== null) trace.file(linked, "config", place);
@@ -10,7 +10,7 @@ export function localBinary(name: string, place: Place, trace: Trace): void {
   if (manifest !== null) trace.follow({ kind: "bin", path: manifest, name, place });
 }
 
-/** Arguments that are files, globs, or directories of test and tool files. `compared`: options before what is read. */
+/** Reports arguments that are files, globs, or directories of test and tool files. `compared`: options before an input file. */
 export function nameFiles(
   args: readonly string[],
   place: Place,
@@ -29,7 +29,7 @@ export function nameFiles(
   }
 }
 
-/** The file a word names, or those that its wildcards match: of those, none was named by the check itself. */
+/** Reports the file that a word names, or the files that its wildcards match. Matched files are not named directly. */
 export function reach(word: string, use: Use, place: Place, trace: Trace, shell?: true): boolean {
   const path = trace.tree.file(place.dir, word);
   if (path !== null) trace.file(path, use, place, shell);

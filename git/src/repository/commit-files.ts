@@ -1,4 +1,4 @@
-/** The files of a commit, for those who decide by names and small texts: which check, which paths are protected. */
+/** The files of a commit, for decisions by names and small texts: which check runs, which paths are protected. */
 import { GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
 import { idsUpTo, listTree, readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "./repo.ts";
@@ -7,17 +7,17 @@ import { requireId, withScratch, type ObjectStore } from "./scratch.ts";
 export interface CommitFiles {
   /** In git's order; submodules are left out. */
   paths: string[];
-  /** Symbolic links and where they point, as written; at most 2,000 of them. */
+  /** Symbolic links with their targets as written; at most 2,000. */
   links: ReadonlyMap<string, string>;
-  /** A file as UTF-8; null when there is none of that name. One process. */
+  /** A file as UTF-8; null if it does not exist. One process. */
   read(path: string): Promise<string | null>;
-  /** Files as UTF-8, those that are larger than 512 KiB left out. Two processes, whatever their number. */
+  /** Files as UTF-8, without those larger than 512 KiB. Two processes for any number of files. */
   readAll(paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** What a decision may read of one file. */
+/** Bound on the bytes read from a single file. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024;
-/** The same of each file, where many are read at once. */
+/** Bound on each file when many are read at once. */
 const MAX_EACH_BYTES = 512 * 1024;
 const MAX_LINKS = 2000;
 const LINK_MODE = "120000";

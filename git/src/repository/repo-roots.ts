@@ -1,30 +1,29 @@
 /**
- * Which repositories of this machine may be worked on: those that lie in the deployment's roots, with all that git
- * would read or write for them.
+ * Decides which repositories of this machine are served: those inside the deployment's roots, together with everything
+ * git would read or write for them.
  *
- * Invariants:
- *   RR1 A repository is served when its work tree, its git directory, its branches and its objects are in a root,
- *       links followed. `..`, a link, a repository found further up, a `.git` file, `core.worktree`, alternates and
- *       a linked work tree's main repository all lead somewhere, and that place counts.
- *   RR2 What is not there and what is not served get one answer, so nobody learns what else the machine holds.
+ * A repository is served if its work tree, git directory, branches and objects are in a root after following links. A
+ * `..`, a link, a repository further up, a `.git` file, `core.worktree`, alternates and the main repository of a linked
+ * work tree all lead to other places, and each of these places must be in a root. A missing repository and one outside
+ * the roots get the same answer, so callers do not learn what else the machine holds.
  */
 import { lstat, readdir, readFile, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { openRepo, pathFault, type Repo } from "./repo.ts";
 
-/** Directories repositories lie in; null: any of the machine. */
+/** Directories that may contain repositories; null: any directory of the machine. */
 export type RepoRoots = readonly string[] | null;
 
-/** A repository borrows objects of one that borrows from another, and so on: git follows five. */
+/** Git follows alternates of alternates up to five levels. */
 const MAX_BORROWED = 5;
 
-/** Opens a repository that is served. @throws AntiphonError ANT_REPO_NOT_FOUND (RR2), ANT_REPO_ROOTS_UNSET, ANT_REPO_* */
+/** Opens a served repository. @throws AntiphonError ANT_REPO_NOT_FOUND, ANT_REPO_ROOTS_UNSET, ANT_REPO_* */
 export async function openServed(path: string, roots: RepoRoots): Promise<Repo> {
   if (roots === null) return openRepo(path);
   if (roots.length === 0) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
   const real = await realRoots(roots);
-  if (!(await isServed(path, real))) throw notServed(path); // Before git looks at anything there.
+  if (!(await isServed(path, real))) throw notServed(path); // Checked before git reads anything there.
   const repo = await openRepo(path);
   for (const place of await placesOf(repo)) if (!(await isServed(place, real))) throw notServed(path);
   return repo;
@@ -34,7 +33,7 @@ function notServed(path: string): AntiphonError {
   return new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${path} that is served here`);
 }
 
-/** A root that is not there serves nothing. */
+/** Skips roots that do not exist. */
 async function realRoots(roots: readonly string[]): Promise<string[]> {
   const found = await Promise.all(roots.map((root) => realOf(root)));
   return found.filter((root) => root !== null);
@@ -49,7 +48,7 @@ async function isServed(path: string, roots: readonly string[]): Promise<boolean
   });
 }
 
-/** Links followed; null: there is nothing, or nothing that may be read. */
+/** The real path; null if it does not exist or cannot be read. */
 async function realOf(path: string): Promise<string | null> {
   if (path.includes("\0")) return null;
   try {
@@ -61,7 +60,7 @@ async function realOf(path: string): Promise<string | null> {
   }
 }
 
-/** Every directory and link that git would go through for this repository. */
+/** Every directory and link that git would use for this repository. */
 async function placesOf(repo: Repo): Promise<string[]> {
   const { top, gitDir, commonDir, objectsDir } = repo;
   const refs = ["HEAD", "config", "packed-refs", "refs", "refs/heads", "refs/heads/antiphon"];
@@ -86,7 +85,7 @@ async function linkAt(path: string): Promise<string[]> {
   return found?.isSymbolicLink() === true ? [path] : [];
 }
 
-/** Where objects are borrowed from, and where those borrow from. */
+/** The object directories that are borrowed from, directly and through others. */
 async function alternatesOf(objectsDir: string, depth: number): Promise<string[]> {
   if (depth === 0) return [];
   const text = await readFile(join(objectsDir, "info", "alternates"), "utf8").catch(absent);
@@ -99,7 +98,7 @@ async function alternatesOf(objectsDir: string, depth: number): Promise<string[]
   return found;
 }
 
-/** Git quotes an unusual path like a C string; one that we do not read the same way is served by no root. */
+/** Git quotes an unusual path like a C string. A path that cannot be unquoted reliably is in no root. */
 function unquoted(line: string): string {
   if (!line.startsWith('"')) return line;
   return line.includes("\\") ? "/\0" : line.slice(1, line.lastIndexOf('"'));

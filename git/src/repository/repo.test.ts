@@ -10,6 +10,6 @@ test.each([
   ["EIO", "ANT_GIT_INTERRUPTED", "retry"],
   ["EMFILE", "ANT_GIT_INTERRUPTED", "retry"],
   ["ESTALE", "ANT_GIT_INTERRUPTED", "retry"],
-])("G7 a path that answers %s is %s", (code, named, disposition) => {
+])("git/G2: a path that answers %s is %s", (code, named, disposition) => {
   expect(fault(code)).toMatchObject({ code: named, disposition });
 });

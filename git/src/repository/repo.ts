@@ -1,10 +1,9 @@
 /**
- * Finding a repository: what git itself says about a path, in one process (about 3 ms).
+ * Finds a repository: git's own answer for a path, in one process (about 3 ms).
  *
- * A `Repo` is a value: where the refs are, where the objects are, where the work tree is. Every function here
- * that takes a repository takes a path or a `Repo`; give the `Repo` to save that process.
- * Only `rev-parse`, `cat-file`, `config`, `symbolic-ref`, `for-each-ref`, `merge-base`, `rev-list` and
- * `update-ref` ever run with the user's config (G4 in git-environment.ts).
+ * A `Repo` is a value: where the refs, the objects and the work tree are. Every function that takes a repository accepts
+ * a path or a `Repo`; a `Repo` saves that process. Only `rev-parse`, `cat-file`, `config`, `symbolic-ref`,
+ * `for-each-ref`, `merge-base`, `rev-list` and `update-ref` ever run with the user's config (git/G1).
  */
 import { realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
@@ -15,11 +14,11 @@ import type { ObjectSource, ObjectStore } from "./scratch.ts";
 
 export interface Repo {
   name: string;
-  /** Top of the work tree; of a bare repository its directory. */
+  /** Top of the work tree; for a bare repository its directory. */
   top: string;
-  /** This work tree's own git directory: HEAD and index. */
+  /** Git directory of this work tree, with HEAD and index. */
   gitDir: string;
-  /** Where branches and objects are; differs from gitDir in a linked work tree. */
+  /** Directory of branches and objects; differs from gitDir in a linked work tree. */
   commonDir: string;
   objectsDir: string;
   format: ObjectFormat;
@@ -47,7 +46,7 @@ export async function openRepo(repo: RepoLike): Promise<Repo> {
       "--show-toplevel",
     ],
   });
-  // In a bare repository only the last question fails; the answers before it stand.
+  // In a bare repository only the last question fails; the earlier answers are valid.
   const lines = result.stdout.toString("utf8").split("\n");
   const [bare, shallow, format, gitDir, commonDir, objectsDir, top] = lines;
   if (gitDir === undefined || commonDir === undefined || objectsDir === undefined || gitDir === "") {
@@ -70,7 +69,7 @@ export async function openRepo(repo: RepoLike): Promise<Repo> {
 }
 
 async function requireDirectory(path: string): Promise<string> {
-  // git answers with lines, so a path with a line feed cannot be told from two.
+  // Git answers in lines, so a path with a line feed would look like two paths.
   if (/[\0\n\r]/.test(path))
     throw new AntiphonError("ANT_REPO_NOT_FOUND", "the path has a control character");
   try {
@@ -82,7 +81,7 @@ async function requireDirectory(path: string): Promise<string> {
   }
 }
 
-/** What a machine says that cannot look just now; it passes. */
+/** Error codes of a machine that cannot read the path at the moment. */
 const WANTING: ReadonlySet<unknown> = new Set([
   "EAGAIN",
   "EIO",
@@ -93,7 +92,7 @@ const WANTING: ReadonlySet<unknown> = new Set([
   "ESTALE",
 ]);
 
-/** Only a path with nothing there is "not found": a run is not ended for a disk that does not answer. */
+/** git/G2: only an absent path is "not found", because a disk that does not answer must not end a run. */
 export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonError {
   const { code, message } = cause;
   if (code === "ENOENT" || code === "ENOTDIR") {
@@ -103,7 +102,7 @@ export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonE
   return new AntiphonError(passes ? "ANT_GIT_INTERRUPTED" : "ANT_REPO_UNREADABLE", message, { cause });
 }
 
-/** `core.worktree` may point anywhere; a work tree that does not hold the given path is not the user's answer. */
+/** `core.worktree` may point anywhere. A work tree outside the given path is refused. */
 function requireInside(path: string, top: string, shown: string): void {
   const way = relative(top, path);
   if (way === ".." || way.startsWith("../") || isAbsolute(way)) {
@@ -133,20 +132,20 @@ export function repoSource(repo: RepoLike): ObjectSource {
 }
 
 export interface ResolvedRef {
-  /** Full name, or the id itself when the text was one. */
+  /** Full name, or the id itself if an id was given. */
   ref: string;
   commit: string;
   tree: string;
 }
 
-/** @throws AntiphonError ANT_REPO_REF_INVALID for an expression: git would evaluate it, however long that takes */
+/** @throws AntiphonError ANT_REPO_REF_INVALID for an expression, because git would evaluate it for as long as it takes */
 export function requireName(name: string): string {
   if (isRefName(name)) return name;
   const told = `${JSON.stringify(name.slice(0, 100))} is not the name of a branch or tag, nor a commit id`;
   throw new AntiphonError("ANT_REPO_REF_INVALID", told);
 }
 
-/** Resolves ref names and commit ids to commits in one process. Null for one that is not there or is no commit. */
+/** Resolves ref names and commit ids to commits in one process. Null for a missing one or one that is not a commit. */
 export async function resolveRefs(repo: Repo, names: readonly string[]): Promise<(ResolvedRef | null)[]> {
   for (const name of names) requireName(name);
   const questions = names.flatMap((name) => [`${name}^{commit}`, `${name}^{tree}`]);
@@ -164,7 +163,7 @@ export async function resolveRefs(repo: Repo, names: readonly string[]): Promise
   });
 }
 
-/** The commit a full ref name points to; null when there is none. One process. */
+/** The commit that a full ref name points to; null if there is none. One process. */
 export async function tipOf(repo: RepoLike, ref: string): Promise<string | null> {
   const [found] = await resolveRefs(await openRepo(repo), [ref]);
   return found?.commit ?? null;

@@ -1,12 +1,10 @@
 /**
- * A bare repository of our own in a temp directory, for one operation. Its config is ours; the objects it reads
- * come from the user's repository or the tree cache as an alternate; what it writes stays in it (L2).
+ * A temporary bare repository for one operation. Its config is ours; it reads objects of the user's repository or the
+ * tree cache through an alternate; everything it writes stays in it.
  *
- * Lifecycle: made and removed by `withScratch`. A crash leaves a directory `antiphon-git-*` in the temp directory
- * that nothing reads again; `sweepScratch` removes it, and every service calls that when it starts.
- *
- * Invariants:
- *   C10 A left-over that cannot be removed (another user's) is passed over: it keeps no service from starting.
+ * Lifecycle: created and removed by `withScratch`. After a crash a directory `antiphon-git-*` stays in the temp directory.
+ * `sweepScratch` removes such directories when a service starts, and skips those it may not remove (another user's), so
+ * that they do not keep the service from starting.
  */
 import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,23 +14,23 @@ import { isObjectId, type GitObject, type ObjectFormat } from "../objects/git-ob
 import { git, runGit, type GitCall, type GitResult } from "../process/git-process.ts";
 import { writePack } from "../objects/pack.ts";
 
-/** Where objects can be read. */
+/** A place to read objects from. */
 export interface ObjectStore {
   objectsDir: string;
   format: ObjectFormat;
-  /** The `shallow` file of a shallow clone, so that history ends where it does there. */
+  /** The `shallow` file of a shallow clone, so that history ends at the same commits. */
   shallowFile?: string;
 }
 
-/** Something that holds trees: a user's repository, or the tree cache. */
+/** Something that holds trees: a user's repository or the tree cache. */
 export interface ObjectSource {
-  /** Calls back with the store that holds `id`, which stays there until the callback is done. */
+  /** Calls `body` with the store that holds `id`. The store stays in place until the call has finished. */
   use<T>(id: string, body: (store: ObjectStore) => Promise<T>): Promise<T>;
 }
 
 type ScratchCall = Omit<GitCall, "gitDir">;
 
-/** Nothing in a scratch or in the cache is a promise to anyone, so nothing is flushed to disk for it. */
+/** A scratch and the cache can be rebuilt, so nothing is flushed to disk for them. */
 const NO_FSYNC = [["core.fsync", "none"]] as const;
 
 export class Scratch {
@@ -60,7 +58,7 @@ export class Scratch {
     return { ...call, gitDir: this.gitDir, settings: [...NO_FSYNC, ...(call.settings ?? [])] };
   }
 
-  /** Puts objects into the scratch itself: one process. */
+  /** Adds objects to the scratch itself. One process. */
   async add(objects: readonly GitObject[]): Promise<void> {
     if (objects.length === 0) return;
     await this.git({
@@ -70,13 +68,13 @@ export class Scratch {
   }
 }
 
-/** An alternates line: C-quoted, so that no path can be read as two or as a comment. */
+/** An alternates line, C-quoted so that no path can be read as two paths or as a comment. */
 function alternateLine(path: string): string {
   const escaped = path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
   return `"${escaped}"\n`;
 }
 
-/** The files of an empty bare repository: cheaper than a `git init`, and without its templates. */
+/** Writes the files of an empty bare repository. Cheaper than `git init`, and without its templates. */
 export async function layOutRepository(
   gitDir: string,
   store: Omit<ObjectStore, "objectsDir">,
@@ -108,10 +106,10 @@ export async function withScratch<T>(store: ObjectStore, body: (scratch: Scratch
 }
 
 const PREFIX = "antiphon-git-";
-/** No operation lasts this long. */
+/** Longer than any operation takes. */
 const STALE_MS = 60 * 60_000;
 
-/** Removes what crashed processes left, as far as it may (C10). @returns how many */
+/** Removes the directories of crashed processes, skipping those it may not remove. @returns how many */
 export async function sweepScratch(now: Date, dir = tmpdir()): Promise<number> {
   let swept = 0;
   for (const name of await readdir(dir)) {
@@ -128,7 +126,7 @@ export async function sweepScratch(now: Date, dir = tmpdir()): Promise<number> {
   return swept;
 }
 
-/** Callers hand ids over as text; only a full id may reach an argv, never a revision expression or an option. */
+/** Callers pass ids as text. Only a full id may reach an argv, never a revision expression or an option. */
 export function requireId(id: string): string {
   if (!isObjectId(id))
     throw new AntiphonError("ANT_GIT_ARGUMENT", `not a full git object id: ${id.slice(0, 80)}`);

@@ -1,9 +1,9 @@
 /**
- * A commit's tree as a canonical tar. Two processes (`ls-tree`, `cat-file --batch`) whatever the number of
- * files; `git archive` is not used because it obeys export-ignore and export-subst.
+ * Exports a commit's tree as a canonical tar. Two processes (`ls-tree`, `cat-file --batch`) for any number of files.
+ * `git archive` is not used because it obeys export-ignore and export-subst.
  *
- * The answered `tree` is computed from what went into the tar, so it is what `TreeCache.importTree` will find.
- * It equals the commit's own tree, except for trees no git of today writes (empty directories, padded modes).
+ * The returned `tree` is computed from the contents of the tar, so `TreeCache.importTree` will find the same id. It equals
+ * the commit's own tree, except for trees that current git does not write (empty directories, padded modes).
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import {
@@ -24,13 +24,13 @@ export interface ExportedTree {
   files: number;
   /** Size of the tar. */
   bytes: number;
-  /** Submodules: an empty directory each. */
+  /** Submodules, each exported as an empty directory. */
   gitlinks: string[];
 }
 
 export interface ExportBounds {
   maxFiles?: number;
-  /** Of all contents together. Default 512 MiB: the archive is built in memory. */
+  /** Bound on all contents together. Default 512 MiB, because the archive is built in memory. */
   maxBytes?: number;
 }
 
@@ -48,7 +48,7 @@ export async function exportTree(
   return withScratch(objectStore(opened), async (scratch) => {
     const run = scratch.git.bind(scratch);
     const entries = await listTree(run, commit).catch((cause: unknown) => {
-      if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // G7
+      if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // git/G2
       throw new AntiphonError("ANT_REPO_INCOMPLETE", `the tree of ${commit} cannot be read`, { cause });
     });
     if (entries.length > maxFiles) {
@@ -67,7 +67,7 @@ export async function exportTree(
   });
 }
 
-/** A tree made by hand can hold names that no git checks out; an archive of them would write outside its place. */
+/** A handmade tree can hold names that git never checks out. An archive of them would write outside its directory. */
 const NEVER_A_NAME = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
 
 function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {

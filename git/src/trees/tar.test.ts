@@ -8,7 +8,7 @@ const file = (path: string, content = "x"): TarEntry => ({
   content: Buffer.from(content),
 });
 
-/** A header block with one field set by hand, and its checksum made right again. */
+/** A header block with one field edited and its checksum corrected. */
 function forged(edit: (block: Buffer) => void): Buffer {
   const tar = writeTar([file("a")]);
   edit(tar.subarray(0, 512));
@@ -19,7 +19,7 @@ function forged(edit: (block: Buffer) => void): Buffer {
 }
 
 describe("a tar", () => {
-  it("gives back what was put in: names short and long, links, bytes, modes", () => {
+  it("returns what was put in: short and long names, links, bytes, modes", () => {
     const entries: TarEntry[] = [
       file("a"),
       { path: "run.sh", mode: "100755", content: Buffer.from([0, 255, 1]) },
@@ -75,7 +75,7 @@ describe("a tar", () => {
     expect(() => readTar(writeTar([file("a", "x".repeat(10_001))]), BOUNDS)).toThrow(/bytes/);
   });
 
-  it("skips the directories others put in", () => {
+  it("skips directories that other tools put in", () => {
     const directory = forged((block) => {
       block.write("dir/\0", 0);
       block.write("5", 156);

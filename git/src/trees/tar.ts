@@ -1,9 +1,9 @@
 /**
- * The canonical tar of a tree: ustar, uncompressed, entries in git's order, no owner, no time. The same tree is
- * the same bytes anywhere. Names or link targets of more than a ustar header holds get a pax record.
+ * The canonical tar of a tree: ustar, uncompressed, entries in git's order, no owner, no time. The same tree gives the
+ * same bytes everywhere. Names or link targets too long for a ustar header get a pax record.
  *
- * A gitlink (submodule) is written as an empty directory, which is what a checkout makes of it, with
- * `gitlink:<id>` as its link name: extractors ignore that field of a directory, and the tree can be rebuilt.
+ * A gitlink (submodule) is written as an empty directory, like in a checkout, with `gitlink:<id>` as its link name.
+ * Extractors ignore that field of a directory, and the tree can be rebuilt from it.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { decodePath, encodePath } from "../objects/git-path.ts";
@@ -23,7 +23,7 @@ export interface TarLimits {
   maxBytes: number;
 }
 
-/** What is wrong with an archive. The archives we read come out of sandboxes, unless the caller knows better. */
+/** A fault of an archive. Archives come out of sandboxes, unless the caller knows better. */
 export class TarFault extends AntiphonError {
   constructor(detail: string) {
     super("ANT_SANDBOX_OUTPUT", detail);
@@ -65,7 +65,7 @@ function writeEntry(parts: Buffer[], entry: TarEntry): void {
 
 type Place = { name: Buffer; prefix: Buffer | null };
 
-/** ustar holds 100 bytes of name and 155 of prefix, parted at a slash. */
+/** ustar holds 100 bytes of name and 155 of prefix, split at a slash. */
 function splitName(path: Buffer): Place | null {
   if (path.length <= 100) return { name: path, prefix: null };
   for (
@@ -92,7 +92,7 @@ function padding(size: number): Buffer {
   return ZEROS.subarray(0, over === 0 ? 0 : BLOCK - over);
 }
 
-/** What every header of ours has in common. */
+/** The fields that all headers we write share. */
 const TEMPLATE = ((): Buffer => {
   const block = Buffer.alloc(BLOCK);
   octal(block, 108, 8, OWNER);
@@ -122,9 +122,9 @@ function octal(block: Buffer, at: number, width: number, value: number): void {
 }
 
 /**
- * Reads an uncompressed tar of files, symbolic links and directories, within bounds, never touching a disk.
- * Anything else (hard links, devices, sparse files, odd paths, a path twice, a wrong checksum) is a TarFault.
- * Directories are skipped, except gitlinks.
+ * Reads an uncompressed tar of files, symbolic links and directories, within bounds and in memory only. Anything else
+ * (hard links, devices, sparse files, odd paths, a duplicate path, a wrong checksum) is a TarFault. Directories are
+ * skipped, except gitlinks.
  */
 export function readTar(tar: Buffer, limits: TarLimits): TarEntry[] {
   const entries: TarEntry[] = [];
@@ -172,7 +172,7 @@ function readEntry(
   const link = pax.get("linkpath") ?? text(block, 157, 100);
   if (type === "0" || type === "\0") {
     const mode = number(block, 100, 8);
-    // Git keeps one permission bit; 664 is what very old trees have.
+    // Git keeps one permission bit; very old trees have 664.
     return { path, mode: mode & 0o111 ? "100755" : mode === 0o664 ? "100664" : "100644", content };
   }
   if (content.length > 0) throw new TarFault(`${path}: content where there can be none`);
@@ -215,7 +215,7 @@ function checkSum(block: Buffer): void {
   }
 }
 
-/** An index loop: this runs over every byte of every header, and an iterator takes five times as long. */
+/** Uses an index loop because it covers every byte of every header, and an iterator takes five times as long. */
 function sumOf(block: Buffer): number {
   let sum = 0;
   for (let at = 0; at < BLOCK; at += 1) sum += block[at] as number;
@@ -241,7 +241,7 @@ function paxRecords(body: Buffer): Map<string, Buffer> {
     records.set(body.toString("utf8", space + 1, equals), body.subarray(equals + 1, end - 1));
     at = end;
   }
-  // A size or a sparse map in a pax record would change where the next header is; nobody of ours writes one.
+  // A size or a sparse map in a pax record would change where the next header is. We never write one.
   for (const key of records.keys()) {
     if (key === "size" || key.startsWith("GNU.sparse"))
       throw new TarFault(`pax record ${key} is not allowed`);

@@ -1,20 +1,14 @@
 /**
- * Base trees on local disk, for a service that has no access to the user's repository.
+ * A cache of base trees on local disk, for a service without access to the user's repository. Each tree is a bare
+ * repository of its own, `<dir>/<treeId>.git`, with one pack, so dropping one tree never harms another.
  *
- * Each tree is a bare repository of its own, `<dir>/<treeId>.git`, with one pack that holds the whole tree. So
- * a tree is there entirely or not at all, and dropping one never harms another.
+ * Lifecycle of a tree: absent -> incoming (a temp directory) -> cached (renamed into place) -> dropped. A crash leaves a
+ * temp directory, which is swept after an hour. If two processes import the same tree, both succeed and one copy stays.
  *
- * Lifecycle of a tree: absent -> incoming (a temp directory) -> cached (renamed into place) -> dropped.
- *
- * Invariants:
- *   C5  A cached tree is the tree it is named after: its id is computed from the bytes that came in.
- *   C6  Importing is atomic: a crash leaves a temp directory, which is swept after an hour; two processes that
- *       import the same tree both succeed, and one of the two copies is kept.
- *   C7  The cache is bounded: beyond `maxTrees` or `maxBytes` the least recently used tree is dropped, but never
- *       one in use here, nor one that any process used within the last ten minutes.
- *   C9  Dropping is atomic too: a tree loses its name before any of its files. What stands half under a tree's name is
- *       put aside by the next import of that tree.
- *   C8  A tree that is there after a power cut is whole: its bytes were on the disk before its name.
+ * Promises:
+ *   git/G5 Because a service builds on a cached tree without asking again, the cache computes a tree's id from the bytes
+ *     that came in, has a tree entirely or not at all (also after a crash or a power cut), and stays within `maxTrees`
+ *     and `maxBytes` by dropping the least recently used trees, but none that was used in the last ten minutes.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
@@ -67,8 +61,8 @@ export class TreeCache implements ObjectSource {
   }
 
   /**
-   * Takes the canonical tar of a tree in; one process, none when it is cached already.
-   * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (C5).
+   * Imports the canonical tar of a tree. One process, or none when it is cached already.
+   * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (git/G5)
    */
   async importTree(tree: string, tar: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
     requireId(tree);
@@ -84,10 +78,10 @@ export class TreeCache implements ObjectSource {
         stdin: writePack(formatOf(tree), objects, "stored"),
         settings: [["core.fsync", "none"]],
       });
-      await flushAll(incoming); // C8
+      await flushAll(incoming); // git/G5: the bytes are on disk before the name
       await this.#name(incoming, tree);
     } catch (thrown) {
-      // C6: somebody else renamed the same tree into place first.
+      // Another process renamed the same tree into place first.
       if (!(await this.has(tree))) throw thrown;
     } finally {
       await rm(incoming, { recursive: true, force: true });
@@ -95,7 +89,7 @@ export class TreeCache implements ObjectSource {
     await this.#sweep();
   }
 
-  /** A place that nobody reads from, and that is swept. */
+  /** A temp path that no reader uses and that is swept. */
   #aside(): string {
     return join(this.dir, `${INCOMING}${randomBytes(8).toString("hex")}`);
   }
@@ -106,12 +100,12 @@ export class TreeCache implements ObjectSource {
     } catch (thrown) {
       const taken = ["ENOTEMPTY", "EEXIST"].includes((thrown as NodeJS.ErrnoException).code ?? "");
       if (!taken || (await this.has(tree))) throw thrown;
-      await this.#remove(this.#place(tree)); // C9
+      await this.#remove(this.#place(tree)); // git/G5: incomplete, so it is replaced
       await rename(incoming, this.#place(tree));
     }
   }
 
-  /** C9. Also when another process removes the same at this moment: then there is nothing left to do. */
+  /** Renames first, so that the tree loses its name before any of its files. Another process may remove it meanwhile. */
   async #remove(place: string): Promise<void> {
     const aside = this.#aside();
     try {
@@ -122,7 +116,7 @@ export class TreeCache implements ObjectSource {
     await rm(aside, { recursive: true, force: true });
   }
 
-  /** The files of a cached tree; one process, none when it was listed lately. */
+  /** The files of a cached tree. One process, or none when it was listed recently. */
   list(tree: string): Promise<TreeEntry[]> {
     const known = this.#listings.get(requireId(tree));
     if (known !== undefined) return known;
@@ -136,7 +130,7 @@ export class TreeCache implements ObjectSource {
     return listing;
   }
 
-  /** The bytes of one file; null when the tree has no such file. One process (and one for the listing). */
+  /** The bytes of one file; null when the tree has no such file. One process, and one for the listing. */
   async readFile(tree: string, path: string): Promise<Buffer | null> {
     const entry = (await this.list(tree)).find((candidate) => candidate.path === path);
     if (entry === undefined || entry.mode === GITLINK_MODE) return null;
@@ -167,13 +161,13 @@ export class TreeCache implements ObjectSource {
     return (call) => git({ ...call, gitDir: this.#place(tree) });
   }
 
-  /** The directory's time is the time of last use. A tree dropped this instant is noticed by the next step. */
+  /** The directory's mtime is the time of last use. If the tree was dropped just now, the next step notices. */
   async #touch(tree: string): Promise<void> {
     const now = new Date();
     await utimes(this.#place(tree), now, now).catch(() => undefined);
   }
 
-  /** C7, C6. A directory that another process removes meanwhile is none of our business. */
+  /** git/G5: bounds the cache and removes old temp directories. Another process may remove the same directory meanwhile. */
   async #sweep(): Promise<void> {
     const cached: { place: string; tree: string; usedMs: number; bytes: number }[] = [];
     const now = Date.now();
@@ -222,7 +216,7 @@ async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** C5: every object of the tree, or ANT_BLOB_CORRUPT. */
+/** git/G5: every object of the tree, or ANT_BLOB_CORRUPT. */
 function treeObjects(tree: string, tar: Buffer): GitObject[] {
   const format = formatOf(tree);
   const objects = new Map<string, GitObject>();

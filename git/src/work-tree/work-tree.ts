@@ -1,16 +1,15 @@
 /**
- * The user's work tree: is it clean, and bringing it up to a branch that was moved under it.
+ * The user's work tree: checks that it is clean, and updates it after its branch was moved.
  *
- * Git runs here with a scratch repository as GIT_DIR and the user's index and files, so that filters, hooks and
- * fsmonitor named in the user's config do not exist for it (G4). Of that config only plain switches that say how
- * files are compared and written are carried over. A file under a clean/smudge filter (git-lfs) is therefore
- * compared and written as git stores it.
+ * Git runs here with a scratch repository as GIT_DIR and the user's index and files, so filters, hooks and fsmonitor of the
+ * user's config do not run (git/G1). Only plain switches of that config, which control how files are compared and
+ * written, are carried over. A file under a clean/smudge filter (git-lfs) is therefore compared and written as git
+ * stores it.
  *
- * Invariants:
- *   J8d  An update that ended in the middle is finished when it is asked for again, also after others have landed on
- *        top of it; what is not as the landing wants it is somebody's own, and is never overwritten.
- *   J8e  An index that another git command holds is ANT_LANDING_REF_LOCKED, which passes, and never taken for local
- *        changes or for a work tree that is up to date.
+ * Promises:
+ *   git/G6 Because an update can crash halfway while people edit the same files, a repeated update finishes the first one,
+ *     never overwrites a file that differs from what the landing wants, and answers ANT_LANDING_REF_LOCKED, which is
+ *     retried, while another git command holds the index.
  */
 import { copyFile, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -24,7 +23,7 @@ import { adoptWritten, type WorkTreeGit } from "./written-files.ts";
 const SWITCHES =
   /^core\.(autocrlf|eol|safecrlf|filemode|ignorecase|symlinks|precomposeunicode|trustctime|checkstat|sparsecheckout|sparsecheckoutcone)$/;
 
-/** Plain words only: true, input, crlf, minimal; never a path or a command. */
+/** Plain words only, such as true, input, crlf or minimal; never a path or a command. */
 const PLAIN_VALUE = /^[A-Za-z0-9]{0,16}$/;
 
 async function switches(repo: Repo): Promise<(readonly [string, string])[]> {
@@ -42,7 +41,7 @@ async function switches(repo: Repo): Promise<(readonly [string, string])[]> {
   return settings;
 }
 
-/** One process for the switches, and one for each call of `body`. */
+/** One process for the switches, and one for each call of `run`. */
 async function inWorkTree<T>(
   repo: Repo,
   head: string,
@@ -63,7 +62,7 @@ async function inWorkTree<T>(
   });
 }
 
-/** A split index keeps its larger half, and a sparse checkout its patterns, beside the index. */
+/** A split index keeps its larger half beside the index, a sparse checkout its patterns. */
 async function borrowIndexParts(repo: Repo, scratch: Scratch): Promise<void> {
   for (const name of await readdir(repo.gitDir)) {
     if (name.startsWith("sharedindex.")) await symlink(join(repo.gitDir, name), join(scratch.gitDir, name));
@@ -78,8 +77,8 @@ async function borrowIndexParts(repo: Repo, scratch: Scratch): Promise<void> {
 }
 
 /**
- * Paths of tracked files that differ from `head` or are staged, at most `limit`. Files git does not track do not
- * count: a landing never overwrites them. Two processes.
+ * Paths of tracked files that differ from `head` or are staged, at most `limit`. Untracked files do not count, because a
+ * landing never overwrites them. Two processes.
  */
 export async function dirtyPaths(repo: RepoLike, head: string, limit = 10): Promise<string[]> {
   const opened = await openRepo(repo);
@@ -107,7 +106,7 @@ export async function dirtyPaths(repo: RepoLike, head: string, limit = 10): Prom
 
 export type WorkTreeOutcome =
   | { kind: "updated"; top: string }
-  /** The files are as they should be already, or no work tree has the branch checked out. */
+  /** The files are up to date, or no work tree has the branch checked out. */
   | { kind: "unchanged" }
   /** Local changes are in the way; nothing was touched. */
   | { kind: "refused"; top: string; message: string };
@@ -116,16 +115,16 @@ export interface WorkTreeUpdate {
   ref: string;
   from: string;
   to: string;
-  /** Only say what would happen: to ask before a landing. */
+  /** Only report what would happen, before a landing. */
   dryRun?: boolean;
 }
 
 /**
- * Brings the work tree that has `ref` checked out from commit `from` to commit `to`, after the ref was moved; to where
- * the ref is by now, when others have landed on top of `to` (J8d).
- * Local changes to files the landing does not touch stay; any others refuse the whole update, which touches
- * no file then. Doing it twice is doing it once. About five processes.
- * @throws AntiphonError ANT_LANDING_REF_LOCKED (J8e)
+ * Updates the work tree that has `ref` checked out from commit `from` to commit `to`, after the ref was moved. If others
+ * have landed on top of `to`, updates it to the current commit of the ref (git/G6). Local changes to other files stay;
+ * local changes to files of the landing refuse the whole update before any file is touched. Repeating it changes
+ * nothing. About five processes.
+ * @throws AntiphonError ANT_LANDING_REF_LOCKED (git/G6)
  */
 export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Promise<WorkTreeOutcome> {
   const opened = await openRepo(repo);
@@ -135,19 +134,19 @@ export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Pr
   if (top === null) return { kind: "unchanged" };
   const isDry = update.dryRun === true;
   const to = isDry ? update.to : await tipOf(opened, update.ref);
-  // Taken back, or never moved: the files are not ours to change.
+  // The landing was taken back, or the ref never moved, so the files must not change.
   if (to === null || !(await isAncestor(opened, update.to, to))) return { kind: "unchanged" };
   const there = await openRepo(top);
   return inWorkTree(there, to, async (run, scratch) => {
     const status = await run(["diff-index", "--cached", "--quiet", "--ignore-submodules", to, "--"]);
     if (status.exitCode === 0) return { kind: "unchanged" };
-    // The index remembers when files were last looked at; without a refresh an untouched file may look changed.
-    // Exit code 1 only says that there are changed files.
+    // The index caches file times; without a refresh an untouched file may look changed. Exit code 1 only means that
+    // there are changed files.
     requireUnlocked(update.ref, await run(["update-index", "--refresh", "--ignore-submodules"]));
     const bringUp = ["read-tree", "-m", "-u", ...(isDry ? ["-n"] : []), from, to];
     let result = requireUnlocked(update.ref, await run(bringUp));
     if (result.exitCode !== 0 && !isDry) {
-      const again = await adoptWritten(run, { from, to, spareIndex: scratch.indexFile }); // J8d
+      const again = await adoptWritten(run, { from, to, spareIndex: scratch.indexFile }); // git/G6
       if (again) result = requireUnlocked(update.ref, await run(bringUp));
     }
     if (result.exitCode === 0) return { kind: "updated", top };
@@ -155,7 +154,7 @@ export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Pr
   });
 }
 
-/** J8e */
+/** git/G6 */
 function requireUnlocked(ref: string, result: GitResult): GitResult {
   if (result.exitCode === 0 || !/index\.lock': File exists/.test(result.stderr)) return result;
   throw new AntiphonError("ANT_LANDING_REF_LOCKED", firstLine(result.stderr), {
@@ -163,23 +162,23 @@ function requireUnlocked(ref: string, result: GitResult): GitResult {
   });
 }
 
-/** The top of the work tree that has a branch checked out; null when there is none. One process, or two. */
+/** The top of the work tree that has a branch checked out; null if there is none. One or two processes. */
 export async function checkedOutAt(repo: RepoLike, ref: string): Promise<string | null> {
   const opened = await openRepo(repo);
-  // Also because git names a submodule's git directory where its work tree should be in that list.
+  // Answered without the list, because for a submodule git lists its git directory instead of its work tree.
   if (!opened.bare && (await currentBranch(opened)) === ref) return opened.top;
   const listing = await git({ gitDir: opened.commonDir, args: ["worktree", "list", "--porcelain", "-z"] });
   for (const block of listing.toString("utf8").split("\0\0")) {
     const lines = block.split("\0");
     const top = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
     if (top === undefined || !lines.includes(`branch ${ref}`) || lines.includes("bare")) continue;
-    // A linked work tree that was deleted, or is on a disk that is not there, has no files to bring up.
+    // A linked work tree that was deleted or is on an unmounted disk has no files to update.
     if ((await stat(top).catch(() => null))?.isDirectory() === true) return top;
   }
   return null;
 }
 
-/** The branch that HEAD names, also one without a commit; null when detached. One process. */
+/** The branch that HEAD names, even one without a commit; null when detached. One process. */
 export async function currentBranch(repo: Repo): Promise<string | null> {
   const result = await runGit({ gitDir: repo.gitDir, args: ["symbolic-ref", "-q", "HEAD"] });
   return result.exitCode === 0 ? result.stdout.toString("utf8").trim() : null;

@@ -1,10 +1,10 @@
 /**
- * What an update of a work tree left that ended in the middle. Git writes the files first and the index at the end: a
- * crash between them leaves files that are as the landing wants them and an index that knows nothing of it, and then
- * git takes those files for somebody's edits. Here the index learns of them, so that the update can go on (J8d).
+ * Recovers an update of a work tree that stopped halfway. Git writes the files first and the index last. After a crash
+ * in between, the files are as the landing wants them but the index is old, and git would take the files for local
+ * edits. This module adds them to the index, so that the update can continue.
  *
- * No file is written or read for its own sake: git itself compares, in an index that holds only what is wanted. A path
- * whose index entry the user changed is left alone.
+ * Only git compares contents, in an index that holds just the wanted paths. A path whose index entry the user changed
+ * is left alone.
  */
 import { gitFailure, type GitCall, type GitResult } from "../process/git-process.ts";
 import { decodePath, encodePath } from "../objects/git-path.ts";
@@ -18,11 +18,11 @@ export type WorkTreeGit = (
 interface Update {
   from: string;
   to: string;
-  /** Where an index may be made that nobody else looks at. */
+  /** Path for a temporary index that no other process uses. */
   spareIndex: string;
 }
 
-/** Four processes, five when there was something. @returns whether the index changed */
+/** Four processes, or five when something was adopted. @returns whether the index changed */
 export async function adoptWritten(run: WorkTreeGit, { from, to, spareIndex }: Update): Promise<boolean> {
   const ask = async (
     args: readonly string[],
@@ -40,7 +40,7 @@ export async function adoptWritten(run: WorkTreeGit, { from, to, spareIndex }: U
   if (wanted.length === 0) return false;
   const spare = { indexFile: spareIndex };
   await ask(["update-index", "-z", "--index-info"], { ...spare, stdin: entriesOf(wanted) });
-  await run(["update-index", "-q", "--refresh"], spare); // Its exit code says no more than the next answer.
+  await run(["update-index", "-q", "--refresh"], spare); // The exit code is ignored: the next command shows the same.
   const other = new Set(names(await ask(["diff-files", "--name-only", "-z"], spare)));
   const written = wanted.filter(({ path }) => !other.has(path));
   if (written.length === 0) return false;
@@ -72,7 +72,7 @@ function names(listing: Buffer): string[] {
   return found;
 }
 
-/** The path itself, or one that could not be there beside it. */
+/** True for the path itself, or one that could not exist beside it. */
 function isNear(path: string, others: readonly string[]): boolean {
   return others.some(
     (other) => other === path || other.startsWith(`${path}/`) || path.startsWith(`${other}/`),

@@ -1,18 +1,18 @@
 /**
- * The causes of a run: each record names the one that led to it, by sequence and digest. A name that nothing answers
- * to is a record that is gone; one whose place holds something else is a record that was changed.
+ * Checks the chain of causes of a run. Each record names its cause by sequence and digest. If no message has that
+ * digest, the record is gone; if another message has its sequence, the record was changed.
  */
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts/journal/record";
 import type { Held } from "@antiphon/contracts/stored/run-material";
 
-/** A record that another one names and that is not there. */
+/** A missing record that another record names as its cause. */
 export interface Hole {
   readonly seq: number;
   readonly digest: string;
   readonly namedBy: StoredRecord;
 }
 
-/** A record that is not what another one says it was. */
+/** A record that differs from the digest under which another record names it. */
 export interface Changed {
   readonly held: Held;
   readonly digest: string;
@@ -22,7 +22,7 @@ export interface Changed {
 export interface CauseChain {
   readonly holes: readonly Hole[];
   readonly changed: readonly Changed[];
-  /** Records that name one which comes after them, or none where they must. */
+  /** Records whose cause comes after them, or that lack the cause they must have. */
   readonly misplaced: readonly { readonly record: StoredRecord; readonly found: string }[];
 }
 
@@ -44,7 +44,7 @@ export function causeChain(messages: readonly Held[]): CauseChain {
       if (!mayStart) misplaced.push({ record, found: "it names no record that led to it" });
       continue;
     }
-    // By digest first: a run that was restored from an archive has new sequences and the same records.
+    // By digest first: a run restored from an archive has the same records at new sequences.
     const known = byDigest.get(cause.digest);
     if (known !== undefined) {
       const found = `it names seq ${known.seq}, which comes after it`;

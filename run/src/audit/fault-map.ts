@@ -1,4 +1,4 @@
-/** The faults of one run, one for each place (X8): the first word about a place stays, later ones add to it. */
+/** The faults of one run, at most one for each place: the first kind found stays, later findings are added to its text. */
 import type { StoredRecord } from "@antiphon/contracts";
 import { journalFault, type FaultKind, type JournalFault } from "./journal-fault.ts";
 import type { Held } from "@antiphon/contracts/stored/run-material";
@@ -21,14 +21,14 @@ export class FaultMap {
     return [...this.#faults.values()].some((fault) => fault.subject === subject);
   }
 
-  /** Subjects without a message to show for them. */
+  /** Subjects of unreadable records whose sequence is not known. */
   unreadableOnes(): string[] {
     return [...this.#faults.values()].flatMap(({ kind, subject, seq }) =>
       kind === "unreadable" && subject !== null && seq === null ? [subject] : [],
     );
   }
 
-  /** Every record under the seal has a digest that is known: nothing is missing without a name. */
+  /** True if the digest of every record under the seal is known, so that the seal can be recomputed. */
   get isSealable(): boolean {
     return [...this.#faults.values()].every(({ kind, seq }) => kind !== "twice" && seq !== null);
   }
@@ -71,7 +71,7 @@ export class FaultMap {
     else this.#put("missing", { subject, seq }, { expected: `the record ${expected}`, found: "nothing" });
   }
 
-  /** Tells where an unreadable record stands. */
+  /** Adds the sequence of an unreadable record. */
   place(subject: string, seq: number | null, expected: string): void {
     const before = this.#faults.get(placeOf({ subject, seq: null }));
     if (before === undefined) return;
@@ -88,7 +88,7 @@ export class FaultMap {
   }
 
   misplaced(record: StoredRecord, found: string): void {
-    if (this.#hidesOrder()) return; // Around a hole nothing stands where it should.
+    if (this.#hidesOrder()) return; // A missing record makes others look misplaced, so their order proves nothing.
     this.#add("misplaced", record, { expected: "a record in its place", found });
   }
 

@@ -47,7 +47,7 @@ const reported = {
   patch: null,
 };
 
-/** Sent back once, then approved by two and landed. */
+/** A change that was sent back once, then approved by two people and landed. */
 const run: readonly Said[] = [
   ["intent", null, 0, approvals],
   ["routed", null, 0, { tasks: [{ task, deps: [], agent: { kind: "replay", seed: "s" } }] }],
@@ -66,7 +66,7 @@ const run: readonly Said[] = [
   ["closed", null, 0, { status: "succeeded", code: null }],
 ];
 
-/** What is implied and not there. */
+/** The implied records that are missing. */
 function missing(said: readonly Said[]): string[] {
   const records = stored(said);
   const there = new Set(records.map(registerKey));
@@ -76,17 +76,17 @@ function missing(said: readonly Said[]): string[] {
 const without = (type: JournalType, epoch: number): Said[] =>
   run.filter(([kind, , at]) => kind !== type || at !== epoch);
 
-describe("what the records of a run ask for", () => {
-  test("a change that people sent back has passed, and never landed: nothing is missing", () => {
+describe("the records that others imply", () => {
+  test("a change that people sent back passed and never landed, so nothing is missing", () => {
     expect(missing(run)).toEqual([]);
   });
 
-  test("an approval asks for the verdict it is about, and for those with lower numbers", () => {
+  test("an approval implies its verdict and the approvals with lower numbers", () => {
     expect(missing(without("approval", 1))).toEqual(["approval - 1"]);
     expect(missing(without("verdict", 2))).toContain("verdict t-001 2");
   });
 
-  test("a landing asks for as many approvals as the run needs", () => {
+  test("a landing implies as many approvals as the run needs", () => {
     const none = run.filter(([type]) => type !== "approval");
     expect(missing(none)).toEqual(["approval - 1", "approval - 2"]);
   });

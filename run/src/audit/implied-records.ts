@@ -1,7 +1,7 @@
 /**
- * Which records must be there because of those that are: no claim without a dispatch, no second attempt without an
- * end of the first, no success without its landings. Only what holds in every legal run is asked for: two Directors
- * may work on one run and be late, but none of them writes a word that nothing led to.
+ * Lists the records that must exist because others do: a claim implies a dispatch, a second attempt implies an end of
+ * the first, a success implies its landings. Each rule holds in every legal run, also in one that two slow Directors
+ * worked on, because a Director writes a record only after the records that lead to it.
  */
 import type { StoredRecord, RunStep, RunViewModel, JournalAddress } from "@antiphon/contracts";
 
@@ -10,9 +10,9 @@ type Of<T extends StoredRecord["type"]> = Extract<StoredRecord, { type: T }>;
 
 export interface Implied {
   readonly register: Register;
-  /** What asks for it, in words. */
+  /** The record or view that implies it, in words. */
   readonly by: string;
-  /** It must come before this sequence; null: what asks for it is no record. */
+  /** It must come before this sequence. Null when a view implies it. */
   readonly before: number | null;
 }
 
@@ -92,12 +92,12 @@ type Place = readonly [type: Register["type"], taskId: string | null, epoch: num
 
 function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): Place[] {
   if (taskId === null) return epoch > 1 ? [["landing", null, epoch - 1]] : [];
-  // A Director that could not even hand the task out says so without an attempt.
+  // A Director that could not dispatch the task writes a verdict without an attempt.
   const handedOut = body.verdict === "PASS" || run.get("dispatch", taskId, epoch) !== undefined;
   return handedOut ? [["result", taskId, epoch]] : [];
 }
 
-/** Each approval takes the next number of its run, so what landed tells how many there were at least. */
+/** Approvals are numbered by the run, so each landed change implies that many more approvals. */
 function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Place[] {
   const needed = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
   if (taskId === null || body.kind !== "landed" || needed === 0) return [];
@@ -130,7 +130,7 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
   places.push(["routed", null, 0]);
   for (const { task } of run.get("routed", null, 0)?.body.tasks ?? []) {
     const { task_id } = task;
-    // The last one: what people sent back had passed, too.
+    // The last verdict counts: a change that people sent back had passed before.
     const passed = run
       .all("verdict")
       .findLast((one) => one.taskId === task_id && one.body.verdict === "PASS");
@@ -142,13 +142,13 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
   return places;
 }
 
-/** A task that is done and has no verdict that passes lacks it, at the epoch of its last attempt. */
+/** A finished task without a passing verdict lacks the verdict of its last attempt. */
 function lastWords(taskId: string, run: KnownRun): Place[] {
   const epochs = run.records.filter((record) => record.taskId === taskId).map(({ epoch }) => epoch);
   return [["verdict", taskId, Math.max(1, ...epochs)]];
 }
 
-/** The view is written after the journal, so what it tells of was there. It may tell of less. */
+/** The view is written after the journal, so every record it shows was stored. It may lag behind. */
 function byView(view: RunViewModel | null, run: KnownRun): Implied[] {
   if (view === null) return [];
   const by = "the view in ANT_RUNS";

@@ -1,7 +1,7 @@
-/** What can be wrong with a journal, where, and what to do about it. */
+/** The kinds of damage a journal can have, where a fault is, and how to repair it. */
 import type { ErrorCode } from "@antiphon/contracts";
 
-/** kind: the code it goes by, and the remedy. */
+/** kind: error code and remedy. */
 const KINDS = {
   altered: [
     "ANT_JOURNAL_CORRUPT",
@@ -47,11 +47,11 @@ export type FaultKind = keyof typeof KINDS;
 export interface JournalFault {
   readonly kind: FaultKind;
   readonly code: ErrorCode;
-  /** Null: the stream as a whole. */
+  /** Null for a fault of the stream as a whole. */
   readonly runId: string | null;
-  /** The register; null where nothing tells which one it was. */
+  /** The register; null when it cannot be determined. */
   readonly subject: string | null;
-  /** Stream sequence; null where nothing tells. */
+  /** Stream sequence; null when it cannot be determined. */
   readonly seq: number | null;
   readonly expected: string;
   readonly found: string;

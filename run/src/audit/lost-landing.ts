@@ -1,14 +1,14 @@
 /**
- * A landing that the journal lost, derived from what is left: the verdict that accepted it says commit and head, the
- * intent says the branch, and one of the records before it led to it. Which of these few it was is told by the digest
- * under which a later record names it; so it is the lost record byte by byte, or it is not found.
+ * Reconstructs a landing record that the journal lost. The accepting verdict gives commit and head, the intent gives
+ * the branch, and an earlier record is the cause. The candidate is accepted only if it has the digest under which a
+ * later record names it, so the result is the lost record byte by byte, or nothing.
  */
 import { digestOf, encode, type NewRecord, type StoredRecord, type VerdictBody } from "@antiphon/contracts";
 import { runBranch } from "../owed/closing.ts";
 
 type Verdict = Extract<StoredRecord, { type: "verdict" }>;
 
-/** Null: what is missing under that name is no landing that can be derived. */
+/** Null if the missing record is not a landing that can be reconstructed. */
 export function lostLanding(
   records: readonly StoredRecord[],
   hole: { readonly seq: number; readonly digest: string },
@@ -34,7 +34,7 @@ function landingsOf(verdict: Verdict, records: readonly StoredRecord[]) {
   const { commit, head }: VerdictBody = verdict.body;
   const ref = verdict.taskId === null ? targetOf(records) : runBranch(verdict.runId);
   if (commit === null || ref === null) return [];
-  // The branch was new, or stood where the verdict was made.
+  // Either the branch was new, or it was at the verdict's head.
   return [null, head].map((previous) => ({ kind: "landed" as const, ref, commit, previous }));
 }
 

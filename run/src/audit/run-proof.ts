@@ -1,13 +1,10 @@
 /**
- * Checks one run of a journal, from the stored bytes up: each record by itself, the chain of causes, what must be
- * there because of what is, the seal, the signatures. Pure; trusts nobody's reading but its own.
+ * Checks one run of a journal from its stored bytes: each record by itself, the chain of causes, the records that
+ * others imply, the seal, and the signatures. Pure.
  *
- * Invariants:
- *   X7 A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it.
- *   X8 One damaged record is one fault: what it makes others look like is told with it, not beside it.
- *   X12 What no trusted Director signed is a fault by itself and makes no other: the services did not fold it either.
- *   X9 A fault names the register and the sequence wherever anything that is left tells them, and null where
- *      nothing does: it never guesses.
+ * A run that the services wrote has no fault, whatever two Directors, a cancel or a pause did to it. One damaged record
+ * gives one fault: its consequences are added to that fault. A fault names the register and the sequence if the
+ * remaining records reveal them; otherwise the field is null.
  */
 import { STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
 import { SIGNED_TYPES, type Doubt } from "@antiphon/contracts/stored/signature";
@@ -21,25 +18,25 @@ import type { JournalFault } from "./journal-fault.ts";
 import { sealFits } from "@antiphon/contracts/stored/seal";
 
 export interface Trust {
-  /** Whose decisions are believed. */
+  /** Decides which signatures are trusted. */
   readonly doubt: Doubt;
-  /** Partitions of the journal, to name the register of a record that is gone. */
+  /** Partitions of the journal, to name the register of a missing record. */
   readonly partitions: number;
 }
 
 export interface RunProof {
   readonly runId: string;
   readonly faults: readonly JournalFault[];
-  /** How many were there to check. */
+  /** Number of records checked. */
   readonly records: number;
-  /** Sequences that are accounted for: there, or known to be missing. */
+  /** Sequences that are accounted for: present, or known to be missing. */
   readonly seqs: readonly number[];
-  /** Messages that were stored for a while only: records of a run that was archived more than once. */
+  /** Messages that were stored only temporarily: records of a run that was archived more than once. */
   readonly purgedAgain: number;
   readonly closed: boolean;
-  /** Decisions that bear no signature. */
+  /** Number of decisions without a signature. */
   readonly unsigned: number;
-  /** The view is damaged: no fault of the journal, and mended by a rebuild. */
+  /** True if the view is damaged. The journal is intact; a rebuild repairs the view. */
   readonly viewUnreadable: boolean;
 }
 
@@ -50,7 +47,7 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
   const isForged = forgeries(all, trust, faults);
   for (const message of all) if (!isForged(message)) recordItself(message, faults);
   if (material.archiveProblem !== null) faults.archive(material.archiveProblem);
-  // Where records are kept is no part of what happened.
+  // Storage records say where the run is kept and are not part of its history.
   const messages = all
     .filter(({ address }) => address === null || !STORAGE_TYPES.includes(address.type))
     .filter((message) => !isForged(message));
@@ -86,7 +83,7 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
   };
 }
 
-/** Each archiving after the first purges the copies that a restore had made, and what was said about where they are. */
+/** Each archiving after the first purges the copies that a restore made, and the storage records about them. */
 function purgedAgain(messages: readonly Held[]): number {
   const storage = messages.flatMap(({ address }) =>
     address !== null && STORAGE_TYPES.includes(address.type) ? [address.epoch] : [],
@@ -111,7 +108,7 @@ function recordItself(message: Held, faults: FaultMap): void {
   else faults.damaged(message);
 }
 
-/** A register holds one record; the server keeps whatever was written past the expectation that guards it. */
+/** A register holds one record. A publisher that skips the expected-sequence check can add a second message. */
 function registersTwice(messages: readonly Held[], faults: FaultMap): void {
   const first = new Map<string, Held>();
   for (const message of messages) {
@@ -125,7 +122,7 @@ interface Gone extends Implied {
   readonly subject: string;
 }
 
-/** What must be there and is not: neither readable nor damaged nor listed by the server. */
+/** Registers that must hold a record and are neither readable, nor damaged, nor listed by the server. */
 function absent(
   implied: readonly Implied[],
   messages: readonly Held[],
@@ -142,7 +139,7 @@ function absent(
   return [...gone.values()];
 }
 
-/** A hole in the chain and a register that must not be empty are one record, if the record behind the hole asks for it. */
+/** A hole in the chain and an empty register are the same record if the record after the hole implies that register. */
 function nameHoles(holes: readonly Hole[], gone: readonly Gone[], faults: FaultMap): Gone[] {
   const left = new Map(gone.map((one) => [one.subject, one]));
   const nameless: Hole[] = [];
@@ -169,7 +166,7 @@ function nameHoles(holes: readonly Hole[], gone: readonly Gone[], faults: FaultM
   return [...left.values()].filter(({ subject }) => !faults.knows(subject));
 }
 
-/** The register a claim, a result or a landing names is known by their own address. */
+/** The address of a claim, a result or a landing tells the register of its cause. */
 function ledTo({ namedBy }: Hole, gone: readonly Gone[], faults: FaultMap): string | undefined {
   const { type, taskId, epoch } = namedBy;
   const before = { claim: "dispatch", result: "claim", verdict: "result", landing: "verdict" } as const;
@@ -196,7 +193,7 @@ function order(records: readonly StoredRecord[], implied: readonly Implied[], fa
   if (late !== undefined) faults.misplaced(late, "it comes after the run was closed");
 }
 
-/** The digests under the seal: those of what is there, and those by which others name what is not. */
+/** Recomputes the seal from the digests of the stored records and the digests under which others name missing ones. */
 function seal(messages: readonly Held[], { holes, changed }: CauseChain, faults: FaultMap): void {
   const closed = messages.find(({ record }) => record?.type === "closed");
   if (closed?.record?.type !== "closed") return;
@@ -223,9 +220,9 @@ function digestsOf({ digest, claimed }: Held, named: string | undefined): string
 }
 
 /**
- * Names the decisions that are not believed, and says which of them are no part of the run: no service folded them (X12).
- * What another record names as its cause was folded once: it was changed since, or whoever checks trusts other keys than
- * the services do. It stays part of the run, so that it is the one fault there is.
+ * Reports decisions without a trusted signature and returns those that are not part of the run: no service folded
+ * them, so they cause no other fault. A decision that another record names as its cause was folded once. It was changed
+ * since, or this check trusts other keys than the services do, so it stays part of the run.
  */
 function forgeries(
   messages: readonly Held[],
@@ -240,7 +237,7 @@ function forgeries(
     if (!isDecision(address)) continue;
     const why = doubt(signature, digest);
     if (why === null) continue;
-    // Signatures are over the digest: a payload that was damaged under a good one is told as that.
+    // Signatures cover the digest. A damaged payload under a good signature is reported as damaged, not as forged.
     const wasSigned = problem !== null && claimed !== "" && doubt(signature, claimed) === null;
     if (wasSigned && named.has(seq)) continue;
     faults.forged(message, why);

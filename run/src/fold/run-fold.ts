@@ -1,6 +1,4 @@
-/**
- * One run, one record, the next run state. Task records go to `foldTask`; the rest is here.
- */
+/** Folds one record into the state of a run. `foldTask` handles the records of a task. */
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { approvalRuleOf, type Integration, type RunPolicy, type RunState } from "../state/run-state.ts";
 import { foldTask, type TaskEvent } from "./task-fold.ts";
@@ -40,7 +38,7 @@ export function foldRun(state: RunState, record: StoredRecord, policy: RunPolicy
     case "approval":
       return foldApproval(seen, record, policy);
     case "requeue":
-      return seen; // It makes somebody look again, and changes nothing by itself.
+      return seen; // It only wakes the Director; the state stays the same.
     case "verdict":
       return {
         ...seen,
@@ -72,7 +70,7 @@ function foldTaskRecord(state: RunState, record: StoredRecord, policy: RunPolicy
   return { ...next, head: record.body.commit };
 }
 
-/** An approval is numbered by the run, so it says itself which attempt it is about. */
+/** Approvals are numbered by the run, so the body names the attempt. */
 function foldApproval(
   state: RunState,
   { seq, at, digest, body }: Extract<StoredRecord, { type: "approval" }>,
@@ -119,7 +117,7 @@ function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at:
   if (now.kind !== "open" || now.epoch !== epoch) return now;
   if (body.verdict === "PASS" && approvalRuleOf(run).needed > 0 && body.commit !== run.head) {
     const message = `the branch moved, so another commit than the approved ${run.head} would land`;
-    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // D38
+    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10
   }
   if (body.verdict === "PASS") return { kind: "accepted", epoch, verdict: body, at };
   return { kind: "refused", epoch, code: body.code ?? "ANT_VERIFY_CHECK_FAILED", message: body.message };
@@ -134,7 +132,7 @@ function integrationLanding(
   if (now.kind !== "accepted" || now.epoch !== epoch) return now;
   if (body.kind === "landed") return { kind: "landed", epoch, commit: body.commit, ref: body.ref };
   if (body.code === "ANT_LANDING_HEAD_MOVED" && epoch < policy.maxIntegrations) {
-    return { kind: "open", epoch: epoch + 1 }; // L3: the branch moved, so what was verified is no longer what would land.
+    return { kind: "open", epoch: epoch + 1 }; // run/R5: the branch moved, so the verified commit is not the one that would land.
   }
   return { kind: "refused", epoch, code: body.code, message: body.message };
 }

@@ -1,14 +1,13 @@
 /**
- * One task, one record, the next task: the only place where a task changes.
+ * Folds one record into the state of a task. No other code changes a task. A record that may not change the task
+ * (stale epoch, wrong phase, terminal task) gives `refused` with the reason; the service logs the reason.
  *
- * A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the
- * reason; the service logs it, nothing else happens.
- *
- * Invariants:
- *   D36 An attempt that never had a sandbox is no loss (J7): however long the outage, its task waits, and what gives it
- *      up in the end (limits.maxOutages) says what was missing.
- *   D38 Where people have to approve, a verified change is accepted by so many different people who named its very
- *      verdict, and by nothing else; a reject before that ends the task for good, so it never lands.
+ * Promises:
+ *   run/R8 Because an attempt that never had a sandbox says nothing about the task, it does not count as a lost attempt:
+ *     the task waits with backoff, and after limits.maxOutages it fails with the code of the outage.
+ *   run/R10 Because people must know which change they approve, an approval counts only if it names the digest of the
+ *     current verdict and comes from a different person each time, and a reject before the last one keeps the change
+ *     from ever landing.
  */
 import { limits, mayApprove } from "@antiphon/contracts";
 import type {
@@ -37,10 +36,10 @@ export type TaskEvent = { seq: number; at: Date; epoch: number; digest: string }
 
 export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
 
-/** Verdicts no further attempt can improve: what is missing is a check or a grant, not a better patch. */
+/** Verdicts that another attempt cannot improve: a check or a grant is missing, so a better patch does not help. */
 const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
 
-/** What no further attempt can mend either: the run asks for an image it cannot have. */
+/** Failures that another attempt cannot improve: the run asks for an image it cannot have. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
@@ -48,9 +47,9 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
 
 export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, rule: ApprovalRule): TaskStep {
   const { phase } = task;
-  if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // D2
+  if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // run/R3
   if (event.epoch !== phase.epoch) {
-    return refused(`epoch ${event.epoch} is not the current epoch ${phase.epoch}`); // D1
+    return refused(`epoch ${event.epoch} is not the current epoch ${phase.epoch}`); // run/R2
   }
   switch (event.type) {
     case "dispatch":
@@ -64,7 +63,7 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, r
       return afterResult(task, phase, event, policy);
     case "verdict":
       if (phase.kind === "open" && event.body.verdict !== "PASS") {
-        // The Director could not even hand it out: the repository is gone, or cannot be read.
+        // The Director could not dispatch the task: the repository is gone, or cannot be read.
         return to(task, failed(phase.epoch, event.body.code ?? "ANT_INTERNAL", event.body.message));
       }
       if (phase.kind !== "proposed") break;
@@ -136,12 +135,12 @@ function afterLoss(
     const given = `given up after ${lapses} lost attempts; last: ${message}`;
     return to({ ...task, lapses }, failed(epoch, "ANT_TASK_POISON", given));
   }
-  // The first loss may be bad luck and costs no time.
+  // The first loss may be bad luck, so the retry starts at once.
   if (lapses < 2) return to({ ...task, lapses }, { kind: "open", epoch: epoch + 1 });
-  return to({ ...task, lapses }, rest(epoch, at, lapses - 2, policy));
+  return to({ ...task, lapses }, backoff(epoch, at, lapses - 2, policy));
 }
 
-/** D36: what never ran has ended nobody, so it is no poison. */
+/** run/R8: an attempt that never ran cannot have crashed its Associate, so the task is not poison. */
 function afterOutage(
   task: TaskState,
   { epoch, at }: TaskEvent,
@@ -153,7 +152,7 @@ function afterOutage(
     const message = `no sandbox in ${outages} attempts; last: ${body.message}`;
     return to({ ...task, outages }, failed(epoch, body.code, message));
   }
-  return to({ ...task, outages }, rest(epoch, at, outages - 1, policy));
+  return to({ ...task, outages }, backoff(epoch, at, outages - 1, policy));
 }
 
 function afterVerdict(
@@ -170,7 +169,7 @@ function afterVerdict(
       return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
     const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
     return rule.needed > 0
-      ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // D38
+      ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // run/R10
       : to(seen, { kind: "accepted", ...verified });
   }
   const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
@@ -211,7 +210,7 @@ function afterApproval(
   rule: ApprovalRule,
 ): TaskStep {
   const { epoch, digest, approvedBy, report, verdict } = phase;
-  if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // D38
+  if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // run/R10
   if (body.choice === "reject") return to(task, rejected(epoch, at, body));
   if (body.choice === "changes") return reject(task, policy, changes(epoch, body));
   if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
@@ -244,8 +243,8 @@ function afterDue(task: TaskState, body: DueBody): TaskStep {
   return refused(`a task that is ${phase.kind} does not wait for the end of a ${body.kind}`);
 }
 
-/** A pause that doubles with each one before it. */
-function rest(
+/** A backoff that doubles with each loss, up to limits.lapseRestMaxMs. */
+function backoff(
   epoch: number,
   from: Date,
   before: number,

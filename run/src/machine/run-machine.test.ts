@@ -79,7 +79,7 @@ describe("a run of one task", () => {
   const asked = (): RecordLog =>
     attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "needs_input");
 
-  test("ends unlanded when a person rejects what it asks for; the ending says who, when and why", () => {
+  test("ends unlanded when a person rejects its question; the ending says who, when and why", () => {
     const log = asked();
     log.add("input", T1, 1, {
       event: "approval",
@@ -98,7 +98,7 @@ describe("a run of one task", () => {
     expect(owed(log.dispatched(T1, 2))).toEqual(["close"]);
   });
 
-  test("goes out again when a person asks for changes, with the reason as feedback, until its attempts are used up", () => {
+  test("is dispatched again when a person asks for changes, with the reason as feedback, until its attempts are used up", () => {
     const log = new RecordLog().opened([planned(T1)]);
     for (const epoch of [1, 2, 3]) {
       expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
@@ -119,7 +119,7 @@ describe("a run of one task", () => {
     expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_TASK_CHANGES_ASKED" });
   });
 
-  test("takes an answer also while another task is at work", () => {
+  test("takes an answer while another task is at work", () => {
     const log = attempt(new RecordLog().opened([planned(T1), planned(T2)]), T1).reported(
       T1,
       1,
@@ -153,7 +153,7 @@ describe("a run of one task", () => {
     expect(fold(log).context.tasks[0]?.rejections).toBe(0);
   });
 
-  test("D36 attempts that never had a sandbox are waited out, and are no poison", () => {
+  test("run/R8: attempts that never had a sandbox wait with backoff and do not poison the task", () => {
     const log = new RecordLog().opened([planned(T1)]);
     for (const epoch of [1, 2, 3]) {
       expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
@@ -177,7 +177,7 @@ describe("a run of one task", () => {
 });
 
 describe("a diamond", () => {
-  test("D7 dispatches a task only when all it depends on is done", () => {
+  test("run/R6: dispatches a task only when all its dependencies are done", () => {
     const log = new RecordLog().opened(diamond());
     expect(owed(log)).toEqual([`dispatch ${T1} 1`]);
     landed(log, T1, 1);
@@ -190,7 +190,7 @@ describe("a diamond", () => {
     expect(owed(landed(log, T4, 4))).toEqual(["close"]);
   });
 
-  test("D6 verifies one proposal at a time, in the order they were made", () => {
+  test("run/R5: verifies one proposal at a time, in the order they were made", () => {
     const log = landed(new RecordLog().opened(diamond()), T1, 1);
     attempt(log, T2);
     proposed(log, T3);
@@ -216,7 +216,7 @@ describe("a diamond", () => {
 });
 
 describe("fencing", () => {
-  test("D1 refuses every record of an older epoch and names the reason", () => {
+  test("run/R2: refuses every record of an older epoch and names the reason", () => {
     const log = attempt(new RecordLog().opened([planned(T1)]), T1).lapsed(T1, 1);
     attempt(log, T1, 2);
     const before = phase(log);
@@ -225,7 +225,7 @@ describe("fencing", () => {
     expect(fold(log).context.refused?.reason).toContain("epoch 1 is not the current epoch 2");
   });
 
-  test("D2 never changes a task that is done", () => {
+  test("run/R3: never changes a task that is done", () => {
     const log = landed(new RecordLog().opened([planned(T1), planned(T2)]), T1, 1);
     const before = phase(log);
     log.judged(T1, 1, { verdict: "FAIL", commit: null });
@@ -233,7 +233,7 @@ describe("fencing", () => {
     expect(fold(log).context.refused?.reason).toContain("done");
   });
 
-  test("D3 gives the same state for the same records, folded at once or one by one", () => {
+  test("run/R1: gives the same state for the same records, folded at once or one by one", () => {
     const log = landed(new RecordLog().opened(diamond()), T1, 1);
     let stepwise = openRun(log.runId, POLICY);
     for (const record of log.records) stepwise = replay(stepwise, [record]);
@@ -241,7 +241,7 @@ describe("fencing", () => {
     expect(replay(stepwise, log.records)).toBe(stepwise);
   });
 
-  test("D4 owes nothing once it is closed, whatever comes", () => {
+  test("run/R3: starts no effect after it is closed, whatever records follow", () => {
     const log = landed(new RecordLog().opened([planned(T1)]), T1, 1);
     log.add("closed", null, 0, closingOf(fold(log).context));
     const closed = fold(log).context;
@@ -252,7 +252,7 @@ describe("fencing", () => {
 });
 
 describe("cancel", () => {
-  test("D5 before the verdict: the proposal never lands", () => {
+  test("run/R4: a cancel before the verdict keeps the proposal from ever landing", () => {
     const log = proposed(new RecordLog().opened([planned(T1)]), T1).canceled();
     expect(owed(log)).toEqual(["close"]);
     log.judged(T1, 1, {});
@@ -260,7 +260,7 @@ describe("cancel", () => {
     expect(closingOf(fold(log).context)).toMatchObject({ status: "canceled", commit: null });
   });
 
-  test("D5 after the verdict: the accepted landing finishes, then the run is canceled", () => {
+  test("run/R4: a cancel after the verdict lets the accepted landing finish, then the run is canceled", () => {
     const log = proposed(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1).judged(T1, 1, {});
     log.canceled();
     expect(owed(log)).toEqual([`land ${T1} 1`]);
@@ -281,7 +281,7 @@ describe("cancel", () => {
 });
 
 describe("times", () => {
-  test("D3 the first loss costs no time; from the second on the task rests, longer each time, by the records' own clock", () => {
+  test("the first loss costs no time; from the second on the task backs off, longer each time, by the clock of the records", () => {
     const log = attempt(new RecordLog().opened([planned(T1)]), T1).lapsed(T1, 1);
     expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
     attempt(log, T1, 2).lapsed(T1, 2);
@@ -294,7 +294,7 @@ describe("times", () => {
     expect(owed(log.add("due", T1, 2, { kind: "rest" }))).toEqual([`dispatch ${T1} 3`]);
   });
 
-  test("a question nobody answers in time fails its task; an answer that came first wins", () => {
+  test("a question without an answer in time fails its task; an answer that came first wins", () => {
     const asking = () => attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "needs_input");
     const late = asking().add("due", T1, 1, { kind: "question" });
     expect(closingOf(fold(late).context)).toMatchObject({ status: "failed", code: "ANT_TASK_UNANSWERED" });
@@ -318,13 +318,13 @@ describe("pause", () => {
   const control = (log: RecordLog, n: number, kind: "pause" | "resume"): RecordLog =>
     log.add("control", null, n, { kind, by: "local" });
 
-  test("D11 nothing new is handed out while paused, and the resume lets go of it", () => {
+  test("run/R7: nothing new is dispatched while paused, and the resume dispatches it", () => {
     const log = control(new RecordLog().opened([planned(T1)]), 1, "pause");
     expect(owed(log)).toEqual([]);
     expect(owed(control(log, 2, "resume"))).toEqual([`dispatch ${T1} 1`]);
   });
 
-  test("D11 what is under way is verified and landed, and a rejected attempt waits for the resume", () => {
+  test("run/R7: work under way is verified and landed, and a rejected attempt waits for the resume", () => {
     const log = control(proposed(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1), 1, "pause");
     expect(owed(log)).toEqual([`verify ${T1} 1`]);
     expect(owed(log.judged(T1, 1, {}))).toEqual([`land ${T1} 1`]);
@@ -339,7 +339,7 @@ describe("pause", () => {
     expect(owed(control(log, 4, "resume"))).toEqual([`dispatch ${T2} 2`]);
   });
 
-  test("D11 a pause before the plan holds, a paused run can be canceled, and one with nothing left closes", () => {
+  test("run/R7: a pause before the plan holds, a paused run can be canceled, and one with nothing left closes", () => {
     const log = new RecordLog();
     const full = new RecordLog().opened([planned(T1)]);
     log.records.push(full.records[0]!);
@@ -364,7 +364,7 @@ describe("landing on a target branch", () => {
     expect(closingOf(fold(log).context)).toMatchObject({ status: "succeeded", landedOn: "refs/heads/main" });
   });
 
-  test("L3 is verified again when the branch moved in between", () => {
+  test("run/R5: is verified again when the branch moved in between", () => {
     const log = done().judged(null, 1, { commit: commitOf(1), head: BASE });
     log.add("landing", null, 1, { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message: "moved" });
     expect(owed(log)).toEqual(["verify-integration"]);

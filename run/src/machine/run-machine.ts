@@ -2,19 +2,17 @@
  * The Director's machine: the life of one run as an xstate machine whose events are journal records.
  *
  *   queued -> working <-> waiting_input -> integrating -> settled -> closed
- *                |  \-> failing (no new work; what is active may finish) -> settled
- *                \----> canceling (only what was accepted before the cancel may land) -> settled
+ *                |  \-> failing (no new work; active attempts may finish) -> settled
+ *                \----> canceling (a change accepted before the cancel may land) -> settled
  *
- * It is run as a pure function: `replay` folds records, nothing is spawned, no action does IO. What the
- * outside world still owes the run is read off a state by `outstanding`, so a crash at any point costs
- * nothing but reading the records again.
+ * It runs as a pure function: `replay` folds records, no action does IO. `outstanding` derives the effects that are
+ * still to be done from a state, so a crash at any point only requires folding the records again.
  *
- * Invariants:
- *   D4 A run settles once: a state after `settled` never dispatches, verifies or lands.
- *   D11 A pause holds back what is not under way in every state, and changes no state; a resume lets go of it.
- *   D5 A cancel that comes before the verdict in the stream means that the task never lands; one that
- *      comes after it lets the accepted landing finish first. Every Director decides alike, because the
- *      order of the stream decides.
+ * Promises:
+ *   run/R4 Because the order of the stream decides, every Director treats a cancel alike: a change whose verdict comes
+ *     after the cancel never lands, and a change accepted before it may finish landing.
+ *   run/R7 Because a pause changes no state of the machine, it holds back every new dispatch, lets attempts that are
+ *     under way be verified and landed, and loses nothing until the resume.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 import { assign, createActor, setup, type SnapshotFrom } from "xstate";
@@ -26,7 +24,7 @@ type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
 
 const NO_POLICY: RunPolicy = { maxAttempts: 0, maxLapses: 0, maxOutages: 0, maxIntegrations: 0 };
 const fold = { actions: "fold" } as const;
-/** What an attempt that is under way may still say. */
+/** Records that attempts under way may still add. */
 const attempts = { claim: fold, result: fold, verdict: fold, landing: fold } as const;
 
 const failed = (run: RunContext): boolean => run.tasks.some((task) => task.phase.kind === "failed");
@@ -137,8 +135,9 @@ const nothing = (): void => undefined;
 const self = createActor(runMachine, { input: { runId: "", policy: NO_POLICY } });
 
 /**
- * What xstate's pure `transition()` makes anew for every event: an actor that is never started, and effects that go
- * nowhere. No action of this machine reaches for it, so one serves all; that is nine tenths of a transition's cost.
+ * The actor scope that xstate's pure `transition()` otherwise creates for every event: an actor that is never started,
+ * and effects that are dropped. No action of this machine uses it, so one scope serves all events. Creating it anew
+ * costs nine tenths of a transition.
  */
 const inert: Parameters<typeof runMachine.transition>[2] = {
   self,
@@ -152,18 +151,18 @@ const inert: Parameters<typeof runMachine.transition>[2] = {
   actionExecutor: nothing,
 };
 
-/** Folds `records` (in stream order) that the snapshot has not seen yet. */
+/** Folds those of `records` (in stream order) that the snapshot has not seen yet (run/R1). */
 export function replay(snapshot: RunSnapshot, records: readonly StoredRecord[]): RunSnapshot {
   let next = snapshot;
   for (const record of records) {
     if (record.seq <= next.context.lastSeq) continue;
-    if (next.status !== "active") break; // D4: nothing follows `closed`.
+    if (next.status !== "active") break; // run/R3: nothing follows `closed`.
     next = runMachine.transition(next, { type: record.type, record }, inert);
   }
   return next;
 }
 
-/** A proposal behind a change that awaits its approval is verified after that one landed (D6); a failing run waits for neither. */
+/** A proposal behind a change that awaits approval is verified after that change landed (run/R5). A failing run waits for neither. */
 function isUnderWay({ tasks }: RunContext): boolean {
   const isHeldUp = tasks.some(({ phase }) => phase.kind === "awaiting");
   return tasks.some((task) => isActive(task) && !(isHeldUp && task.phase.kind === "proposed"));

@@ -33,7 +33,7 @@ function opened({ needed = 1, requester = "ann", tasks = [T1], options = {} }: W
   return new RecordLog().opened(plan, { approvals: { needed }, ...options }, "BUILD", requester);
 }
 
-/** Somebody's word about the last verdict, or about what `about` says. */
+/** A person's word about the last verdict, or about the one in `about`. */
 function word(log: RecordLog, choice: ApprovalBody["choice"], by: string, about: object = {}): RecordLog {
   const verdict = log.records.findLast(({ type }) => type === "verdict");
   const n = log.records.filter(({ type }) => type === "approval").length + 1;
@@ -48,8 +48,8 @@ function word(log: RecordLog, choice: ApprovalBody["choice"], by: string, about:
   });
 }
 
-describe("D38 a run whose changes people have to approve", () => {
-  test("waits after the clean room's PASS and owes nothing, for as long as it takes", () => {
+describe("a run whose changes people have to approve", () => {
+  test("waits after the clean room's PASS and starts no effect, for as long as it takes", () => {
     const log = passed(opened());
     expect(owed(log)).toEqual([]);
     expect(fold(log).value).toBe("waiting_input");
@@ -58,7 +58,7 @@ describe("D38 a run whose changes people have to approve", () => {
     expect(taskContract(context, context.tasks[0]!).status).toBe("proposed");
   });
 
-  test("lands when it was approved by somebody else than who asked for it", () => {
+  test("lands when somebody other than its requester approved it", () => {
     const log = passed(opened());
     expect(owed(word(log, "approve", "ann"))).toEqual([]);
     expect(owed(word(log, "approve", "token"))).toEqual([]);
@@ -67,18 +67,18 @@ describe("D38 a run whose changes people have to approve", () => {
     expect(closingOf(fold(log).context).status).toBe("succeeded");
   });
 
-  test("lands on the word of whoever is there where nobody is known apart", () => {
+  test("lands on anybody's approval where people are not told apart", () => {
     expect(owed(word(passed(opened({ requester: "local" })), "approve", "local"))).toEqual([`land ${T1} 1`]);
   });
 
-  test("needs as many different people as it says; one who says it twice is one", () => {
+  test("run/R10: needs as many different people as the run asks for; a second approval of one person does not count", () => {
     const log = passed(opened({ needed: 2 }));
     word(log, "approve", "ben");
     expect(owed(word(log, "approve", "ben"))).toEqual([]);
     expect(owed(word(log, "approve", "cleo"))).toEqual([`land ${T1} 1`]);
   });
 
-  test("never lands after a reject, whatever is said or happens then", () => {
+  test("run/R10: never lands after a reject, whatever follows", () => {
     const log = word(word(passed(opened({ needed: 2 })), "approve", "ben"), "reject", "cleo");
     expect(owed(log)).toEqual(["close"]);
     word(word(log, "approve", "dora"), "approve", "ben");
@@ -94,19 +94,19 @@ describe("D38 a run whose changes people have to approve", () => {
     });
   });
 
-  test("is open to a reject of anybody, who asked for it and who approved it before included", () => {
+  test("can be rejected by anybody, also by its requester and by people who approved it before", () => {
     expect(owed(word(passed(opened()), "reject", "ann"))).toEqual(["close"]);
     const changed = word(passed(opened({ needed: 2 })), "approve", "ben");
     expect(owed(word(changed, "reject", "ben"))).toEqual(["close"]);
   });
 
-  test("has decided once it was approved: a later reject comes too late", () => {
+  test("is decided once it was approved: a later reject comes too late", () => {
     const log = word(word(passed(opened()), "approve", "ben"), "reject", "cleo");
     expect(owed(log)).toEqual([`land ${T1} 1`]);
     expect(fold(log).context.refused?.reason).toContain("accepted");
   });
 
-  test("does not land on an approval of another verdict or of another attempt", () => {
+  test("run/R10: does not land on an approval of another verdict or of another attempt", () => {
     const log = passed(opened());
     const first = log.records.at(-1)!.digest;
     expect(owed(word(log, "approve", "ben", { verdict: `sha256-${"x".repeat(43)}` }))).toEqual([]);
@@ -125,7 +125,7 @@ describe("D38 a run whose changes people have to approve", () => {
     expect(owed(word(log, "approve", "dora"))).toEqual([]);
   });
 
-  test("goes out again when changes are asked for, with the reason as feedback, as often as it may", () => {
+  test("is dispatched again when changes are asked for, with the reason as feedback, as often as the policy allows", () => {
     const log = opened();
     for (const epoch of [1, 2, 3]) {
       expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
@@ -145,18 +145,18 @@ describe("D38 a run whose changes people have to approve", () => {
     expect(owed(approved)).toEqual([`land ${T1} 1`]);
   });
 
-  test("can be decided while it is held", () => {
+  test("can be decided while the run is paused", () => {
     const held = passed(opened()).add("control", null, 1, { kind: "pause", by: "ann" });
     expect(owed(word(held, "approve", "ben"))).toEqual([`land ${T1} 1`]);
   });
 
-  test("lands nothing of which there is no change", () => {
+  test("is done without a landing if there is no change", () => {
     const log = proposed(opened()).judged(T1, 1, { commit: null });
     expect(owed(log)).toEqual(["close"]);
     expect(closingOf(fold(log).context).status).toBe("succeeded");
   });
 
-  test("takes no word about a task it does not have, or that is not there to be decided", () => {
+  test("refuses an approval of an unknown task, or of one that does not await a decision", () => {
     const log = proposed(opened());
     expect(owed(word(log, "reject", "ben", { attempt: 1 }))).toEqual([`verify ${T1} 1`]);
     expect(owed(word(log, "reject", "ben", { task: "T-999" }))).toEqual([`verify ${T1} 1`]);
@@ -164,17 +164,17 @@ describe("D38 a run whose changes people have to approve", () => {
   });
 });
 
-describe("D6 one decision at a time", () => {
+describe("one decision at a time", () => {
   const two = () => opened({ tasks: [T1, T2] });
 
-  test("what is proposed beside a change that awaits its approval is verified after it has landed", () => {
+  test("run/R5: a proposal beside a change that awaits approval is verified after that change has landed", () => {
     const log = proposed(passed(two()), T2);
     expect(owed(log)).toEqual([]);
     word(log, "approve", "ben").landed(T1, 1, commitOf(1));
     expect(owed(log)).toEqual([`verify ${T2} 1`]);
   });
 
-  test("a reject of one task ends its run, and no other change of it lands", () => {
+  test("a reject of one task ends its run, and no other change of the run lands", () => {
     const log = word(proposed(passed(two()), T2), "reject", "ben");
     expect(owed(log)).toEqual([`verify ${T2} 1`]);
     log.judged(T2, 1, { commit: commitOf(2) });
@@ -182,7 +182,7 @@ describe("D6 one decision at a time", () => {
     expect(owed(word(log, "approve", "ben"))).toEqual(["close"]);
   });
 
-  test("a failing run takes an approval while another attempt is under way, and what was approved lands", () => {
+  test("a failing run takes an approval while another attempt is under way, and the approved change lands", () => {
     const log = passed(opened({ tasks: [T1, T2, "T-003"] }));
     log.dispatched(T2).claimed(T2).dispatched("T-003").claimed("T-003");
     log.reported(T2, 1, "failed", "ANT_SANDBOX_IMAGE_UNUSABLE");
@@ -197,7 +197,7 @@ describe("D6 one decision at a time", () => {
     expect(owed(word(log, "approve", "ben"))).toEqual(["close"]);
   });
 
-  test("a run that failed elsewhere waits for nobody", () => {
+  test("a run that failed elsewhere does not wait for an approval", () => {
     const log = passed(two()).dispatched(T2).claimed(T2);
     log.reported(T2, 1, "failed", "ANT_SANDBOX_IMAGE_UNUSABLE");
     expect(owed(log)).toEqual(["close"]);
@@ -205,17 +205,17 @@ describe("D6 one decision at a time", () => {
   });
 });
 
-describe("D38 the branch that was asked for", () => {
+describe("the branch that was asked for", () => {
   const landed = () => {
     const log = word(passed(opened({ options: { land_on: "main" } })), "approve", "ben");
     return log.landed(T1, 1, commitOf(1));
   };
 
-  test("takes the very commit that was approved without another word", () => {
+  test("takes the approved commit without another approval", () => {
     expect(owed(landed().judged(null, 1, { commit: commitOf(1) }))).toEqual(["land-integration"]);
   });
 
-  test("does not take another one: it moved, and nobody approved what would land now", () => {
+  test("refuses another commit: the branch moved, so the commit that would land is not the approved one", () => {
     const log = landed().judged(null, 1, { commit: commitOf(7) });
     expect(owed(log)).toEqual(["close"]);
     expect(closingOf(fold(log).context)).toMatchObject({

@@ -1,6 +1,4 @@
-/**
- * How a settled run ends: its status, its reason and the final router contract with the evidence for it.
- */
+/** How a settled run ends: its status, its reason, and the final router contract with the evidence. */
 import type { ClosedBody, RouterContractFinal } from "@antiphon/contracts";
 import { sealOf } from "@antiphon/contracts/stored/seal";
 import type { RunState, TaskState } from "../state/run-state.ts";
@@ -8,7 +6,7 @@ import type { RunState, TaskState } from "../state/run-state.ts";
 type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "landedOn">;
 type Evidence = RouterContractFinal["evidence"][number];
 
-/** What is missing is a person's word (a check, a grant), not more work. */
+/** A person must add a check or a grant; more attempts do not help. */
 const NEEDS_REVIEW: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
 
 export function closingOf(run: RunState): ClosedBody {
@@ -20,7 +18,7 @@ export function closingOf(run: RunState): ClosedBody {
   };
 }
 
-/** The branch every run lands on; it exists only once something landed. */
+/** The branch every run lands on. It exists once a change has landed. */
 export function runBranch(runId: string): string {
   return `refs/heads/antiphon/${runId}`;
 }

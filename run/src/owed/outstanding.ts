@@ -1,11 +1,12 @@
 /**
- * What a run still owes the world, read off its state. Level-triggered: asked twice it answers the same,
- * so a redelivery, a sweep and a second Director all end in the same single-assignment records.
+ * The effects a run still needs, derived from its state. The same state always gives the same effects, so a
+ * redelivery, a sweep and a second Director all end in the same single-assignment records.
  *
- * Invariants:
- *   D6 At most one task of a run is between its clean room and its landing, so what was verified is what
- *      lands (L3); proposals queue in stream order.
- *   D7 Only a task whose dependencies are all done is dispatched, from the run's current head.
+ * Promises:
+ *   run/R5 Because a verdict holds only for the head it was made on, at most one task of a run is between its clean room
+ *     and its landing, so the verified commit is the commit that lands; other proposals queue in stream order.
+ *   run/R6 Because a task builds on the changes of its dependencies, it is dispatched from the run's current head, and
+ *     only after all of them are done.
  */
 import type { RunSnapshot } from "../machine/run-machine.ts";
 import { isPaused, isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
@@ -20,7 +21,7 @@ export type Effect =
   | { kind: "land-integration"; epoch: number; integration: Extract<Integration, { kind: "accepted" }> }
   | { kind: "close"; poisoned: readonly PoisonedTask[] };
 
-/** A task that ended too many processes: it leaves a dead letter before its run closes (J7). */
+/** A task with too many lost attempts. It leaves a dead letter before its run closes. */
 export interface PoisonedTask {
   readonly taskId: string;
   readonly epoch: number;
@@ -28,7 +29,7 @@ export interface PoisonedTask {
   readonly message: string;
 }
 
-/** Names an effect, so that one process does not start it twice at the same time. */
+/** Identifies an effect, so that one process does not start it twice at the same time. */
 export function effectKey(runId: string, effect: Effect): string {
   return "taskId" in effect
     ? `${runId} ${effect.kind} ${effect.taskId} ${effect.epoch}`
@@ -41,14 +42,14 @@ export function outstanding(run: RunSnapshot): Effect[] {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(run.context) ? [] : dispatches(tasks)), // D11
+        ...(isPaused(run.context) ? [] : dispatches(tasks)), // run/R7
         ...landings(tasks),
         ...verifications(tasks),
       ];
     case "failing":
       return [...landings(tasks), ...verifications(tasks)];
     case "canceling":
-      return [...landings(tasks), ...integrationLanding(integration)]; // D5
+      return [...landings(tasks), ...integrationLanding(integration)]; // run/R4
     case "integrating":
       return integration.kind === "open"
         ? [{ kind: "verify-integration", epoch: integration.epoch }]
@@ -67,7 +68,7 @@ function poisoned({ phase, planned, lapses }: TaskState): PoisonedTask[] {
 
 function dispatches(tasks: readonly TaskState[]): Effect[] {
   return tasks
-    .filter((task) => isReady(task, tasks)) // D7
+    .filter((task) => isReady(task, tasks)) // run/R6
     .map((task) => ({
       kind: "dispatch",
       taskId: task.planned.task.task_id,
@@ -93,7 +94,7 @@ function landings(tasks: readonly TaskState[]): Effect[] {
 }
 
 function verifications(tasks: readonly TaskState[]): Effect[] {
-  if (tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting")) return []; // D6
+  if (tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting")) return []; // run/R5
   const first = tasks
     .flatMap((task) => (task.phase.kind === "proposed" ? [{ task, phase: task.phase }] : []))
     .sort((a, b) => a.phase.seq - b.phase.seq)[0];

@@ -20,7 +20,7 @@ const step = (log: RecordLog, kind: "deadline" | "rest" | "question" | "budget",
   );
 
 describe("what a run waits for", () => {
-  test("an attempt has a deadline of its budget and its grace, from the claim on", () => {
+  test("an attempt has a deadline: its budget and grace, counted from the claim", () => {
     const log = dispatched();
     expect(timers(log)).toEqual([
       { kind: "deadline", runId: log.runId, taskId: T1, epoch: 1, at: after(at(log, "dispatch"), 310_000) },
@@ -30,7 +30,7 @@ describe("what a run waits for", () => {
     expect(timers(log.reported(T1, 1, "ok"))).toEqual([]);
   });
 
-  test("a run has an end when it asked for one, a question its own time or the default", () => {
+  test("a run has a budget timer if it asked for one; a question waits its own time or the default", () => {
     const log = dispatched({ run_time_budget_s: 60, question_timeout_s: 5 }).claimed(T1);
     log.reported(T1, 1, "needs_input");
     expect(timers(log)).toEqual([
@@ -45,20 +45,20 @@ describe("what a run waits for", () => {
 });
 
 describe("a time that has come", () => {
-  test("D15 loses a claim that is older than budget and grace, and no younger one", () => {
+  test("loses a claim that is older than budget and grace, and no younger one", () => {
     const log = dispatched().claimed(T1);
     const end = after(at(log, "claim"), 310_000);
     expect(step(log, "deadline", 1, after(end, -1))).toEqual({ kind: "later", at: end });
     expect(step(log, "deadline", 1, end)).toEqual({ kind: "lapse", taskId: T1, epoch: 1, holder: "as_1" });
   });
 
-  test("D15 waits for a claim where nobody took the attempt yet", () => {
+  test("waits for a claim if the attempt is not claimed yet", () => {
     const log = dispatched();
     const now = after(at(log, "dispatch"), 400_000);
     expect(step(log, "deadline", 1, now)).toEqual({ kind: "later", at: after(now, 310_000) });
   });
 
-  test("D14 changes nothing that no longer waits for it: another epoch, another phase, a run that is over", () => {
+  test("run/R9: a timer the run no longer waits for changes nothing: another epoch, another phase, a run that is over", () => {
     const never = new Date(8e14);
     const log = dispatched().claimed(T1).lapsed(T1, 1);
     expect(step(log, "deadline", 1, never)).toEqual({ kind: "moot" });
@@ -70,7 +70,7 @@ describe("a time that has come", () => {
     expect(step(log.add("due", T1, 2, { kind: "rest" }), "rest", 2, never)).toEqual({ kind: "moot" });
   });
 
-  test("D14 a spent budget is told once: after the cancel nobody waits for it", () => {
+  test("run/R9: a spent budget is reported once: after the cancel the timer is moot", () => {
     const log = dispatched({ run_time_budget_s: 60 });
     const end = after(at(log, "intent"), 60_000);
     expect(step(log, "budget", 0, after(end, -1))).toEqual({ kind: "later", at: end });

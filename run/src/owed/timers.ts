@@ -1,29 +1,30 @@
 /**
- * What a run waits for by the clock, read off its state, and what follows when such a time has come. Pure: the time that
- * comes in is the server's, from the message that came due.
+ * The timers of a run, derived from its state, and the step that follows when one comes due. Pure: the current time is
+ * the server's timestamp of the message that came due.
  *
- * Invariants:
- *   D14 A time that came due changes a run through a record only, and only while the run still waits for it: told
- *       twice, late or wrongly, it comes to the same record or to none.
- *   D15 A claim is lost when it is older than the attempt's budget and its grace, whatever its holder's heart says.
+ * An attempt is lost when its claim is older than its budget and grace, even if its holder still sends heartbeats.
+ *
+ * Promises:
+ *   run/R9 Because a timer may fire twice, late or after its reason is gone, it changes a run only through a record, and
+ *     only while the run still waits for it, so that a repeated timer leads to the same record or to none.
  */
 import type { TimerAddress } from "@antiphon/contracts";
 import type { RunSnapshot } from "../machine/run-machine.ts";
 import type { TaskState } from "../state/run-state.ts";
 
 export interface TimerBounds {
-  /** What an attempt has beyond its budget to come to an end by itself. */
+  /** Time an attempt has after its budget to end by itself. */
   readonly graceMs: number;
-  /** How long a question waits where the run does not say. */
+  /** How long a question waits if the run sets no time. */
   readonly questionMs: number;
 }
 
 export type Timer = TimerAddress & { readonly at: Date };
 
 export type DueStep =
-  /** Nobody waits for it any more. */
+  /** The run no longer waits for it. */
   | { kind: "moot" }
-  /** Not yet: the time moved on, for example because the attempt was claimed late. */
+  /** The deadline moved, for example because the attempt was claimed late. */
   | { kind: "later"; at: Date }
   | { kind: "lapse"; taskId: string; epoch: number; holder: string }
   | { kind: "due"; taskId: string; epoch: number; of: "rest" | "question" }
@@ -52,14 +53,14 @@ export function dueStep(run: RunSnapshot, timer: TimerAddress, now: Date, bounds
   );
   const waiting = task === undefined ? null : timerOf(run, task, bounds);
   if (task === undefined || waiting?.kind !== timer.kind || waiting.epoch !== timer.epoch)
-    return { kind: "moot" }; // D14
+    return { kind: "moot" }; // run/R9
   if (now < waiting.at) return { kind: "later", at: waiting.at };
   const at = { taskId: task.planned.task.task_id, epoch: timer.epoch };
   switch (task.phase.kind) {
     case "claimed":
-      return { kind: "lapse", ...at, holder: task.phase.associate }; // D15
+      return { kind: "lapse", ...at, holder: task.phase.associate }; // The lease is over, whatever the holder's heartbeats say.
     case "dispatched":
-      return { kind: "later", at: after(now, attemptMs(task, bounds)) }; // Nobody took it yet: there is no claim to lose.
+      return { kind: "later", at: after(now, attemptMs(task, bounds)) }; // Not claimed yet, so there is no lease to expire.
     case "resting":
       return { kind: "due", ...at, of: "rest" };
     case "asking":

@@ -1,7 +1,7 @@
 import { AntiphonError, type IntentBody } from "@antiphon/contracts";
 import type { RunState } from "./run-state.ts";
 
-/** The intent of a run. Its record comes first in every run, so a run without one has lost records. */
+/** The intent of a run. It is the first record of every run, so a run without one has lost records. */
 export function intentOf(run: RunState): IntentBody {
   if (run.intent === null)
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no intent record`);

@@ -1,14 +1,17 @@
 /**
- * What the Director knows of one run: a fold of the run's records, nothing else.
+ * The state of one run, folded from its records.
  *
- * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> [awaiting ->] accepted -> done, with the ways back
- * (lapsed, rejected or answered -> open at the next epoch) and the way out (failed). Resources and facts
- * live on the phase that owns them, so a phase can never carry a fact of another one.
+ * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> [awaiting ->] accepted -> done. An expired lease, a
+ * rejection or an answer leads back to open at the next epoch; failed is the other end. Each phase holds its own facts,
+ * so a phase cannot carry a fact of another one.
  *
- * Invariants:
- *   D1 Only a record of the task's current epoch changes the task; an older one is refused.
- *   D2 `done` and `failed` never change.
- *   D3 The state is a function of the records in stream order: no clock, no id, no randomness.
+ * Promises:
+ *   run/R1 Because two Directors and every rebuild must come to the same result, the state and the view of a run are
+ *     functions of its records in stream order: they use no clock, no id and no randomness.
+ *   run/R2 Because an Associate that lost its lease may still write, a record of an older epoch changes neither the task
+ *     nor its step in the view; it is refused with the reason.
+ *   run/R3 Because a reported end must hold, a task that is `done` or `failed` and a run that is closed never change
+ *     again and start no effect.
  */
 import type {
   CancelBody,
@@ -27,12 +30,12 @@ export type Reported = Extract<ResultBody, { kind: "reported" }>;
 
 export type TaskPhase =
   | { kind: "open"; epoch: number }
-  /** Lost again and again: `epoch` is the lost one, the next is handed out when the rest is over. */
+  /** Lost repeatedly: `epoch` is the lost attempt; the next one is dispatched after `until`. */
   | { kind: "resting"; epoch: number; until: Date }
   | { kind: "dispatched"; epoch: number; base: string; at: Date }
   | { kind: "claimed"; epoch: number; base: string; at: Date; associate: string }
   | { kind: "proposed"; epoch: number; base: string; seq: number; at: Date; report: Reported }
-  /** Verified; people decide whether it lands. An approval names it by `digest`, that of the verdict's record. */
+  /** Verified and waiting for approval. An approval names it by `digest`, the digest of the verdict's record. */
   | {
       kind: "awaiting";
       epoch: number;
@@ -40,7 +43,7 @@ export type TaskPhase =
       at: Date;
       verdict: VerdictBody;
       digest: string;
-      /** Who approved so far, each once. */
+      /** The people who approved so far, each once. */
       approvedBy: readonly string[];
     }
   | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
@@ -51,7 +54,7 @@ export type TaskPhase =
 export interface TaskState {
   readonly planned: PlannedTask;
   readonly phase: TaskPhase;
-  /** Attempts that ended in a rejection; a lapsed or abandoned one is not the task's fault. */
+  /** Attempts that ended in a rejection. A lost attempt is not the task's fault and is not counted. */
   readonly rejections: number;
   readonly lapses: number;
   /** Attempts that never had a sandbox. */
@@ -61,13 +64,13 @@ export interface TaskState {
   readonly evidence: readonly EvidenceRef[];
 }
 
-/** Who has to agree before a verified change lands; `needed` 0: nobody. */
+/** The approvals that a verified change needs before it lands; with `needed` 0 it lands without one. */
 export interface ApprovalRule {
   readonly needed: number;
   readonly requester: string;
 }
 
-/** Landing the finished run on the branch the caller asked for. */
+/** Landing of the finished run on the branch that the caller asked for. */
 export type Integration =
   | { kind: "none" }
   | { kind: "open"; epoch: number }
@@ -78,7 +81,7 @@ export type Integration =
 export interface RunState {
   readonly runId: string;
   readonly intent: IntentBody | null;
-  /** When it was asked for, by the stream's clock. */
+  /** Stream time of the intent. */
   readonly openedAt: Date | null;
   readonly routed: RoutedBody | null;
   readonly tasks: readonly TaskState[];
@@ -86,13 +89,13 @@ export interface RunState {
   readonly head: string;
   readonly integration: Integration;
   readonly cancel: CancelBody | null;
-  /** The last word of people about going on; `pause` holds back everything that is not under way. */
+  /** The latest pause or resume. */
   readonly control: { readonly n: number; readonly kind: ControlBody["kind"] } | null;
   readonly closed: ClosedBody | null;
   readonly lastSeq: number;
   /** Digests of all records folded so far, in stream order; `closed` seals them. */
   readonly digests: readonly string[];
-  /** The record that was refused last and why, for the log. */
+  /** The last refused record and the reason, for the log. */
   readonly refused: { seq: number; reason: string } | null;
 }
 
@@ -101,7 +104,7 @@ export interface RunPolicy {
   readonly maxLapses: number;
   readonly maxOutages: number;
   readonly maxIntegrations: number;
-  /** First rest after repeated losses, in milliseconds. Default limits.lapseRestMs. */
+  /** First backoff after repeated losses, in milliseconds. Default limits.lapseRestMs. */
   readonly restMs?: number;
 }
 
@@ -127,7 +130,7 @@ export function approvalRuleOf({ intent }: Pick<RunState, "intent">): ApprovalRu
   return { needed: intent?.options.approvals?.needed ?? 0, requester: intent?.principal ?? "" };
 }
 
-/** Nothing new is dispatched; what is under way may finish, be verified and land. */
+/** While paused, nothing new is dispatched; attempts under way may finish, be verified and land. */
 export function isPaused(run: Pick<RunState, "control">): boolean {
   return run.control?.kind === "pause";
 }

@@ -1,4 +1,4 @@
-/** Records of an imagined run, numbered and digested like the journal's, for tests of the pure core. */
+/** Records of an imaginary run, numbered and digested like the journal's, for tests of the pure core. */
 import {
   digestOf,
   encode,

@@ -1,17 +1,15 @@
-/**
- * The contracts as documents for people: rebuilt from a run's state at will, never read back as truth.
- */
+/** The contracts as documents for people. They are rebuilt from a run's state and are never read back. */
 import type { RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
 import type { RunState, TaskState } from "../state/run-state.ts";
 
-/** The contract of one task, or the Router's for null. Null: there is none. */
+/** The contract of one task, or the Router's contract when `taskId` is null. Null if there is none. */
 export function contractOf(run: RunState, taskId: string | null): RouterContract | TaskContract | null {
   if (taskId === null) return routerContract(run);
   const task = run.tasks.find(({ planned }) => planned.task.task_id === taskId);
   return task === undefined ? null : taskContract(run, task);
 }
 
-/** The router contract: as opened, with its tasks' states, then in its final form. Null before routing. */
+/** The router contract: first as opened, then with the states of its tasks, at last in its final form. Null before routing. */
 export function routerContract(run: RunState): RouterContract | null {
   if (run.closed !== null) return { router_contract: run.closed.contract };
   if (run.routed === null) return null;
@@ -38,7 +36,7 @@ function routerStatus(task: TaskState): RouterTask["status"] {
   }
 }
 
-/** The task contract of seed 001; a rejected task shows `open` again, its history stays in the journal. */
+/** The task contract of seed 001. A rejected task shows `open` again; the journal keeps its history. */
 export function taskContract(run: RunState, task: TaskState): TaskContract {
   const { planned, phase } = task;
   const options = run.intent?.options;

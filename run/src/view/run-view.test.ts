@@ -77,7 +77,7 @@ describe("the view of a run", () => {
     expect(step(start)).toMatchObject({ phase: "claimed", associate: "as_1", epoch: 1, status: "open" });
   });
 
-  test("a paused run says so on what it holds back, and not on what is under way", () => {
+  test("a paused run shows `paused` on the steps it holds back, and not on those under way", () => {
     const pause = (n: number, kind: string) => record("control", { kind, by: "local" }, null, n);
     const held = [...start.slice(0, 2), pause(1, "pause")];
     expect(runView(held).status).toBe("running");
@@ -104,7 +104,7 @@ describe("the view of a run", () => {
     expect(step([...start, failed])).toMatchObject({ status: "open", code: "ANT_VERIFY_SELF_FAILED" });
   });
 
-  test("an attempt without a sandbox rests, and is no loss: the first real one after it is handed out at once", () => {
+  test("an attempt without a sandbox backs off and is no loss: the first real loss after it is retried at once", () => {
     const abandoned = {
       kind: "abandoned",
       associate: "as_1",
@@ -179,7 +179,7 @@ describe("the view of a run", () => {
     });
   });
 
-  test("W1 every prefix of a run has a view, and it is a valid RunViewModel", () => {
+  test("run/R1: every prefix of a run's records gives a view that is a valid RunViewModel", () => {
     const records = [...start, ok, pass, landing, record("closed", { status: "succeeded" })];
     for (let n = 1; n <= records.length; n++) {
       expect(validate("RunViewModel", runView(records.slice(0, n)))).toMatchObject({ ok: true });
@@ -188,18 +188,18 @@ describe("the view of a run", () => {
     }
   });
 
-  test("W2 nothing changes after closed", () => {
+  test("run/R3: nothing changes after closed", () => {
     const records = [...start, record("closed", { status: "canceled" })];
     expect(runView([...records, ok, pass, landing])).toEqual(runView(records));
   });
 
-  test("W3 a stale epoch changes nothing but the artifacts", () => {
+  test("run/R2: a stale epoch changes nothing but the artifacts", () => {
     const second = [...start, record("dispatch", {}, "T-001", 2)];
     expect(step([...second, ok])).toEqual(step(second));
     expect(runView([...second, ok]).artifacts.length).toBe(runView(second).artifacts.length + 1);
   });
 
-  test("artifacts say what they are and where to get them", () => {
+  test("each artifact names its kind and its place", () => {
     const patch = {
       bucket: "ANT_EVIDENCE_FILES",
       name: "sha256-x",
@@ -213,7 +213,7 @@ describe("the view of a run", () => {
   });
 });
 
-describe("W4 what people say", () => {
+describe("answers and approvals", () => {
   const asks = (task: string) =>
     record("result", reported({ status: "needs_input", questions: ["Which?"] }), task, 1);
   const both = [
@@ -234,7 +234,7 @@ describe("W4 what people say", () => {
     expect(runView([...both, answer("T-001"), answer("T-002")]).status).toBe("running");
   });
 
-  test("a reject of what a task asks for says who, when and why", () => {
+  test("a rejected question shows who, when and why", () => {
     const no = record(
       "input",
       { event: "approval", choice: "reject", answers: [], by: "ann", reason: "no" },
@@ -312,7 +312,7 @@ describe("a change that people have to approve", () => {
     expect(step([...changes, record("dispatch", {}, "T-001", 2)]).approval).toBeUndefined();
   });
 
-  test("every prefix of it is valid", () => {
+  test("every prefix of its records gives a valid view", () => {
     const records = [...pending(1), word(1, "approve", "ben"), landing, record("closed", {})];
     for (let n = 1; n <= records.length; n++)
       for (const one of runView(records.slice(0, n)).steps)

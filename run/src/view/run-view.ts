@@ -1,13 +1,10 @@
 /**
- * A run as people look at it: a pure projection of its records, in stream order. Any prefix of the records gives a
- * view, so it can be rebuilt at will (J1).
+ * The view of a run for people: a pure projection of its records in stream order. Any prefix of the records gives a
+ * view, so a view can be rebuilt at any time.
  *
  * Lifecycle: queued -> running <-> waiting_input -> succeeded | failed | canceled.
- * Invariants:
- *  W1 The view is a function of the records alone: no clock, no lookup.
- *  W2 After `closed` nothing changes the view (J6).
- *  W3 A record of an epoch below the task's current one changes nothing but the artifacts (J4).
- *  W4 Somebody's word changes the step it is about, and no other one that waits.
+ *
+ * A record of an older epoch still adds its artifacts. An answer or approval changes only the step it is about.
  */
 import { BUCKETS } from "@antiphon/contracts/topology/topology";
 import type {
@@ -21,7 +18,7 @@ import type {
 } from "@antiphon/contracts";
 import { afterWord, openApproval, type Asked } from "@antiphon/contracts/runs/step-approval";
 
-/** A record as it is read back; over HTTP its time is a text. */
+/** A record as it is read back. Over HTTP, `at` is a string. */
 export type ViewedRecord = JournalRecord & { readonly digest: string; readonly at: Date | string };
 type Viewed<T extends JournalType> = Extract<ViewedRecord, { type: T }>;
 
@@ -31,13 +28,14 @@ type View = {
   steps: Map<string, RunStep>;
   artifacts: RunArtifact[];
   paused: boolean;
-  /** Tasks with an attempt that is handed out: a pause does not hold it back. */
+  /** Tasks with a dispatched attempt: a pause does not hold these back. */
   out: Set<string>;
-  /** How often attempts of a task were lost: from the second time on it rests before the next. */
+  /** Lost attempts of each task: from the second loss on, the next attempt waits for a backoff. */
   lost: Map<string, number>;
   asked: Asked;
 };
 
+/** run/R1 */
 export function runView(records: readonly ViewedRecord[]): RunViewModel {
   const view: View = {
     runId: records[0]?.runId ?? "",
@@ -50,7 +48,7 @@ export function runView(records: readonly ViewedRecord[]): RunViewModel {
     asked: { requester: "", needed: 0 },
   };
   for (const record of records) {
-    if (isOver(view)) break; // W2
+    if (isOver(view)) break; // run/R3
     apply(view, record);
   }
   return {
@@ -104,12 +102,12 @@ function apply(view: View, record: ViewedRecord): void {
   }
 }
 
-/** A run's status has no word for it (seed 002), so the step says that it is held back. */
+/** The status of a run has no value for a pause (seed 002), so its steps show it. */
 function held(step: RunStep): RunStep {
   return step.phase === "ready" ? { ...step, phase: "paused" } : step;
 }
 
-/** Whether people hold the run; over it is not. */
+/** True while people hold the run. A closed run is not paused. */
 export function isPaused(records: readonly JournalRecord[]): boolean {
   const last = records.findLast(({ type }) => type === "control" || type === "closed");
   return last?.type === "control" && last.body.kind === "pause";
@@ -138,7 +136,6 @@ function routed(view: View, record: Viewed<"routed">): void {
   view.artifacts.push(inBucket("Plan", view.runId, null, 0, "Router contract", `${view.runId}.router`));
 }
 
-/** W4 */
 function answered(view: View, { taskId, body, at }: Viewed<"input">): void {
   const step = taskId === null ? undefined : view.steps.get(taskId);
   if (step?.phase !== "waiting_input" || step.approval?.state === "pending") return;
@@ -148,7 +145,6 @@ function answered(view: View, { taskId, body, at }: Viewed<"input">): void {
   goesOn(view);
 }
 
-/** W4 */
 function approved(view: View, { body, at }: Viewed<"approval">): void {
   const step = view.steps.get(body.task);
   if (step?.phase !== "waiting_input" || step.approval === undefined || step.epoch !== body.attempt) return;
@@ -179,13 +175,13 @@ function turnedDown(step: RunStep, { choice, by, at, reason = "" }: TurnedDown):
 
 const timeOf = (at: Date | string): string => (typeof at === "string" ? at : at.toISOString());
 
-/** A run waits as long as one of its steps does. */
+/** A run waits as long as one of its steps waits. */
 function goesOn(view: View): void {
   const waits = [...view.steps.values()].some(({ phase }) => phase === "waiting_input");
   view.status = waits ? "waiting_input" : "running";
 }
 
-/** When the run is over, nothing is under way any more. */
+/** A run that is over has no step under way. */
 function settle(step: RunStep): void {
   if (step.status !== "done") step.status = "failed";
   step.phase = "finished";
@@ -197,7 +193,7 @@ function attempt(view: View, record: AttemptRecord): void {
   const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
   if (step === undefined) return;
   artifactsOf(view, record, step);
-  if (record.epoch < step.epoch) return; // W3
+  if (record.epoch < step.epoch) return; // run/R2
   switch (record.type) {
     case "dispatch":
       view.out.add(step.id);

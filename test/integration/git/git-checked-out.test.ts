@@ -1,4 +1,4 @@
-/** Landing on a branch that somebody has checked out: their files follow, whatever crashed or stood in the way. */
+/** Landing on a checked-out branch: its files are updated, whatever crashed or was in the way. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -16,14 +16,14 @@ afterEach(() => cleanUpRepos());
 
 interface World {
   repo: TestRepo;
-  /** What the run made of `previous`; no ref points to it. */
+  /** The run's commit on top of `previous`; no ref points to it. */
   commit: string;
   previous: string;
-  /** Lands as the Director does. */
+  /** Lands like the Director. */
   land: () => ReturnType<Repositories["land"]>;
-  /** Lands as a Director does that dies before it has touched a file. */
+  /** Lands like a Director that dies before it has touched a file. */
   landAndDie: () => Promise<void>;
-  /** What the Director told its log. */
+  /** The Director's log lines. */
   told: () => Record<string, unknown>[];
 }
 
@@ -69,7 +69,7 @@ const read = (repo: TestRepo, path: string): string => readFileSync(join(repo.pa
 const lockOf = (repo: TestRepo): string => join(repo.path, ".git", "index.lock");
 
 describe("a Director that died after the branch was moved", () => {
-  it("D30, J8d: the landing is landed, and the files follow, when it is asked for again", async () => {
+  it("git/G6: the repeated landing succeeds and the files are updated", async () => {
     const { repo, commit, previous, land, landAndDie, told } = await world();
     await landAndDie();
     expect(await land()).toEqual({ kind: "landed", ref: REF, commit, previous });
@@ -82,7 +82,7 @@ describe("a Director that died after the branch was moved", () => {
     ["some files", { "a.txt": "A\n", "dir/new.txt": "new\n" }],
     ["all files and no index", { ...AFTER, "old.txt": null }],
   ])(
-    "J8d: with %s written already, the rest is written and nothing is taken for an edit",
+    "git/G6: with %s written already, the rest is written and nothing is taken for an edit",
     async (_, written) => {
       const { repo, commit, land, landAndDie, told } = await world();
       await landAndDie();
@@ -99,7 +99,7 @@ describe("a Director that died after the branch was moved", () => {
     },
   );
 
-  it("D30, D35, J8d: an edit made meanwhile stays, the landing is landed, and the log says what it stands in", async () => {
+  it("git/G6: an edit made meanwhile stays, the landing succeeds, and the log names the file in its way", async () => {
     const { repo, commit, land, landAndDie, told } = await world();
     await landAndDie();
     repo.write({ "a.txt": "A\n", "b.txt": "my own\n", "dir/new.txt": "mine too\n" });
@@ -113,7 +113,7 @@ describe("a Director that died after the branch was moved", () => {
     expect(repo.git("status", "--porcelain")).toBe("");
   });
 
-  it("J8d: what somebody staged meanwhile stays staged", async () => {
+  it("a change that was staged meanwhile stays staged", async () => {
     const { repo, land, landAndDie, told } = await world();
     await landAndDie();
     repo.write({ "a.txt": "staged\n" });
@@ -125,7 +125,7 @@ describe("a Director that died after the branch was moved", () => {
     expect(told()).toHaveLength(1);
   });
 
-  it("J8d: the files follow to the branch as it is, when others landed on top meanwhile", async () => {
+  it("the files are updated to the branch as it is when others landed on top meanwhile", async () => {
     const { repo, commit, land, landAndDie } = await world();
     await landAndDie();
     const later = await change(repo, commit, { "a.txt": "later\n", "later.txt": "later\n" });
@@ -135,7 +135,7 @@ describe("a Director that died after the branch was moved", () => {
     expect([read(repo, "a.txt"), read(repo, "b.txt")]).toEqual(["later\n", "B\n"]);
   });
 
-  it("J8d: a landing that somebody took back is not put into the files again", async () => {
+  it("a landing that was taken back is not written into the files again", async () => {
     const { repo, previous, commit, landAndDie } = await world();
     await landAndDie();
     repo.git("update-ref", REF, previous);
@@ -147,7 +147,7 @@ describe("a Director that died after the branch was moved", () => {
 });
 
 describe("a branch that moved while a change was verified", () => {
-  it("D30: is told to have moved, also when the same file was changed, and nothing is touched", async () => {
+  it("is reported as moved, also when the same file was changed, and nothing is touched", async () => {
     const { repo, land } = await world();
     const theirs = repo.commit("theirs", { "a.txt": "theirs\n" });
     expect(await land()).toMatchObject({ kind: "refused", code: "ANT_LANDING_HEAD_MOVED" });
@@ -156,7 +156,7 @@ describe("a branch that moved while a change was verified", () => {
     expect([repo.git("rev-parse", "main"), read(repo, "a.txt")]).toEqual([theirs, "and an edit\n"]);
   });
 
-  it("D30: local changes refuse a landing where it has not moved", async () => {
+  it("local changes refuse a landing where it has not moved", async () => {
     const { repo, previous, land } = await world();
     repo.write({ "a.txt": "mine\n" });
     expect(await land()).toMatchObject({ kind: "refused", code: "ANT_REPO_DIRTY" });
@@ -165,7 +165,7 @@ describe("a branch that moved while a change was verified", () => {
 });
 
 describe("another git command that holds the index", () => {
-  it("J8e: makes the landing wait, before the branch is moved", async () => {
+  it("git/G6: makes the landing wait, before the branch is moved", async () => {
     const { repo, commit, previous, land } = await world();
     writeFileSync(lockOf(repo), "");
     await expect(land()).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe("another git command that holds the index", () => {
     expect(repo.git("status", "--porcelain")).toBe("");
   });
 
-  it("J8e: that comes when the branch was moved keeps the landing from being told until the files follow", async () => {
+  it("that starts after the branch was moved delays the answer until the files are updated", async () => {
     const { repo, commit, previous, land, landAndDie } = await world();
     await landAndDie();
     writeFileSync(lockOf(repo), "");
@@ -192,7 +192,7 @@ describe("another git command that holds the index", () => {
 });
 
 describe("the policy's bounds on a change", () => {
-  it("refuse a patch of more files or of a protected path, and let one through that keeps them", async () => {
+  it("refuse a patch with too many files or a protected path, and accept one within them", async () => {
     const repo = makeRepo({ files: BEFORE });
     const overlay = ["a.txt", "b.txt"].map((path) => ({
       path,

@@ -1,4 +1,4 @@
-/** What a user's repository, environment and clone can be, and that none of it runs a program or changes a result. */
+/** Hostile repositories, environments and clones: none of them runs a program or changes a result. */
 import { spawnSync } from "node:child_process";
 import { chownSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe("a repository that tries to run programs", () => {
-  it("G4: no hook, filter, driver, helper or transport of it starts, whatever we do with it", async () => {
+  it("git/G1: none of its hooks, filters, drivers, helpers or transports starts, whatever we do with it", async () => {
     const repo = makeTrappedRepo();
     // A changed time makes git compare contents, which is where a clean filter would run.
     writeFileSync(join(repo.path, "a.txt"), "one\ntwo\nthree\n");
@@ -64,14 +64,14 @@ describe("a repository that tries to run programs", () => {
     expect(seen.files).toBe(6);
     expect(repo.sprung()).toEqual([]);
 
-    // The traps are real: an ordinary git springs them.
+    // An ordinary git does run the traps, so they are real.
     writeFileSync(join(repo.path, "a.txt"), "changed\n");
     spawnSync("git", ["-c", "safe.directory=*", "diff"], { cwd: repo.path });
     spawnSync("git", ["-c", "safe.directory=*", "fetch"], { cwd: repo.path });
     expect(repo.sprung().length).toBeGreaterThan(2);
   });
 
-  it("G4: attributes change neither what is exported nor what a diff says", async () => {
+  it("git/G1: attributes change neither what is exported nor what a diff says", async () => {
     const repo = makeTrappedRepo();
     const { tar } = await exportTree(repo.path, repo.head);
     const entries = new Map(readTar(tar, BOUNDS).map((entry) => [entry.path, entry.content.toString()]));
@@ -80,7 +80,7 @@ describe("a repository that tries to run programs", () => {
     expect(entries.get("y.crlf")).toBe("line\n");
   });
 
-  it("G4: a partial clone is told to be one, and nothing is fetched", async () => {
+  it("a partial clone is reported as one, and nothing is fetched", async () => {
     const origin = makeRepo({ files: { "big.bin": Buffer.alloc(4096, 7), "a.txt": "a\n" } });
     origin.git("config", "uploadpack.allowFilter", "true");
     const clone = join(tempDir(), "clone");
@@ -92,7 +92,7 @@ describe("a repository that tries to run programs", () => {
 });
 
 describe("an environment that tries to change results", () => {
-  it("G5: config and repository variables of the caller have no effect", async () => {
+  it("git/G1: config and repository variables of the caller have no effect", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const other = makeRepo({ files: { "b.txt": "b\n" } });
     const before = await exportTree(repo.path, repo.head);

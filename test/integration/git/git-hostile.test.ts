@@ -1,4 +1,4 @@
-/** Hostile diffs against real git: what the policy refuses, and what git makes of what it lets through. */
+/** Hostile diffs against real git: the policy's refusals, and what git does with unchecked diffs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -25,13 +25,13 @@ function snapshot(repo: TestRepo): string {
 
 describe("applyPatch", () => {
   it(
-    "L1: given a hostile diff unchecked still makes nothing but regular files inside the tree, and nothing in the repository",
+    "git/G4: applying an unchecked hostile diff makes only regular files inside the tree, and nothing in the repository",
     { timeout: 300_000 },
     async () => {
       const repo = makeRepo({ files: LINKED });
       const before = snapshot(repo);
       const counts = new Map<string, number>();
-      // Every fourth: each costs five processes, and the unit test has them all.
+      // Every fourth, because each costs five processes; the unit test covers all.
       const tried = hostileDiffs().filter((_, index) => index % 4 === 0);
       for (const { name, diff } of tried) {
         try {
@@ -72,13 +72,13 @@ describe("applyPatch", () => {
     ["that makes a link's mode a file's", "diff --git a/link b/link\nold mode 100644\nnew mode 100755\n"],
     ["that puts a file over a directory", PLACES["add"]?.("lib") ?? ""],
     ["that puts a file below a file", PLACES["add"]?.("app.js/x") ?? ""],
-    ["that adds what is there", PLACES["add"]?.("app.js") ?? ""],
-    ["that changes what is not there", PLACES["modify"]?.("none.js") ?? ""],
+    ["that adds an existing file", PLACES["add"]?.("app.js") ?? ""],
+    ["that changes a missing file", PLACES["modify"]?.("none.js") ?? ""],
     [
-      "that renames onto what is there",
+      "that renames onto an existing file",
       "diff --git a/app.js b/lib/util.js\nsimilarity index 100%\nrename from app.js\nrename to lib/util.js\n",
     ],
-  ])("L1: refuses a change %s", async (_name, diff) => {
+  ])("refuses a change %s", async (_name, diff) => {
     const repo = makeRepo({ files: LINKED });
     expect(checkPatch(diff).ok).toBe(true);
     for (const threeWay of [false, true]) {
@@ -88,7 +88,7 @@ describe("applyPatch", () => {
     }
   });
 
-  it("L1: bounds what a small patch may make", async () => {
+  it("bounds the output of a small patch", async () => {
     const repo = makeRepo({ files: { "big.bin": Buffer.alloc(300_000, 1) } });
     const copies = Array.from(
       { length: 10 },
@@ -102,7 +102,7 @@ describe("applyPatch", () => {
     ).rejects.toMatchObject({ code: "ANT_PATCH_TOO_LARGE" });
   });
 
-  it("L1: the parser and git never understand a mangled diff differently", { timeout: 300_000 }, async () => {
+  it("the parser and git never understand a mangled diff differently", { timeout: 300_000 }, async () => {
     const repo = makeRepo({
       files: { ...HOSTILE_BASE, "sp ace.txt": "a\nb\nc\nd\n", "b.bin": Buffer.from([0, 1, 2, 3]) },
     });

@@ -1,4 +1,4 @@
-/** What a run may start from: every kind of repository people have, and a coded reason for every one it cannot be. */
+/** Repositories a run can start from, and a coded reason for every one it cannot start from. */
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -139,13 +139,13 @@ describe("local changes", () => {
     await expect(inspectRepo(repo.path)).rejects.toMatchObject({ code: "ANT_REPO_DIRTY" });
   });
 
-  it("are not: files git does not track, and files only touched", async () => {
+  it("are neither untracked files nor files with only a new time", async () => {
     const repo = makeRepo({ files: FILES });
     repo.write({ "untracked.txt": "u\n", "a.txt": "a\n" });
     expect(await inspectRepo(repo.path)).toMatchObject({ dirty: false });
   });
 
-  it("are told from line endings the repository converts", async () => {
+  it("are told apart from line endings that the repository converts", async () => {
     const repo = makeRepo({ files: FILES });
     repo.git("config", "core.autocrlf", "true");
     repo.write({ "a.txt": null });
@@ -156,7 +156,7 @@ describe("local changes", () => {
 });
 
 describe("a repository a run cannot start from", () => {
-  it("is nothing, a file, no repository, empty, or on a branch without a commit", async () => {
+  it("is missing, a file, not a repository, empty, or on a branch without a commit", async () => {
     const repo = makeRepo({ files: FILES });
     const unborn = makeRepo({ unborn: true });
     const orphan = makeRepo({ files: FILES });
@@ -176,14 +176,14 @@ describe("a repository a run cannot start from", () => {
     expect(await inspectRepo(orphan.path, { baseRef: "main", allowDirty: true })).toMatchObject({ files: 2 });
   });
 
-  it("has no such ref, whatever is asked for", async () => {
+  it("has no such ref, whatever name is given", async () => {
     const repo = makeRepo({ files: FILES });
     for (const baseRef of ["nope", "refs/heads/nope", "1".repeat(40), "deadbeef"]) {
       await expect(inspectRepo(repo.path, { baseRef }), baseRef).rejects.toMatchObject({
         code: "ANT_REPO_REF_NOT_FOUND",
       });
     }
-    // Git would evaluate an expression: `:/text` reads every message, and its regular expression takes what it likes.
+    // Git would evaluate an expression: `:/text` reads every message and may use any regular expression.
     const expressions = [
       "--all",
       "-x",
@@ -224,7 +224,7 @@ describe("a repository a run cannot start from", () => {
     }
   });
 
-  it("has a branch where run branches go", async () => {
+  it("has a branch in the place of run branches", async () => {
     const repo = makeRepo({ files: FILES });
     repo.git("branch", "antiphon");
     await expect(inspectRepo(repo.path)).rejects.toMatchObject({ code: "ANT_REPO_REF_BLOCKED" });
@@ -280,7 +280,7 @@ describe("the image a repository names", () => {
   it.each([
     ["a key that is none", "imgae: x\n", /antiphon\.yaml:1: .*imgae/],
     ["a value of the wrong kind", "check: make\nimage: [x]\n", /antiphon\.yaml:2: .*image/],
-    ["text that is no YAML", "image: [\n", /antiphon\.yaml:/],
+    ["invalid YAML", "image: [\n", /antiphon\.yaml:/],
   ])("is refused with its line where antiphon.yaml has %s", async (_name, text, message) => {
     const repo = makeRepo({ files: { "antiphon.yaml": text } });
     for (const imageNamed of [false, true]) {
@@ -299,7 +299,7 @@ describe("the image a repository names", () => {
 });
 
 describe("what a commit says about its checks", () => {
-  it("V3: names the check and what it depends on from the commit, not from the work tree", async () => {
+  it("names the check and what it depends on from the commit, not from the work tree", async () => {
     const repo = makeRepo({
       files: {
         "package.json": '{"scripts":{"test":"node --test"}}',

@@ -1,4 +1,4 @@
-/** J8: a landing happens once, or not at all, whatever crashed, moved or stands in the way. */
+/** A landing happens once or not at all, whatever crashed, moved or stands in the way. */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ async function change(repo: TestRepo, path: string, content: string, parent = re
 }
 
 describe("landRef", () => {
-  it("J8b: lands once, and says so when asked again, also after others have built on it", async () => {
+  it("git/G3: lands once, and says so when asked again, also after others have built on it", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     expect(await landRef(repo.path, "refs/heads/side", commit, null)).toEqual({
@@ -76,7 +76,7 @@ describe("landRef", () => {
     expect(repo.git("rev-parse", "side")).toBe(later);
   });
 
-  it("J8a: never takes a commit away that is on the branch", async () => {
+  it("git/G3: never takes a commit away from the branch", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const first = repo.head;
     const commit = await change(repo, "a.txt", "b\n");
@@ -91,7 +91,7 @@ describe("landRef", () => {
     expect(repo.git("rev-parse", "main")).toBe(newer);
   });
 
-  it("J8: of many who land at once exactly one does, and the others learn who", async () => {
+  it("of many concurrent landings exactly one succeeds, and the others learn the new head", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commits = await Promise.all(
       ["1", "2", "3", "4", "5", "6"].map((text) => change(repo, "a.txt", `${text}\n`)),
@@ -105,7 +105,7 @@ describe("landRef", () => {
     expect(outcomes.every((outcome) => outcome.actual === landed[0]?.actual)).toBe(true);
   });
 
-  it("J8b: the same commit landed by many at once is landed once and already there for the rest", async () => {
+  it("the same commit landed by many at once is landed once and already there for the rest", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     const outcomes = await Promise.all(
@@ -169,7 +169,7 @@ describe("landRef", () => {
 });
 
 describe("buildCommit", () => {
-  it("L2: makes the same bytes for the same arguments, whoever and wherever asks", async () => {
+  it("makes the same bytes for the same arguments, whoever and wherever asks", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     const text = repo.git("cat-file", "commit", commit);
@@ -193,7 +193,7 @@ describe("buildCommit", () => {
     );
   });
 
-  it("tells of a commit that was pruned before it landed, instead of waiting for it", async () => {
+  it("reports a commit that was pruned before it landed, instead of waiting for it", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const first = await change(repo, "a.txt", "b\n");
     repo.git("-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now");
@@ -212,13 +212,13 @@ describe("buildCommit", () => {
     ["Fix\n\nskip-checks: true", "Fix\n\n> skip-checks: true"],
     ["Fix\n\nCo-authored-by: X <x@y>", "Fix\n\n> Co-authored-by: X <x@y>"],
     ["Fix ***NO_CI***", "Fix * * *NO_CI* * *"],
-  ])("L2: a message holds no command for a CI and no trailer of others: %j", (message, expected) => {
+  ])("a message holds no command for a CI and no trailer of others: %j", (message, expected) => {
     const id = "1".repeat(40);
     const made = commitObject({ parent: id, tree: id, message, trailers: {}, at: AT });
     expect(made.body.toString("utf8").split("\n\n").slice(1).join("\n\n").trimEnd()).toBe(expected);
   });
 
-  it("L2: an agent's message can neither forge a trailer nor hide text", async () => {
+  it("an agent's message can neither forge a trailer nor hide text", async () => {
     const repo = makeRepo();
     const tree = repo.git("rev-parse", "HEAD^{tree}");
     const message = "Fine\u001b[2J\u202e\r\n\r\nantiphon-run: run_y\n  Antiphon-Task: T-999\n\0\x07end\n\n";
@@ -246,7 +246,7 @@ describe("buildCommit", () => {
     }
   });
 
-  it("L2: refuses a commit whose objects are not all there", async () => {
+  it("refuses a commit whose objects are not all there", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const other = makeRepo({ files: { "z.txt": "z\n" } });
     const tree = other.git("rev-parse", "HEAD^{tree}");
@@ -280,7 +280,7 @@ describe("buildCommit", () => {
   });
 
   it(
-    "J8: a process killed at any moment of a landing leaves a sound repository, and the retry lands once",
+    "git/G3: a process killed at any moment of a landing leaves a sound repository, and the retry lands once",
     { timeout: 120_000 },
     async () => {
       const repo = makeRepo({ files: { "a.txt": "a\n" } });
@@ -308,7 +308,7 @@ describe("buildCommit", () => {
 });
 
 describe("findLanded", () => {
-  it("J8: finds the commit by its trailers, and nobody else's", async () => {
+  it("finds the commit by its trailers, and nobody else's", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const commit = await change(repo, "a.txt", "b\n");
     await landRef(repo.path, "refs/heads/main", commit, repo.head);
@@ -328,7 +328,7 @@ describe("findLanded", () => {
 });
 
 describe("a branch that went on", () => {
-  it("L3: a change that does not meet the branch's own is moved onto it, by the same id each time", async () => {
+  it("a change that does not conflict with the branch's own is moved onto it, by the same id each time", async () => {
     const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
     const text = (edit: Record<number, string>): string =>
       lines.map((line, index) => edit[index] ?? line).join("\n") + "\n";
@@ -352,7 +352,7 @@ describe("a branch that went on", () => {
     expect(await findLanded(repo.path, "refs/heads/main", "run_x", "T-001")).not.toBeNull();
   });
 
-  it("L3: a change that meets the branch's own is a conflict with its path, and nothing moves", async () => {
+  it("a change that conflicts with the branch's own is reported with its path, and nothing moves", async () => {
     const repo = makeRepo({ files: { "a.txt": "one\ntwo\n" } });
     const commit = await change(repo, "a.txt", "1\ntwo\n");
     const moved = repo.commit("meanwhile", { "a.txt": "uno\ntwo\n" });
@@ -400,7 +400,7 @@ describe("updateWorktree", () => {
     return { ref: "refs/heads/main", from: repo.head, to };
   }
 
-  it("J8: brings clean files up to the landed commit, and twice is once", async () => {
+  it("updates clean files to the landed commit, and a repeated update changes nothing", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const move = await landed(repo);
     expect(await updateWorktree(repo.path, move)).toEqual({ kind: "updated", top: repo.path });
@@ -409,7 +409,7 @@ describe("updateWorktree", () => {
     expect(readFileSync(join(repo.path, "dir/new.txt"), "utf8")).toBe("new\n");
   });
 
-  it("keeps local changes elsewhere, and refuses before it touches any in the way", async () => {
+  it("keeps local changes to other files, and refuses before it touches any file if one is in the way", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n", "mine.txt": "m\n" } });
     const to = await change(repo, "dir/new.txt", "new\n", await change(repo, "a.txt", "b\n"));
     const move = { ref: "refs/heads/main", from: repo.head, to };

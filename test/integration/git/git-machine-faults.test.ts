@@ -1,4 +1,4 @@
-/** G7: what the machine does to a git process is no answer about the repository. */
+/** A fault of the machine during a git process is not an answer about the repository. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ afterEach(() => {
   cleanUpRepos();
 });
 
-/** From now on whoever reads the object waits for a writer that never comes. */
+/** From now on every reader of the object waits for a writer that never comes. */
 function neverEnds(repo: TestRepo, id: string): void {
   const file = join(repo.path, ".git", "objects", id.slice(0, 2), id.slice(2));
   rmSync(file);
@@ -36,7 +36,7 @@ function gitWith(...words: string[]): number {
 }
 
 describe("a git process", () => {
-  it("G7: that somebody else kills is tried again, and says nothing about the repository", async () => {
+  it("git/G2: that is killed from outside is retried, and says nothing about the repository", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     neverEnds(repo, repo.git("rev-parse", "HEAD^{tree}"));
     const exporting = exportTree(repo.path, repo.head);
@@ -48,7 +48,7 @@ describe("a git process", () => {
     await ended;
   });
 
-  it("G7: that finds no room on the disk is tried again, and one that refuses is not", async () => {
+  it("git/G2: that finds no room on the disk is retried, and one that refuses is not", async () => {
     const gitDir = join(makeRepo({ files: { "a.txt": "a\n" } }).path, ".git");
     await expect(git({ gitDir, args: ["archive", "-o", "/dev/full", "HEAD"] })).rejects.toMatchObject(PASSES);
     await expect(git({ gitDir, args: ["archive", "nothing"] })).rejects.toMatchObject({
@@ -56,8 +56,8 @@ describe("a git process", () => {
     });
   });
 
-  it("G7: that cannot be started for want of open files is tried again, and one that is not there is not", async () => {
-    // Another process gives us back what we may open: for starting it we would be too poor.
+  it("git/G2: that cannot be started for lack of open files is retried, and a missing git is not", async () => {
+    // Another process restores the limit on open files, because with it this one cannot start a process.
     const { pid } = process;
     const before = /Max open files\s+(\d+)/.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? "";
     const steps = [`prlimit --pid ${pid} --nofile=8:`, "echo low", "read go"];

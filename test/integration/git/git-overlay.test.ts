@@ -1,4 +1,4 @@
-/** S5: what the trusted side takes over from a sandbox, and what it leaves there. */
+/** The changes that the trusted side takes over from a sandbox, and those it leaves there. */
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
 import { diffOverlay, exportTree, sweepScratch, TreeCache, treeOf, type OverlayDiff } from "@antiphon/git";
@@ -28,7 +28,7 @@ async function diff(
 }
 
 describe("an overlay", () => {
-  it("S5: of a sandbox that made its own .git brings nothing of it", async () => {
+  it("of a sandbox that made its own .git brings nothing of it", async () => {
     const made = await diff(
       { "a.txt": "a\n" },
       { ".git/config": "x", "sub/.git/hooks/post-checkout": "x", ".git": "gitdir: /x", "b.txt": "b\n" },
@@ -65,7 +65,7 @@ describe("an overlay", () => {
     ]);
   });
 
-  it("obeys a .gitignore that the same change brings, and one it takes away", async () => {
+  it("obeys a .gitignore that the same change adds or deletes", async () => {
     const made = await diff({ ".gitignore": "*.a\n" }, { ".gitignore": "*.b\n", "x.a": "x", "x.b": "x" });
     expect(made.files_changed).toEqual([".gitignore", "x.a"]);
   });
@@ -125,7 +125,7 @@ describe("a base that was made by hand", () => {
   });
 });
 
-/** A count taken while the name was lost is no count: the rest of the walk found nothing under it. */
+/** Counts files; a count during which the name was lost does not count, because the walk then found nothing. */
 function filesUnder(place: string): number {
   try {
     const count = readdirSync(place, { recursive: true }).length;
@@ -137,7 +137,7 @@ function filesUnder(place: string): number {
 }
 
 describe("the tree cache", () => {
-  it("C7: drops the least recently used tree, but none in use and none used lately", async () => {
+  it("git/G5: drops the least recently used tree, but none in use and none used lately", async () => {
     const dir = tempDir();
     const cache = new TreeCache(dir, { maxTrees: 2 });
     const trees: string[] = [];
@@ -153,7 +153,7 @@ describe("the tree cache", () => {
     await expect(cache.list(trees[0] ?? "")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
   });
 
-  it("C6: is imported by many at once, from several caches, and what a crash left is swept", async () => {
+  it("can be imported by many at once, from several caches, and temp directories of crashes are swept", async () => {
     const dir = tempDir();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const { tree, tar } = await exportTree(repo.path, repo.head);
@@ -165,7 +165,7 @@ describe("the tree cache", () => {
     expect((await caches[3]?.readFile(tree, "a.txt"))?.toString()).toBe("a\n");
   });
 
-  it("C9: a tree that is dropped is whole as long as it has its name", async () => {
+  it("git/G5: a tree that is dropped is whole as long as it has its name", async () => {
     const dir = tempDir();
     const cache = new TreeCache(dir, { maxTrees: 1 });
     const [old, next] = await Promise.all(
@@ -177,7 +177,7 @@ describe("the tree cache", () => {
     if (old === undefined || next === undefined) throw new Error("two trees were made");
     await cache.importTree(old.tree, old.tar);
     const place = join(dir, `${old.tree}.git`);
-    // More to remove, so that there is a middle of it to look at.
+    // More files to remove, so that the removal takes long enough to be observed.
     for (let index = 0; index < 300; index += 1) writeFileSync(join(place, "objects", `${index}`), "");
     utimesSync(place, new Date(0), new Date(0));
     const whole = readdirSync(place, { recursive: true }).length;
@@ -193,7 +193,7 @@ describe("the tree cache", () => {
     expect(readdirSync(dir)).toEqual([`${next.tree}.git`]);
   });
 
-  it("C9: what a kill left half under a tree's name does not keep the tree out", async () => {
+  it("git/G5: an incomplete tree that a kill left is replaced by the next import", async () => {
     const dir = tempDir();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const { tree, tar } = await exportTree(repo.path, repo.head);
@@ -206,7 +206,7 @@ describe("the tree cache", () => {
     expect(readdirSync(dir)).toEqual([`${tree}.git`]);
   });
 
-  it("C10: a left-over that may not be removed is passed over, and the others are removed", async () => {
+  it("a left-over that may not be removed is skipped, and the others are removed", async () => {
     const tmp = tempDir();
     chmodSync(tmp, 0o777);
     const kept = join(tmp, "antiphon-git-a");

@@ -1,4 +1,4 @@
-/** A diff as git writes it, taken apart into a Patch.v0 and put together again: it must mean what it meant. */
+/** A diff as git writes it, split into a Patch.v0 and joined again, keeps its meaning. */
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { applyPatch, checkPatch, patchText } from "@antiphon/git";
 import { afterEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ afterEach(() => project.remove());
 const BINARY = Buffer.from([0, 1, 2, 3, 255, 254, 0, 7, 9, 200]);
 
 test.each([["--full-index"], ["--no-renames"], ["--abbrev=7"]])(
-  "L1 a diff with renames, a binary file and names beyond ASCII comes through a Patch.v0 whole: git diff --binary %s",
+  "a diff with renames, a binary file and names beyond ASCII comes through a Patch.v0 whole: git diff --binary %s",
   async (option) => {
     project = makeProject({
       "ä name.txt": "1\n2\n3\n4\n5\n",

@@ -1,4 +1,4 @@
-/** RR1, RR2, D39: which repositories of the machine are served, over real repositories and links. */
+/** Which repositories of the machine are served, with real repositories and links. */
 import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
@@ -43,8 +43,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-describe("RR1 a repository in the roots", () => {
-  it("is served, and so are its sub-directories, its work trees and what borrows within the roots", async () => {
+describe("a repository in the roots", () => {
+  it("is served, and so are its sub-directories, its work trees and repositories that borrow within the roots", async () => {
     mkdirSync(join(root, "own", "sub"), { recursive: true });
     git(join(root, "own"), "worktree", "add", "-q", join(root, "tree"), "-b", "topic");
     git(root, "clone", "-q", "--shared", join(root, "own"), join(root, "borrower"));
@@ -129,13 +129,16 @@ describe("RR1 a repository in the roots", () => {
     ["nothing", () => join(root, "nowhere")],
   ];
 
-  it.each(WAYS)("RR2 cannot be left by %s, which is answered like what is not there", async (_way, make) => {
-    const path = make();
-    await expect(openServed(path, [root])).rejects.toMatchObject({
-      code: "ANT_REPO_NOT_FOUND",
-      message: `there is no repository at ${path} that is served here`,
-    });
-  });
+  it.each(WAYS)(
+    "cannot be left by %s, and gets the same answer as a missing repository",
+    async (_way, make) => {
+      const path = make();
+      await expect(openServed(path, [root])).rejects.toMatchObject({
+        code: "ANT_REPO_NOT_FOUND",
+        message: `there is no repository at ${path} that is served here`,
+      });
+    },
+  );
 
   it("is not served where no roots are set but are needed", async () => {
     await expect(openServed(join(root, "own"), [])).rejects.toMatchObject({ code: "ANT_REPO_ROOTS_UNSET" });
@@ -143,7 +146,7 @@ describe("RR1 a repository in the roots", () => {
   });
 });
 
-it("D39 a gateway beyond loopback is told nothing by a Director without roots", async () => {
+it("a Director without roots tells a gateway beyond loopback nothing", async () => {
   const world = await openWorld();
   try {
     const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10, true);
@@ -154,7 +157,7 @@ it("D39 a gateway beyond loopback is told nothing by a Director without roots", 
   }
 });
 
-it("D39 the Director answers nothing about a repository outside its roots", async () => {
+it("the Director answers nothing about a repository outside its roots", async () => {
   const world = await openWorld({}, {}, { repoRoots: [root] });
   try {
     const start = async (path: string): Promise<unknown> => {

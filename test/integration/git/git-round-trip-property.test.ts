@@ -1,4 +1,4 @@
-/** Random trees, random changes: what the trusted side says about them applies back to exactly the same tree. */
+/** Random trees and random changes: the computed diff applies back to exactly the same tree. */
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import {
@@ -104,7 +104,7 @@ function tree(files: readonly OverlayFile[]): Map<string, OverlayFile> {
 const scenario = fc.record({
   base: fc.array(file, { maxLength: 12 }).map(tree),
   next: fc.array(file, { maxLength: 6 }),
-  /** What becomes of the base's files, one after the other. */
+  /** Changes to the base's files, one after the other. */
   fates: fc.array(fc.constantFrom("keep", "keep", "delete", "move", "chmod", "append", "binary"), {
     maxLength: 12,
   }),
@@ -134,7 +134,7 @@ function changed({ base, next, fates }: Scenario): Map<string, OverlayFile> {
 
 describe("a change", () => {
   it(
-    "S5: as a diff of any two trees gives the second again, byte for byte and mode for mode",
+    "as a diff of any two trees gives the second again, byte for byte and mode for mode",
     { timeout: 240_000 },
     async () => {
       const empty = makeRepo({ files: {} });
@@ -177,7 +177,7 @@ describe("a change", () => {
     },
   );
 
-  it("C5: a tree goes out as an archive and in again with the same id, with links, submodules and long names", async () => {
+  it("git/G5: a tree exported as an archive is imported with the same id, with links, submodules and long names", async () => {
     const long = `${"directory-of-some-length/".repeat(12)}${"n".repeat(120)}.txt`;
     const repo = makeRepo({
       files: {
@@ -215,7 +215,7 @@ describe("a change", () => {
     );
   });
 
-  it("C5: the archive is the same bytes from any clone, and other tools can read it", async () => {
+  it("the archive is the same bytes from any clone, and other tools can read it", async () => {
     const repo = makeRepo({
       files: { "a/b.txt": "b\n", [`long/${"x".repeat(140)}`]: "x\n", link: { link: "a" } },
     });
@@ -240,7 +240,7 @@ describe("a change", () => {
     ]);
   });
 
-  it("C5: refuses an archive that is not the tree it is said to be", async () => {
+  it("git/G5: refuses an archive that is not the tree it claims to be", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n", "b.txt": "b\n" } });
     const { tree, tar } = await exportTree(repo.path, repo.head);
     const cache = new TreeCache(tempDir());

@@ -18,7 +18,7 @@ import { cleanUpRepos, makeRepo, manyFiles, scratchLeftovers, tempDir } from "..
 const AT = new Date("2026-02-03T04:05:06Z");
 
 beforeEach(() => {
-  // A temp directory of its own, so that what is left in it was left by this test.
+  // A temp directory of its own, so that everything left in it comes from this test.
   vi.stubEnv("TMPDIR", tempDir());
 });
 
@@ -28,8 +28,8 @@ afterEach(() => {
   cleanUpRepos();
 });
 
-describe("the way of a change", () => {
-  it("J8: goes from base tree to overlay, patch, commit and branch, and lands once", async () => {
+describe("a change", () => {
+  it("goes from base tree to overlay, patch, commit and branch, and lands once", async () => {
     const repo = makeRepo({
       files: {
         "a.txt": "one\ntwo\n",

@@ -210,7 +210,7 @@ export const seed000 = statements("000", {
     {
       says: "if commands are provided, run them",
       file: "services/associate/src/attempt/attempt.test.ts",
-      title: "the work comes first and stops at a failure, the checks all run",
+      title: "the work comes first and stops at a failure; all checks run",
     },
     {
       says: "else run the fastest obvious check if discoverable",

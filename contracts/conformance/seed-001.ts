@@ -129,12 +129,12 @@ export const seed001 = statements("001", {
     {
       says: "self-verify runs the verification commands of the task",
       file: "services/associate/src/attempt/attempt.test.ts",
-      title: "the work comes first and stops at a failure, the checks all run",
+      title: "the work comes first and stops at a failure; all checks run",
     },
     {
       says: "the bundle holds the logs of the checks",
       file: "test/integration/associate/associate.test.ts",
-      title: "a check that fails makes the result failed, with the check's output as evidence",
+      title: "a failed check makes the result failed, with the check's output as evidence",
     },
     {
       says: "the Director verifies with checks of its own",

@@ -142,7 +142,7 @@ export const seed002 = statements("002", {
     {
       says: "no host exec fallback in production: without an engine the runner is not ready and says so",
       file: "test/integration/sandbox-runner/sandbox-runner.test.ts",
-      title: "is not ready without Docker, and says what to do",
+      title: "is not ready without Docker, and reports the remedy",
     },
     {
       says: "no host exec fallback: no provider of that name can be expressed",

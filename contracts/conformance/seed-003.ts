@@ -65,7 +65,7 @@ export const seed003 = statements("003", {
     {
       says: "the Router opens the contract so, with the request word for word",
       file: "services/router/src/planning/route.test.ts",
-      title: "the router contract opens in the form of seed 003 with the request word for word",
+      title: "the router contract opens with the request, word for word",
     },
     {
       says: "the initial contract (filled in) validates: IN_PROGRESS, PENDING tasks, empty notes",

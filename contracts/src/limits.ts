@@ -26,7 +26,12 @@ const TABLE = {
     "everything in a record except its body (ids, cause, signature, trace, append expectations): twice the largest case",
     "n/a",
   ],
-  messageDepth: [64, "levels", "no contract nests deeper, and a reader's stack stays safe", "ANT_CONTRACT_LIMIT"],
+  messageDepth: [
+    64,
+    "levels",
+    "no contract nests deeper, and a reader's stack stays safe",
+    "ANT_CONTRACT_LIMIT",
+  ],
   messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
   documentBytes: [
     1 * MiB,
@@ -64,12 +69,7 @@ const TABLE = {
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],
   egressConnections: [64, "connections", "open at once from one sandbox", "the next one waits"],
   egressRequests: [5000, "requests", "of one sandbox; a full install is about 1,500", "ANT_EGRESS_QUOTA"],
-  egressUpBytes: [
-    64 * MiB,
-    "bytes",
-    "sent by one sandbox; caps exfiltration",
-    "ANT_EGRESS_QUOTA",
-  ],
+  egressUpBytes: [64 * MiB, "bytes", "sent by one sandbox; caps exfiltration", "ANT_EGRESS_QUOTA"],
   egressDownBytes: [2048 * MiB, "bytes", "received by one sandbox", "ANT_EGRESS_QUOTA"],
   egressHeaderBytes: [16 * KiB, "bytes", "header of one request", "ANT_EGRESS_MALFORMED"],
   egressHandshakeMs: [10_000, "milliseconds", "token, request header or TLS hello of a connection", "closed"],
@@ -117,12 +117,7 @@ const TABLE = {
     "interval of the search for packs without a record and documents of archived runs, and the minimum age of such a pack",
     "removed",
   ],
-  archivePackRuns: [
-    256,
-    "runs",
-    "one pack: many runs share the cost of an object",
-    "another pack",
-  ],
+  archivePackRuns: [256, "runs", "one pack: many runs share the cost of an object", "another pack"],
   archivePackBytes: [
     8 * MiB,
     "bytes",
@@ -166,7 +161,12 @@ const TABLE = {
     "queued attempts are admitted while fewer than this, or fewer than are being worked on, are ready",
     "batch runs and named tenants wait for their turn in the admission queue",
   ],
-  dispatchTurnMs: [1000, "milliseconds", "one queued attempt is admitted in this time, however long the queue", "n/a"],
+  dispatchTurnMs: [
+    1000,
+    "milliseconds",
+    "one queued attempt is admitted in this time, however long the queue",
+    "n/a",
+  ],
   claimGraceS: [
     90,
     "seconds",
@@ -186,20 +186,25 @@ const TABLE = {
     "default of RunOptions.question_timeout_s: a week",
     "ANT_TASK_UNANSWERED",
   ],
-  timerArmMs: [
-    2000,
-    "milliseconds",
-    "only runs open for longer store timers on the server",
-    "n/a",
-  ],
+  timerArmMs: [2000, "milliseconds", "only runs open for longer store timers on the server", "n/a"],
   refLockMs: [
     60_000,
     "milliseconds",
     "an older lock of a run's branch is left over from a power cut or a kill, and is removed",
     "ANT_LANDING_REF_LOCKED until then",
   ],
-  routerAckWaitMs: [5_000, "milliseconds", "a record is redelivered if its Router is silent for longer", "redelivery"],
-  directorAckWaitMs: [6_000, "milliseconds", "a record is redelivered if its Director is silent for longer", "redelivery"],
+  routerAckWaitMs: [
+    5_000,
+    "milliseconds",
+    "a record is redelivered if its Router is silent for longer",
+    "redelivery",
+  ],
+  directorAckWaitMs: [
+    6_000,
+    "milliseconds",
+    "a record is redelivered if its Director is silent for longer",
+    "redelivery",
+  ],
   associateAckWaitMs: [
     8_000,
     "milliseconds",
@@ -207,7 +212,12 @@ const TABLE = {
     "redelivery, lease expiry",
   ],
   rpcTimeoutMs: [10_000, "milliseconds", "a request to another service", "ANT_RPC_TIMEOUT"],
-  sandboxBeatMs: [2000, "milliseconds", "interval of the runner's beat and the requester's alive message", "n/a"],
+  sandboxBeatMs: [
+    2000,
+    "milliseconds",
+    "interval of the runner's beat and the requester's alive message",
+    "n/a",
+  ],
   sandboxSilenceMs: [
     8_000,
     "milliseconds",

@@ -18,7 +18,9 @@ export type ControlBody = Static<typeof ControlBody>;
 
 export const RequeueBody = closed(
   {
-    consumer: oneOf(["router", "director", "associate"], { description: "The consumer that handles it again." }),
+    consumer: oneOf(["router", "director", "associate"], {
+      description: "The consumer that handles it again.",
+    }),
     origin: closed(
       {
         type: Type.String({ minLength: 1, maxLength: 32 }),

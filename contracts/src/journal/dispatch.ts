@@ -30,7 +30,9 @@ export const DispatchBody = closed(
     }),
     model_budget: Type.Optional(ModelBudget),
   },
-  { description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved." },
+  {
+    description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
+  },
 );
 export type DispatchBody = {
   task: DirectorTask;

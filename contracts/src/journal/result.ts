@@ -26,7 +26,10 @@ export const LapsedResult = closed(
     observer: AssociateId,
     holder: Type.String({ minLength: 1, description: "The Associate that stopped sending heartbeats." }),
   },
-  { description: "The lease of the claim expired. Recorded by another Associate, or by the Director at the deadline." },
+  {
+    description:
+      "The lease of the claim expired. Recorded by another Associate, or by the Director at the deadline.",
+  },
 );
 
 export const AbandonedResult = closed(

@@ -20,7 +20,10 @@ export const InputBody = closed(
   {
     event: Type.String({ minLength: 1, maxLength: 64, description: "`approval`, `answer`." }),
     choice: Type.Optional(
-      Type.String({ maxLength: 256, description: "`approve`, `reject` or `changes`; only for an `approval`." }),
+      Type.String({
+        maxLength: 256,
+        description: "`approve`, `reject` or `changes`; only for an `approval`.",
+      }),
     ),
     answers: Type.Array(Type.String({ maxLength: 8192 }), {
       maxItems: 64,

@@ -12,7 +12,9 @@ import { closed, nullable } from "../shapes/shape.ts";
 export const EgressGrant = closed(
   {
     profile: EgressProfile,
-    model_budget: nullable(ModelBudget, { description: "Budget of the whole run. null: model calls are refused." }),
+    model_budget: nullable(ModelBudget, {
+      description: "Budget of the whole run. null: model calls are refused.",
+    }),
   },
   { description: "The hosts a sandbox may reach." },
 );

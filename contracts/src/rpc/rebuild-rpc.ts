@@ -22,7 +22,9 @@ export const RunRebuildReply = Type.Union(
       restored: Type.Array(Type.String(), {
         description: "Registers whose lost landing was restored to the journal.",
       }),
-      goesOn: Type.Boolean({ description: "A landing of the run is outstanding, and its Director is working on it." }),
+      goesOn: Type.Boolean({
+        description: "A landing of the run is outstanding, and its Director is working on it.",
+      }),
     }),
     RpcFailure,
   ],

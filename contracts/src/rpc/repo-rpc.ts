@@ -12,7 +12,9 @@ export const RepoInspectRequest = closed(
     land_on: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     allow_dirty: Type.Optional(Type.Boolean()),
     image_named: Type.Optional(
-      Type.Boolean({ description: "True if the run names its image, so that the repository's image is not read." }),
+      Type.Boolean({
+        description: "True if the run names its image, so that the repository's image is not read.",
+      }),
     ),
     confined: Type.Optional(
       Type.Boolean({ description: "Refuse if the deployment has no ANTIPHON_REPO_ROOTS." }),

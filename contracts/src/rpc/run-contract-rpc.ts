@@ -9,7 +9,9 @@ import { closed } from "../shapes/shape.ts";
 export const RunContractRequest = closed(
   {
     runId: RunId,
-    taskId: Type.Union([TaskId, Type.Null()], { description: "Task of the contract; null for the Router's." }),
+    taskId: Type.Union([TaskId, Type.Null()], {
+      description: "Task of the contract; null for the Router's.",
+    }),
   },
   { description: "Asks for the current contract of a run." },
 );

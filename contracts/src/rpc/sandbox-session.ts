@@ -28,7 +28,10 @@ export const SandboxSessionOpen = closed(
     sessionId: SessionId,
     run: Type.String({ minLength: 1 }),
     task: Type.String({ minLength: 1 }),
-    epoch: Type.Integer({ minimum: 0, description: "A session with a newer epoch of the same task ends the older ones." }),
+    epoch: Type.Integer({
+      minimum: 0,
+      description: "A session with a newer epoch of the same task ends the older ones.",
+    }),
     image: nullable(Type.String({ minLength: 1 }), { description: "null: the runner's default." }),
     budgetMs: Type.Integer({ minimum: 1, description: "For the whole session." }),
     workspace: SandboxWorkspace,
@@ -50,7 +53,9 @@ export const SandboxSessionExec = closed(
       minimum: 1,
       description: "When it is over, the command is killed, not the session.",
     }),
-    stream: Type.Boolean({ description: "Send output as it comes; `exit` contains its tail in either case." }),
+    stream: Type.Boolean({
+      description: "Send output as it comes; `exit` contains its tail in either case.",
+    }),
     keep: Type.Boolean({ description: "Keep the output in the object store." }),
   },
   { description: "One command. Commands of a session run one after the other." },
@@ -99,7 +104,10 @@ export const SandboxSessionSignal = Type.Union(
     }),
     closed({ kind: Type.Literal("kill"), sessionId: SessionId, execId: ExecId }),
   ],
-  { description: "A message of a session's holder to its runner, at least every 2 s; otherwise the lease expires." },
+  {
+    description:
+      "A message of a session's holder to its runner, at least every 2 s; otherwise the lease expires.",
+  },
 );
 export type SandboxSessionSignal = Static<typeof SandboxSessionSignal>;
 

@@ -12,8 +12,7 @@ export const Provenance = closed(
     git: anyObject({ description: "Commit and tree hashes by name." }),
   },
   {
-    description:
-      "The environment of an attempt; in a bundle each key is a file, `provenance/<key>.json`.",
+    description: "The environment of an attempt; in a bundle each key is a file, `provenance/<key>.json`.",
   },
 );
 export type Provenance = Static<typeof Provenance>;

@@ -18,8 +18,7 @@ export const ScriptedAgent = closed(
     patch: Type.Optional(Patch),
     claim: Type.Optional(
       oneOf(["honest", "ok"], {
-        description:
-          "ok: report success without verifying. Used to prove that the clean room ignores it.",
+        description: "ok: report success without verifying. Used to prove that the clean room ignores it.",
       }),
     ),
     ask: Type.Optional(
@@ -85,7 +84,11 @@ export type ModelBudget = Static<typeof ModelBudget>;
 
 export const Approvals = closed(
   {
-    needed: Type.Integer({ minimum: 1, maximum: 16, description: "Number of different people who must approve." }),
+    needed: Type.Integer({
+      minimum: 1,
+      maximum: 16,
+      description: "Number of different people who must approve.",
+    }),
   },
   {
     description:

@@ -10,7 +10,10 @@ export const SessionRequest = closed(
   {
     repo: RepoRef,
     policy: Type.Optional(
-      Type.String({ minLength: 1, description: "Name of a policy profile. Default: the deployment's default profile." }),
+      Type.String({
+        minLength: 1,
+        description: "Name of a policy profile. Default: the deployment's default profile.",
+      }),
     ),
     workspace: Type.Optional(WorkspaceRef),
     workItem: Type.Optional(WorkItemRef),

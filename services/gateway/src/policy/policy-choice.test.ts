@@ -46,7 +46,7 @@ describe("a repository's profile", () => {
 
   it("is the profile of each of its places: a work tree elsewhere keeps the profile of its branches", () => {
     const rules = [{ repo: "/tmp", profile: "weak" }];
-    expect(held(rules, ["/tmp/wt", "/srv/app"])).toEqual(["weak", "usual"]);
-    expect(held(rules, ["/tmp/wt", "/tmp/app"])).toEqual(["weak"]);
+    expect(held(rules, ["/tmp/scratch", "/srv/app"])).toEqual(["weak", "usual"]);
+    expect(held(rules, ["/tmp/scratch", "/tmp/app"])).toEqual(["weak"]);
   });
 });

@@ -23,6 +23,8 @@ export interface RunFlags {
   readonly allowUnproven?: boolean;
   readonly allowDirty?: boolean;
   readonly image?: string;
+  readonly history?: string;
+  readonly verifyGit?: boolean;
   readonly egress?: string;
   readonly allowHost?: string[];
   readonly modelTokens?: string;
@@ -55,6 +57,8 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       scope: flags.scope,
       grants: flags.grant,
       image: flags.image,
+      history: wholeNumber("--history", flags.history),
+      verify_git: flags.verifyGit,
     }),
     constraints: defined({
       max_attempts: wholeNumber("--attempts", flags.attempts),

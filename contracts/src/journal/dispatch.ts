@@ -1,7 +1,7 @@
 /** `dispatch`: the Director hands out an attempt. The record is the work item. */
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
-import { TreeRef } from "../shapes/refs.ts";
+import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec, ModelBudget } from "../runs/run-options.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
@@ -29,6 +29,7 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
+    history: Type.Optional(HistoryRef),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -47,4 +48,6 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
+  /** The repository in the sandbox; if absent, there is none. */
+  history?: HistoryRef;
 };

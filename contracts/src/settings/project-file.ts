@@ -24,6 +24,16 @@ export const ProjectFile = closed(
     ),
     checks: Type.Optional(commands),
     check: Type.Optional(command),
+    verify: Type.Optional(
+      closed(
+        {
+          git: Type.Optional(
+            Type.Boolean({ description: "True: the checks find a fresh git repository in the clean room." }),
+          ),
+        },
+        { description: "What the clean room has besides files and programs." },
+      ),
+    ),
   },
   { description: "A repository's `antiphon.yaml`." },
 );

@@ -12,6 +12,7 @@ import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
+import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
 import { isEmpty } from "../ports.ts";
@@ -76,6 +77,7 @@ function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptF
     verify: { mode: task.verify_profile.mode, commands: checksOf(dispatch) },
     selfVerified: ran.work?.selfVerify ?? true,
     change: diff,
+    message: insideMessage(ran.outcome),
     note: ran.work?.note ?? "did nothing",
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };

@@ -1,6 +1,7 @@
 /** Carries out an effect and returns the record that says it happened. It appends nothing. */
 import {
   AntiphonError,
+  DEFAULT_HISTORY,
   type Cause,
   type DispatchBody,
   type LandingBody,
@@ -116,18 +117,24 @@ export class EffectRunner {
       verify_profile.commands.length > 0
         ? verify_profile.commands
         : await this.#ports.repository.discoverChecks(base.repo, base.commit);
+    const commits = options.history ?? DEFAULT_HISTORY;
+    const [tree, history] = await Promise.all([
+      this.#ports.repository.exportBase(base.repo, run.head),
+      commits === 0 ? null : this.#ports.repository.exportHistory(base, run.head, commits),
+    ]);
     return {
       task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
       agent: planned.agent,
       intent: { goal: intent.goal },
       workflow: run.routed.workflow,
-      base: await this.#ports.repository.exportBase(base.repo, run.head),
+      base: tree,
       feedback: feedback.slice(-MAX_FEEDBACK),
       answers: [...answers],
       image: options.image ?? null,
       scope: options.scope,
       grants: options.grants,
       ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+      ...(history === null ? {} : { history }),
     };
   }
 

@@ -7,7 +7,7 @@ import { firstFailure, judge } from "../verification/judge.ts";
 import type { Integration, RunState } from "@antiphon/run";
 import { intentOf } from "@antiphon/run";
 import type { RepositoryPort } from "../ports.ts";
-import type { VerificationPorts } from "../verification/verification.ts";
+import { historyOf, type VerificationPorts } from "../verification/verification.ts";
 
 export function targetRef(run: RunState): string {
   const branch = intentOf(run).options.land_on ?? "";
@@ -52,6 +52,7 @@ export async function verifyIntegration(
             epoch,
             purpose: "verify",
             tree: await ports.repository.exportBase(base.repo, replay.commit),
+            history: await historyOf(run, replay.commit, ports.repository),
             candidate: null,
             checks,
             image: options.image ?? null,

@@ -11,7 +11,13 @@
  *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
  *     verdict.
  */
-import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  DEFAULT_HISTORY,
+  type CheckOutcome,
+  type HistoryRef,
+  type VerdictBody,
+} from "@antiphon/contracts";
 import { commitMessage } from "./commit-message.ts";
 import { firstFailure, judge } from "./judge.ts";
 import type { Unproven } from "@antiphon/git";
@@ -112,6 +118,7 @@ async function runTrial(
     epoch: effect.epoch,
     purpose: "verify",
     tree: await ports.repository.exportBase(base.repo, subject.head),
+    history: await historyOf(run, subject.head, ports.repository),
     candidate: subject.candidate,
     checks: subject.checks,
     image: options.image ?? null,
@@ -127,6 +134,20 @@ async function runTrial(
   const settled = failure === undefined || failure.timedOut; // A timeout counts at once.
   const again = settled ? null : await ports.room.check(request, signal);
   return { checks, again, base: before };
+}
+
+/** The repository in a clean room: none, unless the run or its repository asks for one. */
+export async function historyOf(
+  run: RunState,
+  head: string,
+  repository: RepositoryPort,
+): Promise<HistoryRef | null> {
+  const { options, base } = intentOf(run);
+  if (options.verify_git !== true) return null;
+  // A check that needs a repository needs one of at least the commit itself.
+  const history = await repository.exportHistory(base, head, Math.max(1, options.history ?? DEFAULT_HISTORY));
+  if (history !== null) return history;
+  throw new AntiphonError("ANT_REPO_UNREADABLE", `${head} is too large for a repository in the clean room`);
 }
 
 /** Runs all rooms. If one breaks, stops the others, waits for them and throws the first error. */

@@ -1,6 +1,9 @@
 /**
- * Fills /workspace as a request says: the tree, minus deletions, plus the overlay, plus files, in this order. The
- * resulting baseline is kept, so that changes can be found afterwards.
+ * Fills /workspace as a request says: the tree with its linked files, minus deletions, plus the overlay, plus files, in
+ * this order. The resulting baseline is kept, so that changes can be found afterwards.
+ *
+ * A `.git` directory for the tree is put in beside it. It is in no baseline, and nothing of it is ever read back. Its index
+ * takes a file of the tree for unchanged by its time, which is zero, so files that are put over the tree have another.
  */
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
@@ -15,8 +18,15 @@ import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
 
+/** The time of files that are put over the tree, in seconds. */
+const LATER_S = 1;
+
 export interface WorkspacePlan {
   readonly tree: Tree | null;
+  /** Files of submodules and of Git LFS, laid over the tree. */
+  readonly linked: Tree | null;
+  /** A `.git` directory; null: none was asked for, or the workspace has no room for it. */
+  readonly git: Tree | null;
   readonly deletions: readonly string[];
   readonly files: readonly WritableFile[];
   readonly baseline: Baseline;
@@ -33,7 +43,9 @@ export async function planWorkspace(
   sources: WorkspaceSources,
   roomBytes: number,
 ): Promise<WorkspacePlan> {
-  const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
+  const open = (name: string | null | undefined): Promise<Tree> | null =>
+    name === null || name === undefined ? null : sources.trees.open(name);
+  const [tree, linked, git] = await Promise.all([open(asked.tree), open(asked.linked), open(asked.git)]);
   try {
     const files = new Map<string, WritableFile>();
     if (asked.overlay !== null) {
@@ -45,7 +57,7 @@ export async function planWorkspace(
     const deletions = asked.deletions.map(checkPath);
     const bytes = [...files.values()].reduce(
       (sum, file) => sum + file.content.length,
-      tree?.contentBytes ?? 0,
+      (tree?.contentBytes ?? 0) + (linked?.contentBytes ?? 0),
     );
     if (bytes > roomBytes) {
       throw new AntiphonError(
@@ -53,8 +65,9 @@ export async function planWorkspace(
         `${bytes} bytes do not fit in a workspace of ${roomBytes}`,
       );
     }
-    const baseline = baselineOf(tree, deletions, [...files.values()]);
-    return { tree, deletions, files: [...files.values()], baseline };
+    const baseline = baselineOf(tree, linked, deletions, [...files.values()]);
+    const hasRoom = bytes + (git?.contentBytes ?? 0) <= roomBytes;
+    return { tree, linked, git: hasRoom ? git : null, deletions, files: [...files.values()], baseline };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
@@ -77,14 +90,16 @@ export async function fillWorkspace(
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
+  if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
+  if (plan.git !== null) await sandbox.putTar(plan.git.tar());
   await layOver(sandbox, plan);
-  if (collects && !isPreloaded) await sandbox.remember?.(plan.baseline);
+  if (collects && !(isPreloaded && plan.linked === null)) await sandbox.remember?.(plan.baseline);
 }
 
 /** Applies deletions, overlay and files to the current content. */
 export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
-  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files));
+  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files, LATER_S));
 }
 
 function topOf(baseline: Baseline): readonly string[] {
@@ -104,11 +119,12 @@ function readOverlay(bytes: Buffer): readonly WritableFile[] {
 
 function baselineOf(
   tree: Tree | null,
+  linked: Tree | null,
   deletions: readonly string[],
   files: readonly WritableFile[],
 ): Baseline {
-  if (tree !== null && deletions.length === 0 && files.length === 0) return tree.baseline;
-  const baseline = new Map<string, BaselineEntry>(tree?.baseline ?? []);
+  if (tree !== null && linked === null && deletions.length === 0 && files.length === 0) return tree.baseline;
+  const baseline = new Map<string, BaselineEntry>([...(tree?.baseline ?? []), ...(linked?.baseline ?? [])]);
   for (const path of deletions) {
     baseline.delete(path);
     for (const other of baseline.keys()) if (other.startsWith(`${path}/`)) baseline.delete(other);

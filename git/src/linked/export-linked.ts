@@ -74,6 +74,8 @@ async function moduleFiles(store: ObjectStore, commit: string, room: number): Pr
         blobs.map(({ id }) => id),
         room,
       );
+      const bytes = [...contents.values()].reduce((sum, { body }) => sum + body.length, 0);
+      if (bytes > room) return null;
       return listed.map(({ path, mode, id }) => ({
         path,
         mode: mode === GITLINK_MODE ? "40000" : mode,

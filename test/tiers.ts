@@ -82,6 +82,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/cluster-survival.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
+  "test/e2e/repository-kinds.test.ts",
   "test/e2e/bad-input.test.ts",
   "test/e2e/commands.test.ts",
   "test/e2e/contracts.test.ts",

@@ -8,8 +8,8 @@ export interface LaidOut {
   /** Commits in the history; null: it did not fit. */
   commits: number | null;
   absent: string[];
-  git(...args: string[]): string;
-  files(): string[];
+  readonly git: (...args: string[]) => string;
+  readonly files: () => string[];
 }
 
 export async function layOut(

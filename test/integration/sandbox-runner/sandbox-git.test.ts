@@ -14,7 +14,7 @@ import {
   type WorkspacePlan,
 } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
-import type { CommandExit, Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
+import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { cleanUpRepos, makeRepo, manyFiles, type TestRepo } from "../../support/repo.ts";
 import { shell, SMALL, testEngine } from "../../support/docker.ts";
@@ -39,10 +39,9 @@ type Asked = Partial<Pick<SandboxWorkspace, "files" | "deletions">> & { git?: bo
 interface Inside {
   plan: WorkspacePlan;
   sandbox: Sandbox;
-  sh(script: string): Promise<CommandExit>;
   /** The output of a script that must succeed. */
-  said(script: string): Promise<string>;
-  collect(bounds?: Partial<CollectBounds>): Promise<Collected>;
+  readonly said: (script: string) => Promise<string>;
+  readonly collect: (bounds?: Partial<CollectBounds>) => Promise<Collected>;
 }
 
 /** Exports the head as the Director does, and fills a sandbox with it as the runner does. */
@@ -85,13 +84,11 @@ async function inside(
       : await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
   try {
     await fillWorkspace({ sandbox, holds: null }, plan, true);
-    const sh = (script: string): Promise<CommandExit> => sandbox.run(shell(script));
     await use({
       plan,
       sandbox,
-      sh,
       said: async (script) => {
-        const { exitCode, stdout, stderr } = await sh(script);
+        const { exitCode, stdout, stderr } = await sandbox.run(shell(script));
         expect([script, exitCode, String(stderr.bytes)]).toEqual([script, 0, expect.any(String)]);
         return String(stdout.bytes).trimEnd();
       },

@@ -155,19 +155,18 @@ describe("--repo", () => {
     symlinkSync("nowhere", join(repo.path, "dangling"));
     repo.commitAll("with links");
     const junk =
-      "mkdir -p node_modules/x && ln -s /etc/passwd node_modules/link && mkfifo node_modules/fifo && ln add.js node_modules/hard";
+      "mkdir -p node_modules/x && ln -s /etc/passwd node_modules/link && mkfifo node_modules/fifo" +
+      " && perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0); bind($s, sockaddr_un(q(socket))) or die'";
     const links = "test $(cat inside to-dir/a.txt | wc -l) = 2 && test -L outside && test -L dangling";
-    const fine = await run(
-      repo.path,
-      `${links} && ${FIX} && ${junk} && rm node_modules/hard`,
-      "--check",
-      `${links} && ${CHECK}`,
-    );
+    const fine = await run(repo.path, `${links} && ${FIX} && ${junk}`, "--check", `${links} && ${CHECK}`);
     expect(fine.document).toMatchObject({ status: "succeeded" });
     for (const [command, path, rule] of [
       [`${FIX}; ln -s dir new-link`, "new-link", "type-symlink"],
       [`${FIX}; ln -sfn /etc/passwd inside`, "inside", "type-symlink-moved"],
       [`${FIX}; mkfifo pipe`, "pipe", "type-fifo"],
+      [`${FIX}; mkdir new && echo 1 > new/one && ln new/one new/two`, "new/", "type-hardlink"],
+      [`${FIX}; rm inside`, "inside", "ANT_PATCH_SYMLINK"],
+      [`${FIX}; rm inside && echo x > inside`, "inside", "ANT_PATCH_SYMLINK"],
     ] as const) {
       const { document } = await run(repo.path, command, "--check", CHECK, "--attempts", "1");
       const told = JSON.stringify(document);

@@ -7,6 +7,7 @@ export interface LaidOut {
   path: string;
   /** Commits in the history; null: it did not fit. */
   commits: number | null;
+  cut: boolean;
   absent: string[];
   readonly git: (...args: string[]) => string;
   readonly files: () => string[];
@@ -36,6 +37,7 @@ export async function layOut(
   return {
     path,
     commits: history?.commits ?? null,
+    cut: history?.cut ?? true,
     absent: linked.absent,
     git: (...args) => rawGit(path, ...args),
     files: () =>

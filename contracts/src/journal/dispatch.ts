@@ -29,7 +29,11 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
-    history: Type.Optional(HistoryRef),
+    history: Type.Optional(
+      nullable(HistoryRef, {
+        description: "The repository in the sandbox. Absent: there is to be none; null: it does not fit.",
+      }),
+    ),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -48,6 +52,6 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
-  /** The repository in the sandbox; if absent, there is none. */
-  history?: HistoryRef;
+  /** The repository in the sandbox. Absent: there is to be none; null: it does not fit. */
+  history?: HistoryRef | null;
 };

@@ -76,10 +76,8 @@ export const HistoryRef = closed(
       maxLength: 256,
       description: "Name in object store `ANT_REPOS`.",
     }),
-    commits: Type.Integer({
-      minimum: 1,
-      description: "Commits in it; fewer than asked for if they are large.",
-    }),
+    commits: Type.Integer({ minimum: 1 }),
+    cut: Type.Boolean({ description: "It has fewer commits than asked for, because more would not fit." }),
     bytes: Type.Integer({ minimum: 0 }),
   },
   { description: "A commit and its recent history as the tar of a `.git` directory." },

@@ -33,6 +33,8 @@ export interface ExportedHistory {
   tar: Buffer;
   /** Commits in the history. */
   commits: number;
+  /** It has fewer than asked for, because more would not fit. */
+  cut: boolean;
 }
 
 /** What is tried when the history asked for does not fit. */
@@ -57,7 +59,7 @@ export async function exportHistory(
       if (!isLast) return null;
       throw new AntiphonError("ANT_REPO_INCOMPLETE", `the commit ${commit} cannot be copied`, { cause });
     });
-    if (exported !== null) return exported;
+    if (exported !== null) return { ...exported, cut: depth < options.commits };
   }
   return null;
 }
@@ -67,7 +69,7 @@ async function copyHistory(
   commit: string,
   depth: number,
   options: HistoryOptions,
-): Promise<ExportedHistory | null> {
+): Promise<Omit<ExportedHistory, "cut"> | null> {
   const { format } = scratch.store;
   const run = scratch.git.bind(scratch);
   const [listing, files, shallow] = await Promise.all([

@@ -42,7 +42,7 @@ describe("a history", () => {
     const before = scratchLeftovers();
     const inside = await layOut(repo.path, repo.head);
     expect(scratchLeftovers()).toEqual(before);
-    expect(inside.commits).toBe(3);
+    expect([inside.commits, inside.cut]).toEqual([3, false]);
     expect(inside.git("rev-parse", "HEAD")).toBe(repo.head);
     expect(inside.git("status", "--porcelain=v2", "--branch").split("\n").slice(0, 2)).toEqual([
       `# branch.oid ${repo.head}`,
@@ -162,7 +162,7 @@ describe("the depth of a history", () => {
     const large = Array.from({ length: 12 }, () => ({ files: { "large.txt": noise() } }));
     const repo = makeRepo({ commits: large });
     const few = await layOut(repo.path, repo.head, { maxBytes: 700_000 });
-    expect(few.commits).toBe(9);
+    expect([few.commits, few.cut]).toEqual([9, true]);
     const one = await layOut(repo.path, repo.head, { maxBytes: 100_000 });
     expect(one.commits).toBe(1);
     expect(one.git("log", "--format=%H")).toBe(repo.head);

@@ -42,7 +42,7 @@ describe("planJob", () => {
   });
 
   test("the message of the agent's commit is asked for where the sandbox has a repository", () => {
-    const history = { object: "history-x.tar", commits: 50, bytes: 1 };
+    const history = { object: "history-x.tar", commits: 50, cut: false, bytes: 1 };
     const { steps, collectAfter } = planJob(input({ dispatch: dispatchOf({ history }) }));
     expect(steps.map(({ id }) => id)).toEqual(["work-1", "commit-message", "check-1"]);
     expect([collectAfter, steps[1]?.continueOnFailure]).toEqual(["work-1", true]);

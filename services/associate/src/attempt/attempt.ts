@@ -100,9 +100,7 @@ export function planJob(input: JobInput): JobPlan {
     quiet: true,
   };
   const told =
-    work.length > 0 && dispatch.history !== undefined
-      ? [messageStep(dispatch.base.commit, env, budgetMs)]
-      : [];
+    work.length > 0 && dispatch.history != null ? [messageStep(dispatch.base.commit, env, budgetMs)] : [];
   const ran = [...work, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,

@@ -53,7 +53,7 @@ export async function jobOf(
     workspace: {
       tree: base.object,
       ...(base.linked === undefined ? {} : { linked: base.linked }),
-      ...(history === undefined ? {} : { git: history.object }),
+      ...(history == null ? {} : { git: history.object }),
       files: inline ? change.files.map(inlineFile) : [],
       overlay: inline ? null : await overlays.pack(change.files),
       deletions: [...change.deletions],

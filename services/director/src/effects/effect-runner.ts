@@ -2,6 +2,7 @@
 import {
   AntiphonError,
   DEFAULT_HISTORY,
+  type AgentSpec,
   type Cause,
   type DispatchBody,
   type LandingBody,
@@ -117,10 +118,10 @@ export class EffectRunner {
       verify_profile.commands.length > 0
         ? verify_profile.commands
         : await this.#ports.repository.discoverChecks(base.repo, base.commit);
-    const commits = options.history ?? DEFAULT_HISTORY;
+    const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
     const [tree, history] = await Promise.all([
       this.#ports.repository.exportBase(base.repo, run.head),
-      commits === 0 ? null : this.#ports.repository.exportHistory(base, run.head, commits),
+      commits === 0 ? undefined : this.#ports.repository.exportHistory(base, run.head, commits),
     ]);
     return {
       task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
@@ -134,7 +135,7 @@ export class EffectRunner {
       scope: options.scope,
       grants: options.grants,
       ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
-      ...(history === null ? {} : { history }),
+      ...(history === undefined ? {} : { history }),
     };
   }
 
@@ -147,6 +148,11 @@ export class EffectRunner {
     const previous = run.head === base.commit ? null : run.head;
     return repository.land(base.repo, runBranch(run.runId), verdict.commit, previous);
   }
+}
+
+/** Only these can use a repository in their sandbox. */
+function runsPrograms(agent: AgentSpec): boolean {
+  return agent.kind === "command" || (agent.kind === "scripted" && (agent.commands ?? []).length > 0);
 }
 
 function unverifiable(run: RunState, code: string, message: string): VerdictBody {

@@ -145,7 +145,7 @@ export class Repositories implements RepositoryPort {
       if (history === null) return null;
       const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
       await this.#store(object, history.tar);
-      return { object, commits: history.commits, bytes: history.tar.length };
+      return { object, commits: history.commits, cut: history.cut, bytes: history.tar.length };
     });
   }
 

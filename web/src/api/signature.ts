@@ -48,7 +48,7 @@ export async function signatureState(
 
 async function digestOf({ v, type, runId, taskId, epoch, cause, body }: RunRecord): Promise<string> {
   const bytes = encoder.encode({ v, type, runId, taskId, epoch, cause, body });
-  const hash = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+  const hash = await crypto.subtle.digest("SHA-256", bytes);
   return `sha256-${toBase64Url(new Uint8Array(hash))}`;
 }
 

@@ -14,10 +14,12 @@ interface ServiceLine {
 
 interface LetterLine {
   readonly id: string;
-  readonly runId?: string;
-  readonly code?: string | null;
-  readonly reason?: string;
-  readonly requeued?: boolean;
+  readonly at: string;
+  readonly consumer: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly deliveries: number;
+  readonly runId: string | null;
 }
 
 export function OperationsPage(): ReactElement {
@@ -44,8 +46,11 @@ export function OperationsPage(): ReactElement {
           {letters.data?.letters.map((letter) => (
             <li key={letter.id}>
               <code>{letter.id}</code>{" "}
-              {letter.runId !== undefined && <a href={`#/runs/${letter.runId}`}>{letter.runId}</a>}{" "}
-              {harmless(letter.reason ?? letter.code ?? "")}{" "}
+              {letter.runId !== null && <a href={`#/runs/${letter.runId}`}>{letter.runId}</a>}{" "}
+              <span className="quiet">
+                {letter.consumer}, {letter.deliveries} deliveries:
+              </span>{" "}
+              {harmless(letter.detail)} <code>{letter.code}</code>{" "}
               <Action
                 perform={async () => {
                   await post(`/dead-letters/${encodeURIComponent(letter.id)}/requeue`);

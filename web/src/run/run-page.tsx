@@ -26,7 +26,8 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
   const shown = useMemo(() => (upTo === null ? records : records.slice(0, upTo)), [records, upTo]);
   const view = useMemo(() => runView(shown), [shown]);
   const isOver = records.at(-1)?.type === "closed";
-  const tab = chosenTab ?? (isOver ? "change" : "log");
+  const isDecided = view.steps.some(({ approval }) => approval?.state === "pending");
+  const tab = chosenTab ?? (isOver || isDecided ? "change" : "log");
 
   if (refusal !== null) return <Notice refusal={refusal} />;
   const [intent] = shown;

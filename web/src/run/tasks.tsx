@@ -25,7 +25,7 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
                 {step.commit !== null && `Commit ${step.commit.slice(0, 10)}.`}
               </p>
               {step.message !== null && step.message !== "" && (
-                <p className="why">
+                <p className={step.code === null ? "quiet" : "why"}>
                   {harmless(step.message)} {step.code !== null && <code>{step.code}</code>}
                 </p>
               )}

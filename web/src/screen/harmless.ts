@@ -3,7 +3,6 @@
  * that hide or reorder what a person reads. React escapes markup; this replaces the rest by a visible sign.
  */
 const ANSI_STYLE = /\u001b\[[0-9;]*m/g;
-// eslint-disable-next-line no-control-regex -- these are the characters to be shown
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const INVISIBLE = /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 

@@ -7,7 +7,7 @@ export interface Polled<T> {
   readonly data: T | null;
   readonly refusal: Refusal | null;
   /** Reads at once. */
-  again(): void;
+  readonly again: () => void;
 }
 
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {

@@ -21,7 +21,9 @@ import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
+import { addSetup } from "./verbs/setup.ts";
 import { addValidate } from "./verbs/validate.ts";
+import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
@@ -43,11 +45,13 @@ const VERBS = [
   addImages,
   addDev,
   addServe,
+  addSetup,
   addDoctor,
   addExplain,
   addValidate,
   addDecode,
   addCompletion,
+  addVersion,
 ];
 
 const EPILOGUE = `

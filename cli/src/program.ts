@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
+import { addCheck } from "./verbs/check.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
@@ -27,6 +28,7 @@ import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
+  addCheck,
   addRuns,
   addGet,
   addEvents,

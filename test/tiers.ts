@@ -88,6 +88,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/drain.test.ts",
   "test/e2e/honest-failures.test.ts",
   "test/e2e/images.test.ts",
+  "test/e2e/installed.test.ts",
   "test/e2e/lifecycle.test.ts",
   "test/e2e/power-loss.test.ts",
   "test/e2e/target-branch.test.ts",

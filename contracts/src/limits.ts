@@ -109,6 +109,12 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  openChecks: [
+    8,
+    "checks",
+    "checks without a run that one Director has open at a time, each with a sandbox and a patch in memory",
+    "ANT_SANDBOX_BUSY",
+  ],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
   archiveAfterS: [86_400, "seconds", "a finished run stays in the journal for a day", "archived"],
   archiveTidyS: [

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import type { ProviderName } from "./providers/provider-rules.ts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
+import type { Layers, LayerStore } from "./layers/layer-store.ts";
 
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
@@ -140,6 +141,8 @@ export interface SandboxOrder {
   readonly imageId: string;
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
+  /** The layers that /workspace and HOME are mounted over; absent for an empty /workspace. */
+  readonly layers?: Layers;
 }
 
 /** The limits that a provider can enforce. It reports those it cannot; everything else holds for every provider. */
@@ -153,7 +156,9 @@ export interface SandboxProvider {
   readonly name: ProviderName;
   /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
-  /** Starts an empty sandbox as ordered. Resolves when its supervisor has said hello. */
+  /** Absent where files can only be streamed into a sandbox. */
+  readonly layers?: LayerStore;
+  /** Starts a sandbox as ordered. Resolves when its supervisor has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;
   ping(): Promise<void>;

@@ -21,12 +21,34 @@ export interface ContainerLimits {
   readonly runtime: string;
 }
 
+/** A volume of an engine, and where the engine has it. */
+export interface LowerVolume {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What a container's /workspace is made of; see providers/workspace-mounts.ts. */
+export type WorkspaceSource =
+  | { readonly kind: "memory" }
+  /** The container of a top: its /workspace is the tmpfs that a layered sandbox writes to. */
+  | { readonly kind: "top" }
+  /** The container that unpacks a layer: its /tmp is the new volume. */
+  | { readonly kind: "fill"; readonly volume: string }
+  | {
+      readonly kind: "layers";
+      /** Where the engine has the top. */
+      readonly top: string;
+      readonly tree: LowerVolume | null;
+      readonly environment: { readonly workspace: LowerVolume; readonly home: LowerVolume } | null;
+    };
+
 /** All that can vary between two sandboxes; see providers/container-spec.ts. */
 export interface ContainerSpec {
   /** The engine's content id: sha256:... */
   readonly imageId: string;
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
+  readonly workspace: WorkspaceSource;
 }
 
 /** The facts about an image that must be known before it is run. */
@@ -109,6 +131,8 @@ export interface Sandbox {
   readonly imageId: string;
   /** True when the code inside cannot forge the supervisor's frames (supervisor/sealed-supervisor.ts). */
   readonly sealed: boolean;
+  /** HOME of its commands. */
+  readonly home: string;
   /** Time from the request to the supervisor's hello. */
   readonly bootMs: number;
   /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */

@@ -32,6 +32,7 @@ function twin(options: {
   const sandbox: Sandbox = {
     id: "container",
     imageId: "sha256:a",
+    home: "/tmp",
     sealed: options.sealed ?? true,
     bootMs: 1,
     gone: new Promise(() => undefined),

@@ -229,7 +229,7 @@ async function runStep(
   const exit = await leased.lease.sandbox.run({
     argv: step.argv,
     cwd: stepDirectory(step.cwd),
-    env: { ...stepEnvironment(leased.image), ...leased.env, ...step.env },
+    env: { ...stepEnvironment(leased.image, leased.lease.sandbox.home), ...leased.env, ...step.env },
     stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
     timeoutMs: Math.min(step.timeoutMs, leftMs),
     keepBytes: leased.limits.keepBytes,

@@ -28,10 +28,11 @@ import {
 } from "@antiphon/contracts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
-import type { Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease } from "../pool/pool.ts";
 import {
   boundsOf,
   fillWorkspace,
+  orderOf,
   planWorkspace,
   type WorkspacePlan,
   type WorkspaceSources,
@@ -53,7 +54,7 @@ import {
 } from "../ports.ts";
 
 /** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
-type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: HeldTree | null) => Promise<Lease>;
 
 export interface JobPorts {
   readonly node: string;
@@ -143,7 +144,7 @@ async function perform(
   signal.throwIfAborted();
 
   const askedAt = performance.now();
-  const lease = await ports.lease({ imageId: image.id, limits: container }, request, plan.tree?.name ?? null);
+  const lease = await ports.lease(orderOf(plan, image.id, container), request, plan.tree);
   const { sandbox } = lease;
   const stop = (): void => {
     void lease.release();

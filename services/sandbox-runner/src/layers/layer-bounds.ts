@@ -28,7 +28,8 @@ export class LayerBounds implements TarSink {
 
   entry(entry: TarEntry): void {
     this.#entries += 1;
-    if (this.#entries > limits.layerEntries) throw this.#invalid(`it has over ${limits.layerEntries} entries`);
+    if (this.#entries > limits.layerEntries)
+      throw this.#invalid(`it has over ${limits.layerEntries} entries`);
     if (entry.type === "character" || entry.type === "block" || entry.type === "fifo")
       throw this.#invalid(`${entry.path} is a ${entry.type === "fifo" ? "named pipe" : "device"}`);
   }

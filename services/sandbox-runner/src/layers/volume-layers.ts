@@ -145,7 +145,13 @@ export class VolumeLayers implements LayerStore {
     for (const layer of surplus(sealsIn(found), (one) => this.#lastUsed(one), bounds, now())) {
       if ((await this.#remove(layer)) === "removed") removed.push(layer.seal.name);
     }
-    const facts = { nowMs: now(), filling: this.#filling, self: owner, ownerState, mostMs: 2 * limits.layerFillMs };
+    const facts = {
+      nowMs: now(),
+      filling: this.#filling,
+      self: owner,
+      ownerState,
+      mostMs: 2 * limits.layerFillMs,
+    };
     for (const { name } of abandoned(found, facts)) {
       if ((await engine.removeVolume(name)) === "removed") removed.push(name);
     }
@@ -199,12 +205,7 @@ export class VolumeLayers implements LayerStore {
   }
 
   /** Unpacks one directory of the tar. Resolves to the length of the tar when its digest is the layer's. */
-  async #unpack(
-    name: LayerName,
-    part: string,
-    volume: string,
-    tar: AsyncIterable<Buffer>,
-  ): Promise<number> {
+  async #unpack(name: LayerName, part: string, volume: string, tar: AsyncIterable<Buffer>): Promise<number> {
     const bounds = new LayerBounds(name);
     const digest = createHash("sha256");
     const filler = await this.#options.filler(volume);
@@ -293,7 +294,8 @@ async function tool(
     keepBytes: TOOL_KEEP_BYTES,
     maxOutputBytes: TOOL_OUTPUT_BYTES,
   });
-  if (exit.exitCode !== 0) throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${exit.stderr.tail.trim()}`);
+  if (exit.exitCode !== 0)
+    throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${exit.stderr.tail.trim()}`);
 }
 
 function missing({ kind, digest }: LayerName): never {

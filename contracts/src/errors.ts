@@ -97,6 +97,8 @@ const TABLE = {
   ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove the stale .lock file named in the details. The landing is retried."],
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the current head of the branch; nothing was changed."],
   ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `antiphon setup`, or name one with NATS_SERVER_BIN."],
+  ANT_LAYER_INVALID: ["retry", 500, 1, "The content of a read-only layer is not what its name says, or breaks a bound.", "It is fetched and checked again at the next attempt; the details say which layer and which rule."],
+  ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `npm run setup`, or name one with NATS_SERVER_BIN."],
   ANT_NATS_DURABILITY_UNKNOWN: ["retry", 503, 4, "The NATS server did not say whether it writes to disk before it acknowledges.", "A busy server may answer late: start the service again. If the error persists, allow the account to ask (import `$SYS.REQ.SERVER.PING.JSZ`, as in runtime/README.md), or set ANTIPHON_NATS_MONITOR to the monitoring endpoint of this server."],
   ANT_NATS_NO_SPACE: ["retry", 503, 4, "JetStream has no space left.", "Free disk space or raise the stream's limit; accepted runs continue automatically."],
   ANT_NATS_PARTITIONS: ["terminal", 500, 4, "A service is configured for a different number of journal partitions than the journal has.", "Set ANTIPHON_JOURNAL_PARTITIONS to the number on the server, or unset it. The number is fixed when the journal is created."],

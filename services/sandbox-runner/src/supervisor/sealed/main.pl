@@ -6,6 +6,7 @@ while (1) {
     elsif ($type eq 'M')                                       { remember_workspace() }
     elsif ($type eq 'L')                                       { run_step('', \&tell_differences) }
     elsif ($type eq 'T')                                       { run_step('', \&send_archive) }
+    elsif ($type eq 'U')                                       { run_step('', \&tell_upper) }
     elsif ($type eq 'N')                                       { listen_on($payload) }
     elsif ($type ne 'K' && !connection_frame($type, $payload)) { fail("frame $type outside a step") }
   }

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import type { ProviderName } from "./providers/provider-rules.ts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
+import type { Written } from "./workspace/written.ts";
 
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
@@ -121,6 +122,11 @@ export interface Sandbox {
    * result. Call it before the first command.
    */
   remember?(baseline: Baseline): Promise<void>;
+  /**
+   * What the commands since `remember` did to the workspace. With `clear`, removes what they made there and in the
+   * temporary directories. Null where the supervisor cannot tell.
+   */
+  written?(clear: boolean): Promise<Written | null>;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**

@@ -12,6 +12,7 @@ import { SupervisorConversation } from "./supervisor-conversation.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
 import { collectSelected, collectWhole } from "../workspace/workspace-reading.ts";
+import { WrittenReader, type Written } from "../workspace/written.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
@@ -131,6 +132,15 @@ export class SupervisedSandbox implements Sandbox {
     this.#remembered = baseline;
   }
 
+  async written(clear: boolean): Promise<Written | null> {
+    if (this.#words.hello?.kind !== "perl") return null;
+    const reader = new WrittenReader();
+    await this.#tool({ type: "W", payload: clear ? "1" : "" }, null, (piece) => {
+      reader.push(piece);
+    });
+    return reader.result();
+  }
+
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
     if (this.#words.hello?.kind !== "perl") {
       const words = ["tar", "-cf", "-", "-C", "/workspace", "."];
@@ -170,13 +180,13 @@ export class SupervisedSandbox implements Sandbox {
 
   /** Runs the supervisor's own work or one of the image's tools. The output of either is judged by the caller. */
   async #tool(
-    what: readonly string[] | { readonly type: "L" | "T" },
+    what: readonly string[] | { readonly type: "L" | "T" | "W"; readonly payload?: string },
     stdin: AsyncIterable<Buffer> | Buffer | null,
     onStdout?: (piece: Buffer) => void,
   ): Promise<void> {
     const complaint = new OutputBound(TOOL_KEEP_BYTES);
     const argv = "type" in what ? [] : what;
-    const own = "type" in what ? encodeFrame(what.type) : undefined;
+    const own = "type" in what ? encodeFrame(what.type, Buffer.from(what.payload ?? "")) : undefined;
     const step = { argv, own, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
     let refusal: Refusal | null = null;
     const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {

@@ -103,6 +103,14 @@ export class SandboxDied extends Error {
   }
 }
 
+/** What the commands in a sandbox did to its files. */
+export interface Survey {
+  /** Null when the workspace could not be read. */
+  readonly written: Written | null;
+  /** Nothing is left of what the commands made. Files that they changed are still changed. */
+  readonly cleared: boolean;
+}
+
 /** One container with one attempt in it. */
 export interface Sandbox {
   readonly id: string;
@@ -123,10 +131,10 @@ export interface Sandbox {
    */
   remember?(baseline: Baseline): Promise<void>;
   /**
-   * What the commands since `remember` did to the workspace. With `clear`, removes what they made there and in the
-   * temporary directories. Null where the supervisor cannot tell.
+   * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
+   * the temporary directories. A provider without it has sandboxes that run each command list once.
    */
-  written?(clear: boolean): Promise<Written | null>;
+  written?(clear: boolean): Promise<Survey>;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**

@@ -1,6 +1,6 @@
 /** What commands did to a workspace, as the sealed supervisor tells it from its own memory, over a real container. */
 import { afterAll, describe, expect, it } from "vitest";
-import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
+import type { SupervisedSandbox } from "../../../services/sandbox-runner/src/conversation/supervised-sandbox.ts";
 import type { Written } from "../../../services/sandbox-runner/src/workspace/written.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import { shell, testEngine } from "../../support/docker.ts";
@@ -18,25 +18,26 @@ const FILES: Readonly<Record<string, string>> = {
   "test/data/large": "l".repeat(100_000),
 };
 
-async function inWorkspace<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+async function inWorkspace<T>(use: (sandbox: SupervisedSandbox) => Promise<T>): Promise<T> {
   const sandbox = await test.provider.start(await test.order());
   try {
     const files = Object.entries(FILES).map(([path, text]) => ({ path, content: Buffer.from(text) }));
     await sandbox.putTar(canonicalTar(files.map((file) => ({ ...file, mode: "100644" as const }))));
-    await sandbox.remember?.(new Map());
+    await sandbox.remember(new Map());
     return await use(sandbox);
   } finally {
     await sandbox.destroy({ kind: "canceled", reason: "done" });
   }
 }
 
-async function after(sandbox: Sandbox, script: string, clear = false): Promise<Written> {
+async function after(sandbox: SupervisedSandbox, script: string, clear = false): Promise<Written> {
   const { exitCode, stderr } = await sandbox.run(shell(script));
   expect([exitCode, stderr.bytes.toString()]).toEqual([0, ""]);
-  const written = await sandbox.written?.(clear);
-  if (written === undefined || written === null) throw new Error("the supervisor cannot tell");
+  const survey = await sandbox.written(clear);
+  if (survey.written === null) throw new Error("the supervisor cannot tell");
+  expect(survey.cleared).toBe(clear);
   const sorted = (paths: readonly string[]) => [...paths].sort();
-  const { made, changed, restored, read } = written;
+  const { made, changed, restored, read } = survey.written;
   return { made: sorted(made), changed: sorted(changed), restored: sorted(restored), read: sorted(read) };
 }
 

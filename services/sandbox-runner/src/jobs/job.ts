@@ -25,6 +25,7 @@ import {
   type SandboxRequest,
   type SandboxStep,
   type SandboxStepOutcome,
+  type SandboxWritten,
 } from "@antiphon/contracts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
@@ -33,6 +34,7 @@ import {
   boundsOf,
   fillWorkspace,
   planWorkspace,
+  refillWorkspace,
   type WorkspacePlan,
   type WorkspaceSources,
 } from "../workspace/workspace.ts";
@@ -43,6 +45,7 @@ import { jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "../job-l
 import { stepDirectory } from "../workspace/path-rule.ts";
 import type { ProviderName } from "../providers/provider-rules.ts";
 import { Refusal } from "../workspace/refusal.ts";
+import { repeatTrials, type TrialGround } from "./trials.ts";
 import { encodeStep } from "../conversation/step-script.ts";
 import {
   SandboxDied,
@@ -75,6 +78,9 @@ export interface JobPorts {
 interface Progress {
   /** Evidence that is being stored while later steps run. */
   readonly steps: Promise<SandboxStepOutcome>[];
+  /** Those of the trials after the first, without their tails. */
+  readonly trials: Promise<SandboxStepOutcome>[][];
+  written: SandboxWritten | null;
   changes: SandboxChanges | null;
   step: string | null;
   imageId: string;
@@ -93,6 +99,8 @@ export async function runJob(
 ): Promise<SandboxOutcome> {
   const progress: Progress = {
     steps: [],
+    trials: [],
+    written: null,
     changes: null,
     step: null,
     imageId: request.image ?? "",
@@ -102,6 +110,7 @@ export async function runJob(
   };
   let ending: Ending;
   let steps: SandboxStepOutcome[] = [];
+  let trials: SandboxStepOutcome[][] = [];
   try {
     ending = await perform(request, ports, progress, emit, signal);
   } catch (error) {
@@ -109,16 +118,18 @@ export async function runJob(
   }
   try {
     steps = await Promise.all(progress.steps);
+    trials = briefly(await Promise.all(progress.trials.map((trial) => Promise.all(trial))), steps);
   } catch (error) {
     ending = endingOfFailure(error, null, signal); // an ending without its evidence does not count
   }
-  const { imageId, containerId, bootMs, egress } = progress;
+  const { imageId, containerId, bootMs, egress, written } = progress;
   return {
     ...ending,
     steps,
     changes: ending.outcome === "completed" ? progress.changes : null,
     meta: { bootMs, provider: ports.provider, node: ports.node, image: imageId, containerId },
     ...(egress === null ? {} : { egress }),
+    ...(written === null ? {} : { trials, written }),
   };
 }
 
@@ -159,7 +170,8 @@ async function perform(
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // sandbox-runner/S7
     }
-    await fillWorkspace(lease, plan, request.collect);
+    const hint = request.collect ? "hint" : "nothing";
+    await fillWorkspace(lease, plan, request.trials === undefined ? hint : "exact");
     const link = await ports.egress(request, sandbox);
     const leased = { lease, image, plan, limits: bounded.limits, emit, env: link?.env ?? {} };
     try {
@@ -171,6 +183,19 @@ async function perform(
     signal.removeEventListener("abort", stop);
     ports.later(lease.release()); // sandbox-runner/S6
   }
+}
+
+/** Only steps that ended otherwise than in the first trial are quoted, so that many trials fit a message. */
+function briefly(
+  trials: SandboxStepOutcome[][],
+  first: readonly SandboxStepOutcome[],
+): SandboxStepOutcome[][] {
+  return trials.map((trial) =>
+    trial.map((step, i) => {
+      if ((step.exitCode === 0) !== (first[i]?.exitCode === 0)) return step;
+      return { ...step, stdout: { ...step.stdout, tail: "" }, stderr: { ...step.stderr, tail: "" } };
+    }),
+  );
 }
 
 interface Leased {
@@ -189,9 +214,58 @@ async function runSteps(
   progress: Progress,
   leased: Leased,
 ): Promise<Ending> {
+  const startedAt = performance.now();
+  const { exits, ending } = await runTrial(request, ports, progress, leased);
+  if (ending.outcome !== "completed") return ending;
+  if (request.trials !== undefined) {
+    const first = { exits, tookMs: performance.now() - startedAt };
+    progress.written = await repeatTrials(
+      request.trials,
+      first,
+      trialGround(request, ports, progress, leased),
+    );
+  }
+  const { sandbox } = leased.lease;
+  // The job ended before the step to collect after, so the files are collected as they are now.
+  if (request.collect && progress.changes === null) {
+    const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
+    progress.changes = await ports.evidence.changes(collected);
+  }
+  return ending;
+}
+
+/** The trials after the first: they are kept apart, and quiet. */
+function trialGround(
+  request: SandboxRequest,
+  ports: JobPorts,
+  progress: Progress,
+  leased: Leased,
+): TrialGround {
+  const { sandbox } = leased.lease;
+  return {
+    run: async () => {
+      const own: Progress = { ...progress, steps: [] };
+      progress.trials.push(own.steps);
+      const quiet = { ...leased, emit: () => undefined };
+      return (await runTrial(request, { ...ports, onOutput: () => undefined }, own, quiet)).exits;
+    },
+    survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
+    refill: () => refillWorkspace(sandbox, leased.plan),
+    now: () => performance.now(),
+  };
+}
+
+/** Runs all steps once, within the budget. */
+async function runTrial(
+  request: SandboxRequest,
+  ports: JobPorts,
+  progress: Progress,
+  leased: Leased,
+): Promise<{ exits: number[]; ending: Ending }> {
   const { sandbox } = leased.lease;
   const endsAt = performance.now() + request.budgetMs;
   const collectAfter = request.collectAfter ?? request.steps.at(-1)?.id;
+  const exits: number[] = [];
   let ending = COMPLETED;
   for (const step of request.steps) {
     progress.step = step.id;
@@ -203,20 +277,16 @@ async function runSteps(
       throw error;
     });
     leased.emit({ kind: "step", id: step.id, exitCode: exitCode.code });
+    exits.push(exitCode.code);
     if (exitCode.ending !== null) ending = exitCode.ending;
-    if (ending.outcome !== "completed") return ending;
-    if (request.collect && step.id === collectAfter) {
+    if (ending.outcome !== "completed") break;
+    if (request.collect && step.id === collectAfter && progress.changes === null) {
       const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
       progress.changes = await ports.evidence.changes(collected);
     }
     if (exitCode.code !== 0 && !step.continueOnFailure) break;
   }
-  // The job ended before the step to collect after, so the files are collected as they are now.
-  if (request.collect && progress.changes === null) {
-    const collected = await sandbox.collect(leased.plan.baseline, boundsOf(leased.plan));
-    progress.changes = await ports.evidence.changes(collected);
-  }
-  return ending;
+  return { exits, ending };
 }
 
 async function runStep(

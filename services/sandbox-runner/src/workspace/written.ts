@@ -25,6 +25,7 @@ export class WrittenReader {
   readonly #found = { made: [], changed: [], restored: [], read: [] } as Record<keyof Written, string[]>;
   readonly #tail = new ByteQueue();
   #bytes = 0;
+  #complete = false;
 
   push(piece: Buffer): void {
     this.#bytes += piece.length;
@@ -40,12 +41,16 @@ export class WrittenReader {
     this.#tail.keep(bytes.subarray(at));
   }
 
-  result(): Written {
-    if (this.#tail.length > 0) throw new Refusal("tar-truncated", "the list of written files");
-    return this.#found;
+  /** Null if the list is not complete. */
+  result(): Written | null {
+    return this.#complete ? this.#found : null;
   }
 
   #record(record: string): void {
+    if (record === ".") {
+      this.#complete = true;
+      return;
+    }
     const kind = SIGNS[record.charAt(0) as keyof typeof SIGNS];
     this.#found[kind].push(record.slice(1));
   }

@@ -1,9 +1,11 @@
 # Tells what the commands did to the files of /workspace since they were remembered, each record ended by a NUL:
 #   +path   new; a directory ends with a slash, and of a new one only the names directly in it are told
 #   !path   changed    -path   missing    ~path   written, and then as it was    ?path   only read
+#   .       the list is complete
 # The time of the last change tells of a file that was overwritten and put back. The time of the last read tells what was
 # opened; a file system that does not keep it shows no reads.
-# With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it.
+# With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it. What
+# cannot be removed makes the step fail after the list.
 
 sub last_read   { return substr $_[0], $LAST_READ,   16 }
 sub last_change { return substr $_[0], $LAST_CHANGE, 16 }
@@ -30,6 +32,7 @@ sub tell_written {
       } elsif (exists $was->{$name}) {
         my $sign = fate_of($name, $directory);
         $tell->("$sign$path") if $sign ne '';
+        push @new, "/workspace/$path" if $sign eq '!' && lstat $name && -d _;
       } else {
         push @new, "/workspace/$path";
         $tell->("+$path" . (-d _ ? '/' : ''));
@@ -44,7 +47,7 @@ sub tell_written {
     next if $seen{$directory};
     $tell->("-$directory$_") for keys %{ $before{$directory} };
   }
-  write_out($told);
+  write_out("$told.\0");
   return unless $clear;
   chdir '/';
   remove_tree($_) for @new;

@@ -69,6 +69,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-runner.test.ts",
   "test/integration/sandbox-runner/sandbox-seed.test.ts",
   "test/integration/sandbox-runner/sandbox-watchdog.test.ts",
+  "test/integration/sandbox-runner/sandbox-written.test.ts",
   "test/integration/setup/setup.test.ts",
   "test/integration/director/signatures.test.ts",
   "test/integration/runtime/stray-messages.test.ts",

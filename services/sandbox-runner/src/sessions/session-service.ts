@@ -142,7 +142,7 @@ export class SessionService {
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       const job = { ...request, purpose: "attempt" } as const;
       lease = await ports.lease(orderOf(plan, image.id, container), job, plan.tree);
-      await fillWorkspace(lease, plan, true);
+      await fillWorkspace(lease, plan, "hint");
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {
         tell(bus, subjects.log(request.run, request.task, stream), line);

@@ -80,18 +80,31 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-/** Fills a leased sandbox. `collects`: its changes will be collected later. */
+/**
+ * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
+ * as it is now (`exact`).
+ */
+export type Remembering = "nothing" | "hint" | "exact";
+
+/** Fills a leased sandbox. */
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
-  collects: boolean,
+  remembering: Remembering,
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
-  if (collects && !isPreloaded) await sandbox.remember?.(plan.baseline);
+  const isRemembered = isPreloaded && (remembering === "hint" || plan.baseline === plan.tree?.baseline);
+  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
+}
+
+/** Fills a sandbox again whose files were changed, and from which everything new was removed. */
+export async function refillWorkspace(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
+  await sandbox.remove(topOf(plan.baseline));
+  await fillWorkspace({ sandbox, holds: null }, plan, "exact");
 }
 
 /** Applies deletions, overlay and files to the current content. */

@@ -9,11 +9,12 @@ import { BubblewrapProvider } from "../../../services/sandbox-runner/src/provide
 import type { CollectBounds, Collected } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import {
   boundsOf,
+  orderOf,
   fillWorkspace,
   planWorkspace,
   type WorkspacePlan,
 } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
-import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
+import { TreeArchive, type Tree } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { cleanUpRepos, makeRepo, manyFiles, type TestRepo } from "../../support/repo.ts";
@@ -32,6 +33,7 @@ afterEach(cleanUpRepos);
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await docker.expectNoContainers();
+  await docker.removeLayers();
 });
 
 type Asked = Partial<Pick<SandboxWorkspace, "files" | "deletions">> & { git?: boolean; roomBytes?: number };
@@ -44,9 +46,19 @@ interface Inside {
   readonly collect: (bounds?: Partial<CollectBounds>) => Promise<Collected>;
 }
 
+const streamed = (): Promise<null> => Promise.resolve(null);
+const blob = (): Promise<Buffer> => Promise.reject(new Error("no overlay here"));
+
+/** Mounts any tree, however small. */
+async function mounted(tree: Pick<Tree, "digest" | "tar"> | null) {
+  if (tree === null) return null;
+  await docker.provider.layers?.fill({ kind: "tree", digest: tree.digest }, () => tree.tar());
+  return { tree: tree.digest, environment: null };
+}
+
 /** Exports the head as the Director does, and fills a sandbox with it as the runner does. */
 async function inside(
-  provider: "docker" | "bubblewrap",
+  provider: "docker" | "layers" | "bubblewrap",
   repo: TestRepo,
   asked: Asked,
   use: (inside: Inside) => Promise<void>,
@@ -75,15 +87,17 @@ async function inside(
       overlay: null,
       deletions: asked.deletions ?? [],
     },
-    { trees, blob: () => Promise.reject(new Error("no overlay here")) },
+    { trees, layering: { layersOf: provider === "layers" ? mounted : streamed }, blob },
     asked.roomBytes ?? SMALL.workspaceBytes,
   );
-  const sandbox =
-    provider === "docker"
-      ? await docker.provider.start(await docker.order())
-      : await bubblewrap.start({ imageId: "host", limits: SMALL, labels: {} });
+  const { imageId, limits, labels } =
+    provider === "bubblewrap" ? { imageId: "host", limits: SMALL, labels: {} } : await docker.order();
+  const order = { ...orderOf(plan, imageId, limits), labels };
+  const sandbox = await (provider === "bubblewrap" ? bubblewrap : docker.provider).start(order);
   try {
-    await fillWorkspace({ sandbox, holds: null }, plan, true);
+    const holds = provider === "layers" ? plan.tree : null;
+    if (holds !== null) await sandbox.remember?.(holds.baseline); // as the pool does
+    await fillWorkspace({ sandbox, holds }, plan, "hint");
     await use({
       plan,
       sandbox,
@@ -105,7 +119,7 @@ const changed = ({ files, deletions }: Collected): string[] => [
   ...deletions.map((path) => `-${path}`),
 ];
 
-describe.each(["docker", "bubblewrap"] as const)("git inside a %s sandbox", (provider) => {
+describe.each(["docker", "layers", "bubblewrap"] as const)("git inside a sandbox (%s)", (provider) => {
   it("has the true base commit, and status, log, blame, diff, stash and commit work", async () => {
     const repo = makeRepo({
       ...PROJECT,

@@ -1,5 +1,11 @@
 /** What is known about a job so far; it becomes the job's outcome. */
-import type { EgressReport, SandboxChanges, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
+import type {
+  EgressReport,
+  EnvironmentReport,
+  SandboxChanges,
+  SandboxOutcome,
+  SandboxStepOutcome,
+} from "@antiphon/contracts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
 export class Progress {
@@ -8,6 +14,7 @@ export class Progress {
   step: string | null = null;
   changes: SandboxChanges | null = null;
   egress: EgressReport | null = null;
+  environment: EnvironmentReport | null = null;
   readonly meta: SandboxOutcome["meta"];
   /** Evidence that is being stored while later steps run. */
   readonly #steps: Promise<SandboxStepOutcome>[] = [];
@@ -32,13 +39,14 @@ export class Progress {
       this.ending = failed(error);
       return [];
     });
-    const { ending, changes, meta, egress } = this;
+    const { ending, changes, meta, egress, environment } = this;
     return {
       ...ending,
       steps,
       changes: ending.outcome === "completed" ? changes : null,
       meta,
       ...(egress === null ? {} : { egress }),
+      ...(environment === null ? {} : { environment }),
     };
   }
 }

@@ -3,7 +3,9 @@
  * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
  * later commands, but the changes are still collected.
  */
-import type { SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import { environmentVariables } from "../environments/environment-variables.ts";
+import { layEnvironment, type LayerContent } from "../environments/laying.ts";
 import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
@@ -27,6 +29,8 @@ export interface Prepared {
   readonly plan: JobPlan;
   readonly image: ImageFacts;
   readonly workspace: WorkspacePlan;
+  /** Null: the job needs none. */
+  readonly environment: { readonly spec: EnvironmentSpec; readonly layer: LayerContent } | null;
 }
 
 /** A job that has its sandbox. */
@@ -55,8 +59,11 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
 }
 
 async function perform(stage: Stage, leased: Leased): Promise<void> {
-  const { job, lease, workspace } = leased;
+  const { job, lease, workspace, environment } = leased;
   switch (stage.kind) {
+    case "lay":
+      if (environment !== null) await layEnvironment(lease.sandbox, environment.layer, workspace.baseline);
+      return;
     case "fill":
       return fillWorkspace(lease, workspace, stage.collects);
     case "connect":
@@ -66,7 +73,10 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       if (!leased.stopped) await runStep(stage.step, leased);
       return;
     case "collect": {
-      const collected = await lease.sandbox.collect(workspace.baseline, boundsOf(workspace));
+      const collected = await lease.sandbox.collect(workspace.baseline, {
+        ...boundsOf(workspace),
+        ...(environment === null ? {} : { leftOut: environment.layer.workspacePaths }),
+      });
       job.progress.changes = await job.ports.evidence.changes(collected);
       return;
     }
@@ -74,18 +84,20 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
-  const { plan, image, lease, link, job } = leased;
+  const { plan, image, environment, lease, link, job } = leased;
   const { progress, ports, emit } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
   await progress.roomInStore();
+  const plain = stepEnvironment(image);
+  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
   const now = performance.now();
   leased.endsAt ??= now + plan.budgetMs;
   try {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...stepEnvironment(image), ...link?.env, ...step.env },
+      env: { ...variables, ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       keepBytes: plan.limits.keepBytes,

@@ -61,6 +61,7 @@ export class LayerArchive {
     const paths = [...baseline.keys()];
     const inWorkspace = paths.filter((path) => path.startsWith(IN_WORKSPACE));
     return {
+      digest: ref.name.slice("env-".length, -".tar".length),
       bytes: ref.bytes,
       files: paths.length,
       workspacePaths: new Set(inWorkspace.map((path) => path.slice(IN_WORKSPACE.length))),

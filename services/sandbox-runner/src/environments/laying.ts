@@ -12,6 +12,8 @@ import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { subArchive } from "./sub-archive.ts";
 
 export interface LayerContent {
+  /** SHA-256 of the tar, in lower-case hex. */
+  readonly digest: string;
   readonly bytes: number;
   readonly files: number;
   /** The paths of its files below /workspace. */
@@ -39,14 +41,27 @@ export function withRoom(
   };
 }
 
+/** Gives a sandbox that is mounted over the layer the home directory's usual name. */
+export async function nameHome(sandbox: Sandbox): Promise<void> {
+  await run(sandbox, ["ln", "-s", sandbox.home, SANDBOX_HOME], null);
+}
+
 /** @param tree the files that come over it */
 export async function layEnvironment(sandbox: Sandbox, layer: LayerContent, tree: Baseline): Promise<void> {
   await run(sandbox, ["mkdir", "-p", SANDBOX_HOME], null);
-  for (const top of ["workspace", "home"] satisfies LayerTop[]) {
-    await run(sandbox, ["tar", "-xf", "-", "-C", LAYER_PLACES[top]], subArchive(layer.tar(), top));
-  }
+  await unpack(sandbox, layer, "home");
+  await layWorkspace(sandbox, layer, tree);
+}
+
+/** Only the part below /workspace, which a job may have removed together with the tree. */
+export async function layWorkspace(sandbox: Sandbox, layer: LayerContent, tree: Baseline): Promise<void> {
+  await unpack(sandbox, layer, "workspace");
   const hidden = inTheWay(layer.workspacePaths, tree);
   if (hidden.length > 0) await sandbox.remove(hidden);
+}
+
+function unpack(sandbox: Sandbox, layer: LayerContent, top: LayerTop): Promise<void> {
+  return run(sandbox, ["tar", "-xf", "-", "-C", LAYER_PLACES[top]], subArchive(layer.tar(), top));
 }
 
 /** The layer's paths that the tree has as something else, or needs as a directory. The tree wins. */

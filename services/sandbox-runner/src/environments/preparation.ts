@@ -61,6 +61,7 @@ export class SetupFault extends Error {
 
 /** Fetching is all that setup may do; see the egress gateway's rules for these hosts. */
 const DOWNLOADS: EgressGrant = { profile: { mode: "git+pkg", allowlist: [] }, model_budget: null };
+const STREAMED = { layersOf: () => Promise.resolve(null) };
 const TOOL_MS = 60_000;
 const PACK_MS = 300_000;
 const TAIL_CHARS = 600;
@@ -76,18 +77,20 @@ export async function prepare(
   const { spec, image, request } = preparation;
   const container = setupLimits(ports.defaults);
   const source = { ...spec.source, files: [] };
-  const workspace = await planWorkspace(source, ports.sources, container.workspaceBytes);
+  // Streamed and not mounted over a layer, because what setup makes is read out as a whole.
+  const sources = { ...ports.sources, layering: STREAMED };
+  const workspace = await planWorkspace(source, sources, container.workspaceBytes);
   const words = { ...request, purpose: "prepare" as const, budgetMs: limits.environmentBudgetMs };
   const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, words, workspace.tree?.name ?? null);
+  const lease = await ports.lease(order, words, workspace.tree);
   const stop = (): void => void lease.release();
   signal.addEventListener("abort", stop, { once: true });
   try {
     signal.throwIfAborted();
     const { sandbox } = lease;
-    await fillWorkspace(lease, workspace, false);
+    await fillWorkspace(lease, workspace, "nothing");
     const link = await ports.egress(request, DOWNLOADS, sandbox);
-    const variables = setupVariables(stepEnvironment(image), spec);
+    const variables = setupVariables(stepEnvironment(image, SANDBOX_HOME), spec);
     try {
       await requireTools(spec, sandbox, variables);
       await runSetup(preparation, ports, sandbox, { ...variables, ...link.env });

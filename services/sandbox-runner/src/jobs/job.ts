@@ -16,7 +16,7 @@
  */
 import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
 import { withRoom } from "../environments/laying.ts";
-import { planWorkspace } from "../workspace/workspace.ts";
+import { orderOf, planWorkspace } from "../workspace/workspace.ts";
 import { endingOfFailure } from "./ending.ts";
 import { EnvironmentFailure } from "../environments/environment-failure.ts";
 import type { ImageFacts } from "../ports.ts";
@@ -53,7 +53,8 @@ async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<Pr
   emit({ kind: "accepted", node: ports.node, image: image.id });
   const environment = await ensureEnvironment(plan, image, job, signal);
   const { workspaceBytes } = plan.limits.container;
-  const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes);
+  const laid = environment?.layer ?? null;
+  const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes, laid);
   return { plan, image, workspace, environment };
 }
 
@@ -81,9 +82,10 @@ async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Pro
   const { plan, image, workspace, environment } = prepared;
   const askedAt = performance.now();
   const own = plan.limits.container;
-  const container = environment === null ? own : withRoom(own, environment.layer);
-  const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, request, workspace.tree?.name ?? null);
+  // What is mounted takes no room of the job's own.
+  const isStreamed = environment !== null && workspace.layers === null;
+  const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
+  const lease = await ports.lease(order, request, workspace.tree);
   const stop = (): void => {
     void lease.release();
   };

@@ -61,6 +61,7 @@ const TABLE = {
   ANT_EGRESS_UNAVAILABLE: ["retry", 503, 4, "No egress gateway answers, and the task asks for a network.", "Start one: `antiphon serve --role egress`; or run with egress `none`."],
   ANT_EGRESS_UNSUPPORTED: ["terminal", 422, 1, "This sandbox cannot carry network traffic.", "Use an image that can run the sealed supervisor, or egress `none`."],
   ANT_EGRESS_UPSTREAM: ["terminal", 502, 1, "The remote host could not be reached, could not prove its name, or sent an unreadable answer.", "Check that the host works from the gateway's network."],
+  ANT_ENVIRONMENT_FAILED: ["terminal", 422, 1, "The environment of the repository could not be prepared.", "Read the setup log in the evidence. Correct `setup` in antiphon.yaml, give --setup, choose an image that has the tool, or use --no-setup; `antiphon retry <runId>` tries the same setup again."],
   ANT_EVIDENCE_NOT_FOUND: ["terminal", 404, 2, "This evidence does not exist.", "List the evidence with `antiphon evidence get <runId>`."],
   ANT_GATEWAY_BODY: ["terminal", 400, 2, "The request body is not JSON.", "Send `content-type: application/json` and a JSON document."],
   ANT_GATEWAY_BODY_TOO_LARGE: ["terminal", 413, 2, "The request body is larger than its limit.", "Send less; split large patches and recordings into tasks."],

@@ -30,7 +30,7 @@ export interface ServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "later">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -112,6 +112,7 @@ export class SandboxService {
         onOutput: (stream, piece) => {
           live.push(stream, piece);
         },
+        progress: (text) => tell(bus, subjects.log(run, task, "progress"), { text, epoch }),
         later: (work) => leaving.push(work),
       };
       const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);

@@ -9,7 +9,14 @@ import { AntiphonError } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import { createBody, differences, type Environment } from "../container-spec.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
-import type { Command, ContainerSpec, ImageFacts, SandboxOrder, SandboxProvider, WorkspaceSource } from "../../ports.ts";
+import type {
+  Command,
+  ContainerSpec,
+  ImageFacts,
+  SandboxOrder,
+  SandboxProvider,
+  WorkspaceSource,
+} from "../../ports.ts";
 import { LAYERED_HOME, type Layers } from "../../layers/layer-store.ts";
 import { VolumeLayers } from "../../layers/volume-layers.ts";
 import { isPlainPath, TOP_DIRECTORIES, WORKSPACE } from "../workspace-mounts.ts";
@@ -147,7 +154,9 @@ export class DockerProvider implements SandboxProvider {
       throw failed(`runtime ${order.limits.runtime} is not known to mount layers; only runc is`);
     const sandbox = await this.start(order);
     try {
-      const exit = await sandbox.run(command(["sh", "-c", `echo x > ${WORKSPACE}/x && echo x > ${LAYERED_HOME}/x`]));
+      const exit = await sandbox.run(
+        command(["sh", "-c", `echo x > ${WORKSPACE}/x && echo x > ${LAYERED_HOME}/x`]),
+      );
       if (exit.exitCode !== 0) throw failed(`a sandbox over layers cannot write: ${exit.stderr.tail.trim()}`);
     } finally {
       await sandbox.destroy({ kind: "canceled", reason: "layers were tried" });

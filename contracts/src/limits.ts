@@ -64,6 +64,33 @@ const TABLE = {
     "a base tree that an idle sandbox holds in memory",
     "the tree is loaded when a job asks for it",
   ],
+  layerTarBytes: [
+    8192 * MiB,
+    "bytes",
+    "one read-only layer, as a tar: a tree of 4 GiB, or what a setup made",
+    "ANT_LAYER_INVALID",
+  ],
+  layerEntries: [
+    1_000_000,
+    "files and directories",
+    "of one layer, by the least size of a tar entry",
+    "ANT_LAYER_INVALID",
+  ],
+  layerFillMs: [600_000, "milliseconds", "unpacking one layer on the engine's disk", "ANT_SANDBOX_FAILED"],
+  layerStoreBytes: [
+    24_576 * MiB,
+    "bytes",
+    "all layers of a deployment on one engine",
+    "those unused for longest are removed, except layers in use",
+  ],
+  layerIdleMs: [7 * 86_400_000, "milliseconds", "a layer that no sandbox was mounted over", "removed"],
+  layeredTreeFiles: [
+    2_000,
+    "files",
+    "a tree up to this size is streamed as fast as it is mounted",
+    "a larger tree is a layer",
+  ],
+  layeredTreeBytes: [32 * MiB, "bytes", "likewise", "a larger tree is a layer"],
   sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay before asking again"],
   writtenPaths: [
@@ -145,6 +172,12 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  openChecks: [
+    8,
+    "checks",
+    "checks without a run that one Director has open at a time, each with a sandbox and a patch in memory",
+    "ANT_SANDBOX_BUSY",
+  ],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
   archiveAfterS: [86_400, "seconds", "a finished run stays in the journal for a day", "archived"],
   archiveTidyS: [

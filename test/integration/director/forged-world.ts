@@ -87,6 +87,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,
+      page: null,
     };
     const role = await startGateway(context, settings);
     url = role.url;

@@ -568,7 +568,7 @@ describe("a runner of its own process", () => {
       (log) => log.includes("ANT_DOCKER_UNREACHABLE"),
       30_000,
     );
-    expect(said).toContain("npm run setup");
+    expect(said).toContain("antiphon setup");
     expect(said).not.toContain('"ready":true');
     expect(child.exitCode).toBe(null);
   });
@@ -580,6 +580,6 @@ describe("a runner of its own process", () => {
       (log) => log.includes("ANT_SANDBOX_IMAGE_MISSING"),
       30_000,
     );
-    expect(said).toContain("npm run setup");
+    expect(said).toContain("antiphon setup");
   });
 });

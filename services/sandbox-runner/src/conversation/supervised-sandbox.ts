@@ -26,26 +26,38 @@ const TAR_DEADLINE_MS = 60_000;
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
+/** Where a provider put the files of a sandbox. */
+export interface Place {
+  readonly home: string;
+  /** /workspace is mounted over layers, and the supervisor can read the top alone. */
+  readonly isLayered: boolean;
+}
+
+const IN_MEMORY: Place = { home: "/tmp", isLayered: false };
 type Stdin = AsyncIterable<Buffer> | Buffer | null;
 /** A tool of the image, or work that the supervisor does itself. */
-type Tool = readonly string[] | { readonly type: "L" | "T" | "W"; readonly payload?: string };
+type Tool = readonly string[] | { readonly type: "L" | "T" | "U" | "W"; readonly payload?: string };
 
 export class SupervisedSandbox implements Sandbox {
   readonly id: string;
   readonly imageId: string;
+  readonly home: string;
   readonly gone: Promise<void>;
   /** See SupervisorConversation. */
   readonly letGo: Promise<void>;
   readonly #line: SupervisorLine;
   readonly #words: SupervisorConversation;
   readonly #since: number;
+  readonly #isLayered: boolean;
   #bootMs = 0;
   /** The baseline that the supervisor compares the workspace with. */
   #remembered: Baseline = new Map();
 
   /** `since`: the time of the request, on the clock of performance.now. */
-  constructor(line: SupervisorLine, imageId: string, since: number) {
+  constructor(line: SupervisorLine, imageId: string, since: number, { home, isLayered } = IN_MEMORY) {
     this.#line = line;
+    this.home = home;
+    this.#isLayered = isLayered;
     this.#words = new SupervisorConversation(line);
     this.id = line.id;
     this.imageId = imageId;
@@ -135,6 +147,10 @@ export class SupervisedSandbox implements Sandbox {
 
   async remember(baseline: Baseline): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
+    if (this.#isLayered) {
+      this.#remembered = baseline; // the layer itself is what the top is compared with
+      return;
+    }
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
@@ -159,7 +175,8 @@ export class SupervisedSandbox implements Sandbox {
     }
     const reading = {
       remembered: this.#remembered,
-      look: (hear: (piece: Buffer) => void) => this.#tool({ type: "L" }, null, hear),
+      isTop: this.#isLayered,
+      look: (hear: (piece: Buffer) => void) => this.#tool({ type: this.#isLayered ? "U" : "L" }, null, hear),
       take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
         this.#tool({ type: "T" }, nulEnded(paths), hear),
     };

@@ -114,7 +114,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...stepEnvironment(image), ...link?.env, ...step.env },
+      env: { ...stepEnvironment(image, lease.sandbox.home), ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       keepBytes: plan.limits.keepBytes,

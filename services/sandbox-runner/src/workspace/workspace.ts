@@ -10,7 +10,9 @@ import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
-import type { Sandbox } from "../ports.ts";
+import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
+import type { Layering } from "../layers/layering.ts";
+import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
@@ -20,10 +22,13 @@ export interface WorkspacePlan {
   readonly deletions: readonly string[];
   readonly files: readonly WritableFile[];
   readonly baseline: Baseline;
+  /** The layers to mount; null when the tree is streamed. */
+  readonly layers: Layers | null;
 }
 
 export interface WorkspaceSources {
   readonly trees: TreeArchive;
+  readonly layering: Pick<Layering, "layersOf">;
   readonly blob: (ref: BlobRef) => Promise<Buffer>;
 }
 
@@ -43,10 +48,9 @@ export async function planWorkspace(
       files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
     }
     const deletions = asked.deletions.map(checkPath);
-    const bytes = [...files.values()].reduce(
-      (sum, file) => sum + file.content.length,
-      tree?.contentBytes ?? 0,
-    );
+    const layers = await sources.layering.layersOf(tree, null);
+    const streamed = layers === null ? (tree?.contentBytes ?? 0) : 0;
+    const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
       throw new AntiphonError(
         "ANT_SANDBOX_REFUSED",
@@ -54,12 +58,21 @@ export async function planWorkspace(
       );
     }
     const baseline = baselineOf(tree, deletions, [...files.values()]);
-    return { tree, deletions, files: [...files.values()], baseline };
+    return { tree, deletions, files: [...files.values()], baseline, layers };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
     throw error;
   }
+}
+
+/** The sandbox to ask for, without its labels. */
+export function orderOf(
+  { layers }: Pick<WorkspacePlan, "layers">,
+  imageId: string,
+  limits: ContainerLimits,
+): Omit<SandboxOrder, "labels"> {
+  return { imageId, limits, ...(layers === null ? {} : { layers }) };
 }
 
 /** Git's ignore rules apply only where there is a repository. */

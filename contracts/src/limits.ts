@@ -142,6 +142,12 @@ const TABLE = {
     "the same, for a check or change with a source of chance, and after a flaky verdict",
     "no further trial",
   ],
+  sandboxForgeries: [
+    20,
+    "answers",
+    "forged answers to one job, which is asked again after each: a queue group hands out requests at random",
+    "ANT_SANDBOX_FORGED",
+  ],
   verifyBaseGraceMs: [
     5_000,
     "milliseconds",

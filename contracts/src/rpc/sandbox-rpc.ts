@@ -213,7 +213,13 @@ export const SandboxEvent = Type.Union(
     }),
     closed({ kind: Type.Literal("beat") }),
     closed({ kind: Type.Literal("step"), id: Type.String(), exitCode: nullable(Type.Integer()) }),
-    closed({ kind: Type.Literal("done"), result: SandboxOutcome }),
+    closed({
+      kind: Type.Literal("done"),
+      result: SandboxOutcome,
+      signature: Type.Optional(
+        Type.String({ description: "`<kid>.<signature>` of the runner over the request and the result." }),
+      ),
+    }),
   ],
   { description: "One message of the runner's answer." },
 );

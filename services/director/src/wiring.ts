@@ -23,6 +23,7 @@ import {
   openRunArchive,
   openSigningKey,
   openTimers,
+  OutcomeTrust,
   pinOwnKey,
   progressOf,
   putBackLost,
@@ -34,6 +35,7 @@ import {
   tell,
   type Bus,
   type Logger,
+  type Measure,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -70,12 +72,30 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     sign: (bytes: Uint8Array) => key.sign(bytes),
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const trust = trustedRunners(context, config);
   const ports = {
     repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log),
-    room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
+    room: new CleanRoom(sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
-  return directOver(context, config, ports, key);
+  const role = directOver(context, config, ports, key);
+  return trust === null ? role : { ...role, measures: [forgedOutcomes(trust)] };
+}
+
+/** Null: trust is off, and every outcome is believed. */
+function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }: DirectorConfig) {
+  if (config.unsafeTrust) return null;
+  if (trustedRunnersFile !== null) return OutcomeTrust.inFile(trustedRunnersFile, log);
+  const detail = "ANTIPHON_TRUSTED_RUNNERS is not set, so no sandbox-runner is trusted";
+  throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_RUNNERS" } });
+}
+
+function forgedOutcomes(trust: OutcomeTrust): Measure {
+  return {
+    name: "antiphon_forged_outcomes_total",
+    help: "Answers to jobs of the clean room without the signature of a trusted runner. They were not used.",
+    read: () => ({ refused: trust.forged }),
+  };
 }
 
 /** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */

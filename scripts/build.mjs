@@ -20,8 +20,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { bundlePage } from "../web/build.mjs";
 
-const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli"];
+const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli", "web"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
 /** Roles whose service folder has another name. */
@@ -37,7 +38,7 @@ export function fingerprint(root) {
       if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
       const path = join(dir, entry.name);
       if (entry.isDirectory()) walk(path);
-      else if (/\.(ts|mjs|json|pl|sh)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
+      else if (/\.(tsx?|mjs|json|pl|sh|css|html)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
         lines.push(stamp(root, path));
     }
   };
@@ -112,6 +113,7 @@ export async function bundle(root, outdir) {
       ].join(""),
     },
   });
+  await bundlePage(build, join(outdir, "page"));
   await stop(); // Otherwise its helper process would live as long as this one.
   writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
   return metafile;

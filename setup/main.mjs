@@ -32,7 +32,7 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: everything for npm test
+  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, chromium, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text

@@ -96,6 +96,7 @@ const TABLE = {
   ANT_LANDING_HEAD_MOVED: ["retry", 409, 1, "The branch moved while the change was being verified.", "It is verified again on the new head."],
   ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove the stale .lock file named in the details. The landing is retried."],
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the current head of the branch; nothing was changed."],
+  ANT_LAYER_INVALID: ["retry", 500, 1, "The content of a read-only layer is not what its name says, or breaks a bound.", "It is fetched and checked again at the next attempt; the details say which layer and which rule."],
   ANT_NATS_BINARY_MISSING: ["terminal", 503, 4, "No nats-server was found.", "Run `antiphon setup`, or name one with NATS_SERVER_BIN."],
   ANT_NATS_DURABILITY_UNKNOWN: ["retry", 503, 4, "The NATS server did not say whether it writes to disk before it acknowledges.", "A busy server may answer late: start the service again. If the error persists, allow the account to ask (import `$SYS.REQ.SERVER.PING.JSZ`, as in runtime/README.md), or set ANTIPHON_NATS_MONITOR to the monitoring endpoint of this server."],
   ANT_NATS_NO_SPACE: ["retry", 503, 4, "JetStream has no space left.", "Free disk space or raise the stream's limit; accepted runs continue automatically."],
@@ -189,10 +190,12 @@ const TABLE = {
   ANT_TRUST_MISSING: ["terminal", 500, 2, "No trusted Director keys are configured.", "Set ANTIPHON_TRUSTED_KEYS to a file with the Directors' public keys (a JWK set); docs/guides/keys.md says how to create it. `antiphon dev` creates its own."],
   ANT_USAGE: ["terminal", 400, 2, "The command line is not valid.", "Read `antiphon --help`."],
   ANT_VERIFY_CHECK_FAILED: ["attempt", 200, 1, "A check failed in the clean room.", "Read the check's output in the evidence."],
-  ANT_VERIFY_FLAKY: ["attempt", 200, 1, "The same tree passed and failed.", "Fix the check; both exit codes are in the evidence."],
+  ANT_VERIFY_FLAKY: ["attempt", 200, 1, "The same tree passed and failed.", "Fix the check; every trial is in the evidence."],
+  ANT_VERIFY_MASKED: ["attempt", 200, 1, "The check passes only with a file that the change adds beside the tests.", "Repair the source so that the check passes without it, or grant the file with --grant."],
   ANT_VERIFY_NO_CHECK: ["terminal", 200, 1, "No check was given and none could be found.", "Give one with `--check <command>`, or allow it with --allow-unverified."],
-  ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The check also passes without the change.", "Give a check that fails on the base, or allow it with --allow-unproven."],
+  ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The checks prove less about the change than is demanded.", "Give a check that fails without the change, let people approve it with --require-approval, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
+  ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

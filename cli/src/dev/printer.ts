@@ -39,7 +39,7 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
       return [
         "",
         `${c.green("✓")} ${c.bold("antiphon is ready")} after ${duration(event.elapsedMs)}`,
-        `  gateway   ${event.gateway}`,
+        `  gateway   ${event.gateway} (open it in a browser for the page)`,
         `  nats      ${event.nats}`,
         `  logs      ${event.logs}`,
         "",

@@ -53,6 +53,8 @@ export const addRun: AddVerb = (program, context) => {
     .option("--scope <glob>", "let the run change only these paths (repeatable)", collect)
     .option("--allow-unverified", "land the change even if no check is found")
     .option("--allow-unproven", "land the change even if the check also passes without it")
+    .option("--require-proof <p>", "land only what the checks prove: `regression` or `fail-to-pass`")
+    .option("--trials <n>", "run the checks exactly n times (default: twice or more, by their time)")
     .option("--allow-dirty", "ignore uncommitted changes and start from the last commit")
     .option("--egress <profile>", "network access of the sandbox: none (default), git+pkg or allowlist")
     .option("--allow-host <host>", "let the sandbox reach this host (repeatable)", collect)

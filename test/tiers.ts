@@ -82,6 +82,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/bad-input.test.ts",
+  "test/e2e/check.test.ts",
   "test/e2e/commands.test.ts",
   "test/e2e/contracts.test.ts",
   "test/e2e/crash.test.ts",

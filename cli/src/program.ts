@@ -15,6 +15,7 @@ import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
+import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
 import { addPolicy } from "./verbs/policy.ts";
@@ -28,6 +29,7 @@ import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
+  addInit,
   addCheck,
   addRuns,
   addGet,

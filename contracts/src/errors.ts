@@ -130,6 +130,7 @@ const TABLE = {
   ANT_POLICY_REFUSED: ["terminal", 403, 1, "A rule of the deployment's policy does not allow this.", "The details name profile, rule and value: ask for less, or ask for a change of the profile. `antiphon policy explain --repo <path>` shows the rules in force."],
   ANT_POLICY_THROTTLED: ["retry", 429, 4, "The caller has used up its calls for this period.", "Try again after the seconds in Retry-After. `limits` and `globalLimits` of the policies set the number of calls."],
   ANT_POLICY_UNKNOWN: ["terminal", 422, 2, "The deployment has no policy profile with this name.", "Use a profile named in the details, or ask for a new one in `config` of ANT_POLICIES."],
+  ANT_PROJECT_FILE_EXISTS: ["terminal", 409, 2, "The repository has an antiphon.yaml already.", "`antiphon init --dry-run` prints what would be written, --force replaces the file."],
   ANT_RECORDING_NOT_FOUND: ["terminal", 404, 1, "There is no recorded session with this replay key.", "Record one first, or check goal, task id and seed."],
   ANT_REPO_CONFIG_INVALID: ["terminal", 422, 2, "The repository's antiphon.yaml is not valid.", "Correct the line named in the details and commit; `antiphon validate antiphon.yaml` checks the file."],
   ANT_REPO_DEVCONTAINER: ["terminal", 422, 2, "The repository's devcontainer.json does not name an image that can be used directly.", "Build that image, `antiphon images allow <ref>`, then give `--image <ref>` or commit an antiphon.yaml with `image: <ref>`; `--image default` takes the standard one."],

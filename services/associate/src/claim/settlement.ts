@@ -83,7 +83,7 @@ async function claimed({ attempt, delivery, journal, identity }: Settling): Prom
   const record: NewRecord = { type: "claim", runId, taskId, epoch, cause, body: identity };
   const { signal, deliveries } = delivery;
   if (deliveries === 1 && delivery.record.after !== undefined) {
-    const first = await journal.appendAfter(record, cause.seq, { signal });
+    const first = await journal.appendIfUnmoved(record, cause.seq, { signal });
     if (first.kind !== "moved") return first;
   }
   const [over, result] = await Promise.all([
@@ -184,7 +184,7 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
       append: (result) =>
         journal.append(
           { type: "result", runId, taskId, epoch, cause, body: result },
-          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
+          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { probablyAfter: claim.seq }) },
         ),
     });
     const at = { run: runId, task: taskId, epoch, result: body.kind };

@@ -15,11 +15,10 @@ import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
 import { commitMessage } from "./commit-message.ts";
 import { firstFailure, judge } from "./judge.ts";
 import type { Unproven } from "@antiphon/git";
-import type { Effect, RunState } from "@antiphon/run";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { Candidate, CleanRoomPort, RepositoryPort, RoomRequest, VerdictEvidencePort } from "../ports.ts";
-import { intentOf } from "@antiphon/run";
 
-type Verify = Extract<Effect, { kind: "verify" }>;
+type Verify = EffectOf<"verify">;
 type Trial = { checks: CheckOutcome[]; again: CheckOutcome[] | null; base: CheckOutcome[] | null };
 /** The commands that decide, and whether the repository named them. */
 type Checks = { commands: readonly string[]; discovered: boolean };

@@ -46,8 +46,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "claim-not-exclusive",
     bug: "an Associate works although another one holds the claim",
     file: "services/associate/src/claim/claim.ts",
-    find: 'if (answer.kind === "ours") return { kind: "work" };',
-    replace: 'if (answer.kind !== "settled" as never) return { kind: "work" };',
+    find: 'if (holder === null) return { kind: "work" };',
+    replace: 'return { kind: "work" };',
     withinSeeds: 120,
   },
   {

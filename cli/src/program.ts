@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
+import { addCheck } from "./verbs/check.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
@@ -21,10 +22,13 @@ import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
+import { addSetup } from "./verbs/setup.ts";
 import { addValidate } from "./verbs/validate.ts";
+import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
+  addCheck,
   addRuns,
   addGet,
   addEvents,
@@ -43,11 +47,13 @@ const VERBS = [
   addImages,
   addDev,
   addServe,
+  addSetup,
   addDoctor,
   addExplain,
   addValidate,
   addDecode,
   addCompletion,
+  addVersion,
 ];
 
 const EPILOGUE = `

@@ -21,6 +21,8 @@ export interface RunFlags {
   readonly scope?: string[];
   readonly allowUnverified?: boolean;
   readonly allowUnproven?: boolean;
+  readonly requireProof?: string;
+  readonly trials?: string;
   readonly allowDirty?: boolean;
   readonly image?: string;
   readonly egress?: string;
@@ -61,6 +63,8 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       time_budget_s: wholeNumber("--time-budget", flags.timeBudget),
       allow_unverified: flags.allowUnverified,
       allow_unproven: flags.allowUnproven,
+      require_proof: flags.requireProof,
+      trials: wholeNumber("--trials", flags.trials),
       allow_dirty: flags.allowDirty,
       egress: egressOf(flags),
       model_budget: budgetOf(flags),

@@ -2,6 +2,7 @@
 import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import { CheckReport, CheckRequest, RepoCheckEvent, RepoCheckRequest } from "../rpc/check-rpc.ts";
 import { EgressConfig } from "../settings/egress-config.ts";
 import {
   EgressCloseRequest,
@@ -63,6 +64,10 @@ export const OWN_CONTRACTS = {
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  CheckRequest: contract("CheckRequest.v1", "antiphon", CheckRequest),
+  CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),
+  RepoCheckRequest: contract("RepoCheckRequest.v1", "antiphon", RepoCheckRequest),
+  RepoCheckEvent: contract("RepoCheckEvent.v1", "antiphon", RepoCheckEvent),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),

@@ -70,6 +70,22 @@ export const SandboxLimits = closed(
 );
 export type SandboxLimits = Static<typeof SandboxLimits>;
 
+export const SandboxTrials = closed(
+  {
+    least: Type.Integer({ minimum: 1, maximum: 64, description: "Trials regardless of their time." }),
+    most: Type.Integer({ minimum: 1, maximum: 64 }),
+    withinMs: Type.Integer({
+      minimum: 0,
+      description: "After `least`, a trial begins only while the trials took less than this.",
+    }),
+  },
+  {
+    description:
+      "Run all steps several times, each trial on the same files and with a budget of its own, until two trials differ in which steps fail.",
+  },
+);
+export type SandboxTrials = Static<typeof SandboxTrials>;
+
 export const SandboxRequest = closed(
   {
     jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
@@ -92,6 +108,7 @@ export const SandboxRequest = closed(
     ),
     limits: Type.Optional(SandboxLimits),
     egress: Type.Optional(EgressGrant),
+    trials: Type.Optional(SandboxTrials),
   },
   { description: "A few commands in one sandbox." },
 );
@@ -134,6 +151,22 @@ export const SandboxChanges = closed({
 });
 export type SandboxChanges = Static<typeof SandboxChanges>;
 
+const written = Type.Array(Type.String(), { description: "Sorted; at most limits.writtenPaths." });
+
+export const SandboxWritten = closed(
+  {
+    changed: written,
+    restored: written,
+    made: written,
+    complete: Type.Boolean({ description: "False if a list was cut, or the workspace could not be read." }),
+  },
+  {
+    description:
+      "What all trials did to /workspace, compared by a supervisor that they cannot reach: files that are different or missing, files that were written and put back, and new files. Directories end with a slash; of a new one, only the names directly in it.",
+  },
+);
+export type SandboxWritten = Static<typeof SandboxWritten>;
+
 export const SandboxOutcome = closed(
   {
     outcome: oneOf(["completed", "timeout", "oom", "canceled", "refused", "error"]),
@@ -149,6 +182,13 @@ export const SandboxOutcome = closed(
       containerId: Type.String(),
     }),
     egress: Type.Optional(EgressReport),
+    trials: Type.Optional(
+      Type.Array(Type.Array(SandboxStepOutcome), {
+        maxItems: 63,
+        description: "The trials after the first, which is `steps`. The last one may be incomplete.",
+      }),
+    ),
+    written: Type.Optional(SandboxWritten),
   },
   { description: "How the job ended." },
 );

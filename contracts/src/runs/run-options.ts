@@ -151,6 +151,20 @@ export const RunOptions = closed(
     allow_unproven: Type.Optional(
       Type.Boolean({ default: false, description: "Land although the check also passes on the base." }),
     ),
+    require_proof: Type.Optional(
+      oneOf(["regression", "fail-to-pass"], {
+        description:
+          "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
+      }),
+    ),
+    trials: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description:
+          "Run the checks exactly so often. Default: at least twice, more often if they are short.",
+      }),
+    ),
     allow_dirty: Type.Optional(
       Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
     ),

@@ -3,6 +3,8 @@ import {
   AntiphonError,
   BUCKETS,
   subjects,
+  type RepoCheckEvent,
+  type RepoCheckRequest,
   type RepoInspectRequest,
   type RunContractRequest,
   type RunRebuildRequest,
@@ -12,6 +14,7 @@ import {
   associatesBacklog,
   consume,
   consumeTimers,
+  listen,
   openBlobs,
   openDeadLetters,
   openJournal,
@@ -26,6 +29,7 @@ import {
   requeueing,
   sandboxClient,
   serveRpc,
+  serveRpcStream,
   systemClock,
   tell,
   type Bus,
@@ -53,6 +57,7 @@ import { RunCache } from "./runs/run-cache.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
+import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -137,6 +142,8 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
+  const stop = new AbortController();
+  answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consume(bus, {
     consumer: "director",
     slots: config.slots,
@@ -152,7 +159,6 @@ export function directOver(
     handle: ({ address, at }) => timers.due(address, at),
   });
 
-  const stop = new AbortController();
   const going = [arming.run(stop.signal), turning.run(stop.signal)];
   const sweeps = sweepForever(
     {
@@ -203,4 +209,21 @@ function answerQuestions(
   };
   serveRpc(bus, subjects.runContract, "director", contract, { log });
   serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
+}
+
+/** Serves checks without a run; a stop of the Director ends them. */
+function answerChecks(
+  bus: Bus,
+  { log, ...parts }: Pick<VerificationPorts, "repository" | "room"> & { signal: AbortSignal; log: Logger },
+): void {
+  const onCanceled = (checkId: string, canceled: () => void): (() => void) =>
+    listen(bus, subjects.control(checkId), canceled);
+  const checks = new RepoChecks({ ...parts, onCanceled });
+  serveRpcStream<RepoCheckRequest, RepoCheckEvent>(
+    bus,
+    subjects.repoCheck,
+    "director",
+    (request, emit) => checks.answer(request, emit),
+    { log },
+  );
 }

@@ -21,6 +21,7 @@ import {
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
 import { Evidence } from "./jobs/evidence.ts";
+import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
 import { WarmPool } from "./pool/pool.ts";
@@ -81,9 +82,13 @@ export async function startSandboxRunner(
       imageId: (images.known ?? image).id,
       limits: defaults,
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
+      ...(preloader.layers === null ? {} : { layers: preloader.layers }),
     }),
     preload: (sandbox) => preloader.preload(sandbox),
-    onFailure: (error) => log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool"),
+    onFailure: (error) => {
+      preloader.forgetLayers();
+      log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool");
+    },
     now: () => performance.now(),
   });
   const slots = new Slots(config.slots);
@@ -93,13 +98,17 @@ export async function startSandboxRunner(
     defaults,
     image: (asked) => images.resolve(asked),
     lease: async (order, job, tree) => {
-      preloader.wanted(tree);
+      preloader.wanted(tree?.name ?? null, order.layers ?? null);
       const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
     },
     sources: {
       trees,
+      layering: new Layering({
+        store: provider.layers,
+        onStreamed: (reason) => log.warn({ reason }, "not mounted over layers: files are streamed"),
+      }),
       blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
     },
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),

@@ -107,7 +107,7 @@ beforeAll(async () => {
           ...said,
           tail: "x".repeat(2048),
         }));
-        return Promise.resolve(outcomes);
+        return Promise.resolve({ trials: [outcomes, outcomes], written: null });
       },
     };
     const ports = { repository: inProcessRepository(), room, evidence };

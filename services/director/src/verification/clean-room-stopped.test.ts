@@ -67,6 +67,9 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
         Promise.resolve({
           kind: "candidate",
           unproven: [],
+          guards: [],
+          judges: [],
+          chance: null,
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),
     },

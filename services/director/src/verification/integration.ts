@@ -6,7 +6,9 @@ import type { VerdictBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
-import { firstFailure, judge } from "./judge.ts";
+import { deciding, judge } from "./judge.ts";
+import { UNTRIED } from "./rooms.ts";
+import { firstFailure, runTrials, trialsFor } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
 
 export async function verifyIntegration(
@@ -15,7 +17,7 @@ export async function verifyIntegration(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base } = intentOf(run);
+  const { options, base, policy } = intentOf(run);
   const ref = targetRef(run);
   const plain = { code: null, checks: [], baseChecks: [], evidence: null };
   const tip = await ports.repository.tip(base.repo, ref);
@@ -37,10 +39,10 @@ export async function verifyIntegration(
     };
   }
   const checks = await integrationChecks(run, ports.repository);
-  const outcomes =
+  const tried =
     checks.length === 0
-      ? []
-      : await ports.room.check(
+      ? UNTRIED.change
+      : await runTrials(
           {
             run: run.runId,
             task: null,
@@ -51,21 +53,40 @@ export async function verifyIntegration(
             checks,
             image: options.image ?? null,
             budgetMs: options.time_budget_s * 1000,
+            trials: trialsFor({
+              asked: options.trials,
+              atLeast: policy?.min_trials,
+              chance: null,
+              wasFlaky: false,
+            }),
           },
+          ports.room,
           signal,
         );
+  // Each commit was held to its own demand of proof already; here, only the result on the moved branch counts.
   const judgement = judge({
-    checks: outcomes,
-    again: null,
+    change: tried.trials,
     base: null,
+    hollow: null,
+    judges: [],
+    withoutJudges: null,
+    tampering: [],
+    unproven: [],
+    demand: {
+      workflow: "nothing",
+      caller: "nothing",
+      policy: "nothing",
+      allowUnproven: true,
+      byPeople: false,
+    },
     readOnly: false,
     allowUnverified: options.allow_unverified,
-    allowUnproven: true,
-    unproven: [],
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
-  const body = { ...judgement, checks: outcomes, baseChecks: [], head: tip, commit, tree: replay.tree };
-  const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, again: null });
+  const outcomes = deciding(tried.trials);
+  const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
+  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [] };
+  const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
   return { ...body, message, evidence };

@@ -31,6 +31,8 @@ const IN_CONSTRAINTS = [
   "approvals",
   "allow_unverified",
   "allow_unproven",
+  "require_proof",
+  "trials",
   "allow_dirty",
 ];
 /** Not an option of the run: the Router copies it into each task's contract, which bounds it. */

@@ -6,6 +6,7 @@
  *   connect   the network, if the request has a grant for one
  *   run       one command; each step of the request is a stage
  *   collect   the changes, after the step `collectAfter` or at the end
+ *   repeat    all commands again, for a job of trials (trials.ts)
  *
  * How to add to a job:
  *   - Work in the sandbox is a stage: add its data to `Stage`, its place to `stagesOf`, and its case to `perform` in
@@ -18,22 +19,25 @@ import {
   type EgressGrant,
   type SandboxRequest,
   type SandboxStep,
+  type SandboxTrials,
   type SandboxWorkspace,
 } from "@antiphon/contracts";
 import { encodeStep } from "../conversation/step-script.ts";
 import { jobLimits, type JobLimits } from "../job-limits.ts";
 import type { ContainerLimits } from "../ports.ts";
 import { stepDirectory } from "../workspace/path-rule.ts";
+import type { Remembering } from "../workspace/workspace.ts";
 import { Refusal } from "../workspace/refusal.ts";
 
 /** A step whose directory is absolute inside the sandbox. */
 export type PlannedStep = SandboxStep & { readonly cwd: string };
 
 export type Stage =
-  | { readonly kind: "fill"; readonly collects: boolean }
+  | { readonly kind: "fill"; readonly remembering: Remembering }
   | { readonly kind: "connect"; readonly grant: EgressGrant }
   | { readonly kind: "run"; readonly step: PlannedStep }
-  | { readonly kind: "collect" };
+  | { readonly kind: "collect" }
+  | { readonly kind: "repeat"; readonly trials: SandboxTrials; readonly steps: readonly PlannedStep[] };
 
 export interface JobPlan {
   /** Null: the runner's default. */
@@ -56,10 +60,12 @@ export function planJob(request: SandboxRequest, defaults: ContainerLimits): Job
   return { image, workspace, needsSeal, budgetMs, stages, limits: jobLimits(defaults, request) };
 }
 
-function stagesOf({ steps, collect, collectAfter, egress }: SandboxRequest): Stage[] {
-  const stages: Stage[] = [{ kind: "fill", collects: collect }];
+function stagesOf({ steps, collect, collectAfter, egress, trials }: SandboxRequest): Stage[] {
+  const hint = collect ? "hint" : "nothing";
+  const stages: Stage[] = [{ kind: "fill", remembering: trials === undefined ? hint : "exact" }];
   if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
-  const runs = steps.map((step): Stage => ({ kind: "run", step: planStep(step) }));
+  const planned = steps.map(planStep);
+  const runs = planned.map((step): Stage => ({ kind: "run", step }));
   const last = steps.findIndex(({ id }) => id === collectAfter);
   const before = last === -1 ? runs.length : last + 1;
   return [
@@ -67,6 +73,7 @@ function stagesOf({ steps, collect, collectAfter, egress }: SandboxRequest): Sta
     ...runs.slice(0, before),
     ...(collect ? [{ kind: "collect" } as const] : []),
     ...runs.slice(before),
+    ...(trials === undefined ? [] : [{ kind: "repeat", trials, steps: planned } as const]),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** What a job needs from the runner around it. */
 import type { EgressGrant, SandboxRequest } from "@antiphon/contracts";
-import type { Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { ProviderName } from "../providers/provider-rules.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
@@ -9,7 +9,7 @@ import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
-type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: HeldTree | null) => Promise<Lease>;
 
 export interface JobPorts {
   readonly node: string;

@@ -15,7 +15,7 @@
  *     a sealed sandbox or is refused.
  */
 import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
-import { planWorkspace } from "../workspace/workspace.ts";
+import { orderOf, planWorkspace } from "../workspace/workspace.ts";
 import { endingOfFailure } from "./ending.ts";
 import { planJob, type JobPlan } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
@@ -56,8 +56,8 @@ async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Pro
   const { request, ports, emit, progress } = job;
   const { plan, image, workspace } = prepared;
   const askedAt = performance.now();
-  const order = { imageId: image.id, limits: plan.limits.container };
-  const lease = await ports.lease(order, request, workspace.tree?.name ?? null);
+  const order = orderOf(workspace, image.id, plan.limits.container);
+  const lease = await ports.lease(order, request, workspace.tree);
   const stop = (): void => {
     void lease.release();
   };

@@ -8,12 +8,13 @@ import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
 import { stepEnvironment } from "../providers/container-spec.ts";
-import { boundsOf, fillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
+import { boundsOf, fillWorkspace, refillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfExit } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
+import { repeatTrials, type TrialGround } from "./trials.ts";
 
 export interface Job {
   readonly request: SandboxRequest;
@@ -41,9 +42,12 @@ interface Leased extends Prepared {
   stopped: boolean;
 }
 
+/** The state before the first command of a trial. */
+const BEGINNING = { endsAt: null, stopped: false };
+
 export async function performStages(job: Job, prepared: Prepared, lease: Lease): Promise<void> {
   const { progress } = job;
-  const leased: Leased = { ...prepared, job, lease, link: null, endsAt: null, stopped: false };
+  const leased: Leased = { ...prepared, job, lease, link: null, ...BEGINNING };
   try {
     for (const stage of prepared.plan.stages) {
       await perform(stage, leased);
@@ -58,7 +62,7 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
   const { job, lease, workspace } = leased;
   switch (stage.kind) {
     case "fill":
-      return fillWorkspace(lease, workspace, stage.collects);
+      return fillWorkspace(lease, workspace, stage.remembering);
     case "connect":
       leased.link = await job.ports.egress(job.request, stage.grant, lease.sandbox);
       return;
@@ -70,7 +74,32 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       job.progress.changes = await job.ports.evidence.changes(collected);
       return;
     }
+    case "repeat": {
+      const { budgetMs } = leased.plan;
+      const tookMs = leased.endsAt === null ? 0 : performance.now() - (leased.endsAt - budgetMs);
+      const first = { exits: job.progress.exits, tookMs };
+      job.progress.written = await repeatTrials(stage.trials, first, trialGround(stage.steps, leased));
+      return;
+    }
   }
+}
+
+/** Further trials are kept apart from the first, and are quiet. */
+function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround {
+  const { job, lease, workspace } = leased;
+  const { sandbox } = lease;
+  return {
+    run: async () => {
+      const progress = job.progress.trial();
+      const ports = { ...job.ports, onOutput: () => undefined };
+      const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };
+      for (const step of steps) if (!own.stopped) await runStep(step, own);
+      return progress.exits;
+    },
+    survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
+    refill: () => refillWorkspace(sandbox, workspace),
+    now: () => performance.now(),
+  };
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
@@ -85,7 +114,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...stepEnvironment(image), ...link?.env, ...step.env },
+      env: { ...stepEnvironment(image, lease.sandbox.home), ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       keepBytes: plan.limits.keepBytes,
@@ -94,6 +123,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     });
     const { exitCode, durationMs, stdout, stderr } = exit;
     progress.keep(ports.evidence.step({ id, exitCode, timedOut: false, durationMs, stdout, stderr }));
+    progress.exits.push(exitCode);
     emit({ kind: "step", id, exitCode });
     progress.ending = endingOfExit(exit, id) ?? progress.ending;
     leased.stopped = exitCode !== 0 && !step.continueOnFailure;

@@ -1,4 +1,9 @@
-/** What each kind of effect does, and the record that says it happened. Nothing is appended here. */
+/**
+ * What each kind of effect does, and the record that says it happened. Nothing is appended here.
+ *
+ * A new kind begins in `Effect` and `outstanding` (run/src/owed); the compiler then asks for its line here and for its
+ * refusal in refusal.ts.
+ */
 import type { Cause, NewRecord } from "@antiphon/contracts";
 import { closingOf, type Effect, type EffectOf, type RunState } from "@antiphon/run";
 import { land, landIntegration } from "../landing/landing.ts";

@@ -1,6 +1,6 @@
 import { AntiphonError, limits, type CheckOutcome, type RepoCheckRequest } from "@antiphon/contracts";
 import { expect, test, vi } from "vitest";
-import type { CandidateOutcome, RoomRequest } from "../ports.ts";
+import type { CandidateOutcome, RoomOutcome, RoomRequest } from "../ports.ts";
 import { RepoChecks, type RepoCheckParts } from "./repo-checks.ts";
 
 const REQUEST: RepoCheckRequest = {
@@ -18,7 +18,7 @@ const outcome = (command: string): CheckOutcome => ({
 });
 
 interface Overrides {
-  room?: (request: RoomRequest, signal: AbortSignal) => Promise<CheckOutcome[]>;
+  room?: (request: RoomRequest, signal: AbortSignal) => Promise<RoomOutcome>;
   candidate?: CandidateOutcome;
   found?: string[];
   onCanceled?: RepoCheckParts["onCanceled"];
@@ -32,7 +32,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
       discoverChecks: () => Promise.resolve(over.found ?? []),
       exportBase: () => Promise.resolve(TREE),
     },
-    room: { check: over.room ?? (({ checks }) => Promise.resolve(checks.map(outcome))) },
+    room: { check: over.room ?? (({ checks }) => Promise.resolve({ trials: [checks.map(outcome)], written: null })) },
     signal: new AbortController().signal,
     onCanceled: over.onCanceled ?? (() => () => undefined),
   });
@@ -50,7 +50,7 @@ test("answers with the outcome of the named checks, or of those that the commit 
 });
 
 test("asks for no sandbox if there is no check", async () => {
-  const room = vi.fn(() => Promise.resolve([]));
+  const room = vi.fn(() => Promise.resolve({ trials: [], written: null }));
   const said: unknown[] = [];
   await checksOver({ room }).answer({ ...REQUEST, checks: [] }, (event) => said.push(event));
   expect(said).toEqual([{ kind: "done", commit: REQUEST.commit, discovered: true, checks: [] }]);

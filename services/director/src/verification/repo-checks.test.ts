@@ -32,7 +32,9 @@ function checksOver(over: Overrides = {}): RepoChecks {
       discoverChecks: () => Promise.resolve(over.found ?? []),
       exportBase: () => Promise.resolve(TREE),
     },
-    room: { check: over.room ?? (({ checks }) => Promise.resolve({ trials: [checks.map(outcome)], written: null })) },
+    room: {
+      check: over.room ?? (({ checks }) => Promise.resolve({ trials: [checks.map(outcome)], written: null })),
+    },
     signal: new AbortController().signal,
     onCanceled: over.onCanceled ?? (() => () => undefined),
   });

@@ -136,10 +136,16 @@ const TABLE = {
     "trials of a check go on for this long after the second one, so a short check gets more of them",
     "no further trial",
   ],
-  verifyWaryMs: [
+  verifyTimingMs: [
     2_000,
     "milliseconds",
-    "the same, for a check or change with a source of chance, and after a flaky verdict",
+    "the same, where the check or the change draws on clocks, waiting, threads or sockets",
+    "no further trial",
+  ],
+  verifyRandomMs: [
+    10_000,
+    "milliseconds",
+    "the same, where they draw on random numbers, or were flaky in an earlier attempt: all trials, also on a busy machine",
     "no further trial",
   ],
   sandboxForgeries: [

@@ -36,7 +36,7 @@ export {
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
 export { addedJudges } from "./protection/added-judges.ts";
-export { chanceIn } from "./protection/chance.ts";
+export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
 export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";
 export { protectionOf, type ProtectionInput } from "./protection/protection.ts";

@@ -2,8 +2,8 @@
 import type { CliContext } from "../context.ts";
 import { openDecisions } from "./decisions.ts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
-import { foldFacts } from "@antiphon/run/fold/facts-fold";
-import { noFacts, timeOf, type RunFacts } from "@antiphon/run/state/run-facts";
+import { foldFacts } from "@antiphon/run/facts/facts-fold";
+import { noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { doingNow, narrate, type Line } from "./sentences.ts";
 import { plain } from "../screen/screen.ts";
 import { runView } from "@antiphon/run/view/run-view";

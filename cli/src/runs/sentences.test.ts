@@ -1,4 +1,4 @@
-import { factsOf } from "@antiphon/run/fold/facts-fold";
+import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "../gateway/gateway-client.ts";
 import { doingNow, narrate } from "./sentences.ts";

@@ -1,5 +1,5 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
-import { isPaused, timeOf, type RunFacts } from "@antiphon/run/state/run-facts";
+import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
 import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
 import { branch, firstLine, short } from "./sentences.ts";

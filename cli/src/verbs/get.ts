@@ -4,7 +4,7 @@ import type { AddVerb } from "../context.ts";
 import { openDecisions } from "../runs/decisions.ts";
 import { printSummary } from "../runs/follow.ts";
 import type { RunRecord } from "../gateway/gateway-client.ts";
-import { factsOf } from "@antiphon/run/fold/facts-fold";
+import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { summarize } from "../runs/summary.ts";
 
 export const addGet: AddVerb = (program, context) => {

@@ -1,8 +1,8 @@
 /** Folds one record into the state of a run. `foldTask` handles the records of a task. */
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
-import { askedOf } from "../state/run-facts.ts";
+import { askedOf } from "../facts/run-facts.ts";
 import type { Integration, RunState } from "../state/run-state.ts";
-import { foldFacts } from "./facts-fold.ts";
+import { foldFacts } from "../facts/facts-fold.ts";
 import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";
 
 /** The run after a record that fits its state. */

@@ -9,7 +9,7 @@
  *     only after all of them are done.
  */
 import type { RunSnapshot } from "../machine/replay.ts";
-import { isPaused } from "../state/run-facts.ts";
+import { isPaused } from "../facts/run-facts.ts";
 import { isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;

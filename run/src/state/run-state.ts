@@ -23,7 +23,7 @@ import type {
   RoutedBody,
   VerdictBody,
 } from "@antiphon/contracts";
-import { noFacts, type RunFacts } from "./run-facts.ts";
+import { noFacts, type RunFacts } from "../facts/run-facts.ts";
 
 export type Reported = Extract<ResultBody, { kind: "reported" }>;
 

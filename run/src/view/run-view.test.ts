@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { golden } from "../../../contracts/conformance/proof.ts";
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
 import type { JournalBodies, JournalType, RunStep } from "@antiphon/contracts";
-import { factsOf } from "../fold/facts-fold.ts";
-import { isPaused, type ReadRecord } from "../state/run-facts.ts";
+import { factsOf } from "../facts/facts-fold.ts";
+import { isPaused, type ReadRecord } from "../facts/run-facts.ts";
 import { runView } from "./run-view.ts";
 import { validate } from "@antiphon/contracts/validation/validate";
 

@@ -12,7 +12,7 @@ import {
   type EvidenceFact,
   type RunFacts,
   type TaskFacts,
-} from "../state/run-facts.ts";
+} from "../facts/run-facts.ts";
 
 /** run/R1 */
 export function runView(facts: RunFacts): RunViewModel {
@@ -115,7 +115,7 @@ const isLoss = (result: Attempt["result"]): boolean =>
 
 function isDone(facts: RunFacts, id: string): boolean {
   const task = facts.tasks?.find(({ planned }) => planned.task.task_id === id);
-  return task !== undefined && attemptStanding(facts, task).status === "done";
+  return task !== undefined && task.attempts.length > 0 && attemptStanding(facts, task).status === "done";
 }
 
 /** What an attempt tells about its task; an absent field leaves what was told before. */

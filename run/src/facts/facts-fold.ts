@@ -11,7 +11,7 @@ import {
   type ReadRecord,
   type RunFacts,
   type TaskFacts,
-} from "../state/run-facts.ts";
+} from "./run-facts.ts";
 
 type Read<T extends JournalType> = Extract<ReadRecord, { type: T }>;
 

@@ -42,7 +42,7 @@ module.exports = {
       "the CLI imports contracts and, of a run, how it is shown and checked; `serve` loads a service lazily",
       { path: "^cli/src", pathNot: "^cli/src/serve/" },
       {
-        path: "^(git|runtime|services)/|^run/src/(?!view/|audit/)",
+        path: "^(git|runtime|services)/|^run/src/(?!facts/|view/|audit/)",
       },
     ),
     rule(

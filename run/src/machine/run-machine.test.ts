@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { closingOf } from "../owed/closing.ts";
 import { outstanding } from "../owed/outstanding.ts";
-import { openRun, replay, type RunSnapshot } from "./run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "./replay.ts";
 import { BASE, RecordLog, commitOf, planned } from "../testing/record-log.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { closingOf } from "./closing.ts";
 import { outstanding } from "./outstanding.ts";
 import { taskContract } from "../view/projection.ts";
-import { openRun, replay, type RunSnapshot } from "../machine/run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "../machine/replay.ts";
 import { RecordLog, commitOf, planned } from "../testing/record-log.ts";
 import { timersOf } from "./timers.ts";
 

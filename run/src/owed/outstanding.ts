@@ -8,8 +8,9 @@
  *   run/R6 Because a task builds on the changes of its dependencies, it is dispatched from the run's current head, and
  *     only after all of them are done.
  */
-import type { RunSnapshot } from "../machine/run-machine.ts";
-import { isPaused, isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
+import type { RunSnapshot } from "../machine/replay.ts";
+import { isPaused } from "../facts/run-facts.ts";
+import { isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;
 
@@ -53,7 +54,7 @@ export function outstanding(run: RunSnapshot): Effect[] {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(run.context) ? [] : dispatches(tasks)), // run/R7
+        ...(isPaused(run.context.facts) ? [] : dispatches(tasks)), // run/R7
         ...landings(tasks),
         ...verifications(tasks),
       ];

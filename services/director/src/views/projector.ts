@@ -143,13 +143,13 @@ export class Projector {
     return found;
   }
 
-  #shapes({ records, snapshot }: CachedRun): [view: Shape, ...contracts: Shape[]] {
+  #shapes({ snapshot }: CachedRun): [view: Shape, ...contracts: Shape[]] {
     const run = snapshot.context;
     const { runId } = run;
     const router = routerContract(run);
     const bucket = this.#contracts;
     return [
-      { bucket: this.#runs, key: runId, doc: runView(records) },
+      { bucket: this.#runs, key: runId, doc: runView(run.facts) },
       ...(router === null ? [] : [{ bucket, key: keys.routerContract(runId), doc: router }]),
       ...run.tasks.map((task) => {
         const key = keys.taskContract(runId, task.planned.task.task_id);

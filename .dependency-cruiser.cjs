@@ -49,7 +49,7 @@ module.exports = {
       "page-talks-http",
       "the page imports contracts and, of a run, how it is shown",
       { path: "^web/src" },
-      { path: "^(git|runtime|services|cli)/|^run/src/(?!view/)" },
+      { path: "^(git|runtime|services|cli)/|^run/src/(?!facts/|view/)" },
     ),
     rule(
       "nats-in-runtime-only",

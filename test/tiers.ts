@@ -102,6 +102,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/egress-gateway/egress-deadlines.test.ts",
   "test/integration/egress-gateway/egress-gateway-killed.test.ts",
   "test/integration/egress-gateway/egress-gateway.test.ts",
+  "test/integration/cli/completion.test.ts",
   "test/integration/cli/gateway-dev.test.ts",
   "test/integration/git/git-hostile.test.ts",
   "test/integration/git/git-landing.test.ts",

@@ -4,6 +4,7 @@ import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCheck } from "./verbs/check.ts";
+import { addComplete } from "./verbs/complete.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
@@ -55,6 +56,7 @@ const VERBS = [
   addValidate,
   addDecode,
   addCompletion,
+  addComplete,
   addVersion,
 ];
 

@@ -16,6 +16,7 @@ const TREE = { commit: REQUEST.commit, tree: "b".repeat(40), object: "tree.tar",
 const outcome = (command: string): CheckOutcome => ({
   ...{ command, exitCode: 0, timedOut: false, durationMs: 1, stdout: null, stderr: null, tail: "" },
 });
+const once = (checks: CheckOutcome[]): RoomOutcome => ({ trials: [checks], written: null });
 
 interface Overrides {
   room?: (request: RoomRequest, signal: AbortSignal) => Promise<RoomOutcome>;
@@ -32,9 +33,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
       discoverChecks: () => Promise.resolve(over.found ?? []),
       exportBase: () => Promise.resolve(TREE),
     },
-    room: {
-      check: over.room ?? (({ checks }) => Promise.resolve({ trials: [checks.map(outcome)], written: null })),
-    },
+    room: { check: over.room ?? (({ checks }) => Promise.resolve(once(checks.map(outcome)))) },
     signal: new AbortController().signal,
     onCanceled: over.onCanceled ?? (() => () => undefined),
   });
@@ -52,7 +51,7 @@ test("answers with the outcome of the named checks, or of those that the commit 
 });
 
 test("asks for no sandbox if there is no check", async () => {
-  const room = vi.fn(() => Promise.resolve({ trials: [], written: null }));
+  const room = vi.fn(() => Promise.resolve(once([])));
   const said: unknown[] = [];
   await checksOver({ room }).answer({ ...REQUEST, checks: [] }, (event) => said.push(event));
   expect(said).toEqual([{ kind: "done", commit: REQUEST.commit, discovered: true, checks: [] }]);
@@ -83,7 +82,7 @@ test("stops its sandbox when the caller has gone away, and stops listening for t
 
 test("refuses one more than the bound of open checks, and accepts the next once one has ended", async () => {
   const endings: (() => void)[] = [];
-  const room: Overrides["room"] = () => new Promise((resolve) => endings.push(() => resolve([])));
+  const room: Overrides["room"] = () => new Promise((resolve) => endings.push(() => resolve(once([]))));
   const checks = checksOver({ room });
   const open = Array.from({ length: limits.openChecks }, () => checks.answer(REQUEST, () => undefined));
   await expect(checks.answer(REQUEST, () => undefined)).rejects.toMatchObject({ code: "ANT_SANDBOX_BUSY" });

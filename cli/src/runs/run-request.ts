@@ -27,6 +27,8 @@ export interface RunFlags {
   readonly image?: string;
   readonly history?: string;
   readonly verifyGit?: boolean;
+  /** False: --no-setup. */
+  readonly setup?: string[] | false;
   readonly egress?: string;
   readonly allowHost?: string[];
   readonly modelTokens?: string;
@@ -61,6 +63,7 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       image: flags.image,
       history: wholeNumber("--history", flags.history),
       verify_git: flags.verifyGit,
+      setup: flags.setup === false ? [] : flags.setup,
     }),
     constraints: defined({
       max_attempts: wholeNumber("--attempts", flags.attempts),

@@ -1,6 +1,7 @@
 /** `dispatch`: the Director hands out an attempt. The record is the work item. */
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
+import { EnvironmentSpec } from "../rpc/environment.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec, ModelBudget } from "../runs/run-options.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -34,6 +35,7 @@ export const DispatchBody = closed(
         description: "The repository in the sandbox. Absent: there is to be none; null: it does not fit.",
       }),
     ),
+    environment: Type.Optional(EnvironmentSpec),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -54,4 +56,6 @@ export type DispatchBody = {
   model_budget?: ModelBudget;
   /** The repository in the sandbox. Absent: there is to be none; null: it does not fit. */
   history?: HistoryRef | null;
+  /** The prepared environment of the tree; absent: it needs none. */
+  environment?: EnvironmentSpec;
 };

@@ -38,8 +38,10 @@ import {
   refuseLfsOf,
   replayCommits,
   servedPlaces,
+  strongerChance,
   tipOf,
   updateWorktree,
+  type Chance,
   type CommitSigner,
   type Guard,
   type Repo,
@@ -77,7 +79,7 @@ const shortDigest = (bytes: Buffer): string => createHash("sha256").update(bytes
 /** What protects the checks on a commit, and the source of chance in what they reach. */
 interface Guarded {
   guards: Guard[];
-  chance: string | null;
+  chance: Chance | null;
 }
 
 export class Repositories implements RepositoryPort {
@@ -184,10 +186,8 @@ export class Repositories implements RepositoryPort {
         candidate.overlay.map(({ path }) => path),
       );
       const judges = addedJudges(check.files, rules.checks, grants);
-      const chance =
-        chanceIn([...rules.checks, patch.toString("latin1")].join("\n")) ??
-        guarded.find((one) => one.chance !== null)?.chance ??
-        null;
+      const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
+      const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
       return { kind: "candidate", candidate, unproven: check.unproven, guards, judges, chance };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
@@ -200,10 +200,10 @@ export class Repositories implements RepositoryPort {
     const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
     return remembered(this.#guarded, key, async () => {
       const listing = await commitFiles(repo, commit);
-      let chance: string | null = null;
+      let chance: Chance | null = null;
       const read = async (paths: readonly string[]) => {
         const texts = await listing.readAll(paths);
-        for (const text of texts.values()) chance ??= chanceIn(text);
+        for (const text of texts.values()) chance = strongerChance(chance, chanceIn(text));
         return texts;
       };
       return { guards: await protectionOf({ listing, read, checks, discovered }), chance };

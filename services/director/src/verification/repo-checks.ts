@@ -20,9 +20,9 @@ import {
   type RepoCheckEvent,
   type RepoCheckRequest,
 } from "@antiphon/contracts";
+import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
 import { requiredHistory } from "./history.ts";
 import { ONCE } from "./trials.ts";
-import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
 
 export interface RepoCheckParts {
   readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase" | "exportHistory">;
@@ -70,14 +70,19 @@ export class RepoChecks {
     const commands = discovered ? await repository.discoverChecks(repo, commit) : request.checks;
     const candidate = await this.#candidate(request, { commands, discovered });
     const tree = await repository.exportBase(repo, commit);
-    const order = { run: checkId, task: TASK, epoch: 1, purpose: "verify", tree, candidate } as const;
-    if (commands.length === 0) return { kind: "done", commit, discovered, checks: [] };
+    const done = { kind: "done", commit, discovered } as const;
+    if (commands.length === 0) return { ...done, checks: [] };
     const base = { repo, ref: "HEAD", commit };
     const history =
       request.git === true ? await requiredHistory(base, commit, DEFAULT_HISTORY, repository) : null;
-    const asked = { ...order, history, checks: commands, image, budgetMs, trials: ONCE };
-    const { trials } = await room.check(asked, signal);
-    return { kind: "done", commit, discovered, checks: [...(trials[0] ?? [])] };
+    const { trials } = await room.check(
+      {
+        ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
+        ...{ tree, history, candidate, checks: commands, image, budgetMs },
+      },
+      signal,
+    );
+    return { ...done, checks: [...(trials[0] ?? [])] };
   }
 
   async #candidate(

@@ -20,6 +20,7 @@ const IN_INPUTS = [
   "image",
   "history",
   "verify_git",
+  "setup",
   "priority",
   "tenant",
 ];

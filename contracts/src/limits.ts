@@ -93,6 +93,31 @@ const TABLE = {
   layeredTreeBytes: [32 * MiB, "bytes", "likewise", "a larger tree is a layer"],
   sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay before asking again"],
+  environmentBytes: [
+    2048 * MiB,
+    "bytes",
+    "what setup makes, which each sandbox that needs it has to hold",
+    "ANT_ENVIRONMENT_FAILED",
+  ],
+  environmentFiles: [300_000, "files", "of one environment", "ANT_ENVIRONMENT_FAILED"],
+  environmentBudgetMs: [
+    1_200_000,
+    "milliseconds",
+    "all setup commands together; a large install takes a few minutes",
+    "killed, ANT_ENVIRONMENT_FAILED",
+  ],
+  environmentKeepS: [
+    14 * 86_400,
+    "seconds",
+    "an environment that no job asked for",
+    "removed; prepared again when a job asks",
+  ],
+  environmentStoreBytes: [
+    16 * 1024 * MiB,
+    "bytes",
+    "all environments in the object store",
+    "the ones that were not asked for longest are removed",
+  ],
   writtenPaths: [
     5_000,
     "paths",
@@ -111,11 +136,23 @@ const TABLE = {
     "trials of a check go on for this long after the second one, so a short check gets more of them",
     "no further trial",
   ],
-  verifyWaryMs: [
+  verifyTimingMs: [
     2_000,
     "milliseconds",
-    "the same, for a check or change with a source of chance, and after a flaky verdict",
+    "the same, where the check or the change draws on clocks, waiting, threads or sockets",
     "no further trial",
+  ],
+  verifyRandomMs: [
+    10_000,
+    "milliseconds",
+    "the same, where they draw on random numbers, or were flaky in an earlier attempt: all trials, also on a busy machine",
+    "no further trial",
+  ],
+  sandboxForgeries: [
+    20,
+    "answers",
+    "forged answers to one job, which is asked again after each: a queue group hands out requests at random",
+    "ANT_SANDBOX_FORGED",
   ],
   verifyBaseGraceMs: [
     5_000,

@@ -14,7 +14,7 @@ import type {
   VerdictBody,
 } from "@antiphon/contracts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { ChangedTree, Guard, Unproven } from "@antiphon/git";
+import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
 
 /** The paths that a change may touch, and the checks that will judge it. */
 export interface ChangeRules {
@@ -41,8 +41,8 @@ export interface AppliedChange {
   guards: readonly Guard[];
   /** Files that it adds on the side that judges, other than tests (git/src/protection/added-judges.ts). */
   judges: readonly string[];
-  /** A source of chance in the change or in what the check reaches, for example "random numbers". */
-  chance: string | null;
+  /** A source of chance in the change or in what the check reaches. */
+  chance: Chance | null;
 }
 
 export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };

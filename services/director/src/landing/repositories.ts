@@ -31,8 +31,10 @@ import {
   openServed,
   protectionOf,
   replayCommits,
+  strongerChance,
   tipOf,
   updateWorktree,
+  type Chance,
   type CommitSigner,
   type Guard,
   type Repo,
@@ -61,7 +63,7 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
 /** What protects the checks on a commit, and the source of chance in what they reach. */
 interface Guarded {
   guards: Guard[];
-  chance: string | null;
+  chance: Chance | null;
 }
 
 export class Repositories implements RepositoryPort {
@@ -129,10 +131,8 @@ export class Repositories implements RepositoryPort {
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
       const judges = addedJudges(check.files, rules.checks, grants);
-      const chance =
-        chanceIn([...rules.checks, patch.toString("latin1")].join("\n")) ??
-        guarded.find((one) => one.chance !== null)?.chance ??
-        null;
+      const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
+      const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
       return { kind: "candidate", candidate, unproven: check.unproven, guards, judges, chance };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
@@ -145,10 +145,10 @@ export class Repositories implements RepositoryPort {
     const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
     return remembered(this.#guarded, key, async () => {
       const listing = await commitFiles(repo, commit);
-      let chance: string | null = null;
+      let chance: Chance | null = null;
       const read = async (paths: readonly string[]) => {
         const texts = await listing.readAll(paths);
-        for (const text of texts.values()) chance ??= chanceIn(text);
+        for (const text of texts.values()) chance = strongerChance(chance, chanceIn(text));
         return texts;
       };
       return { guards: await protectionOf({ listing, read, checks, discovered }), chance };

@@ -20,6 +20,7 @@ import {
   type RepoCheckRequest,
 } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
+import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
   readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase">;
@@ -34,8 +35,6 @@ type Order = Pick<RepoCheckRequest, "checkId" | "repo" | "commit" | "patch" | "i
 type Checks = { commands: readonly string[]; discovered: boolean };
 
 const TASK = "check";
-/** A person looks at the outcome, and can repeat it. */
-const ONCE = { least: 1, most: 1, withinMs: 0 };
 
 export class RepoChecks {
   readonly #parts: RepoCheckParts;

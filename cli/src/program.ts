@@ -4,6 +4,7 @@ import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCheck } from "./verbs/check.ts";
+import { addComplete } from "./verbs/complete.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
@@ -15,6 +16,7 @@ import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
+import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
 import { addPolicy } from "./verbs/policy.ts";
@@ -28,6 +30,7 @@ import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
+  addInit,
   addCheck,
   addRuns,
   addGet,
@@ -53,6 +56,7 @@ const VERBS = [
   addValidate,
   addDecode,
   addCompletion,
+  addComplete,
   addVersion,
 ];
 

@@ -10,6 +10,7 @@ export {
 } from "./documents/document.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";
+export * from "./rpc/environment.ts";
 export * from "./errors.ts";
 export { contractList, explain, findContract } from "./reference/explain.ts";
 export { isRefName } from "./shapes/git-name.ts";

@@ -93,6 +93,31 @@ const TABLE = {
   layeredTreeBytes: [32 * MiB, "bytes", "likewise", "a larger tree is a layer"],
   sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay before asking again"],
+  environmentBytes: [
+    2048 * MiB,
+    "bytes",
+    "what setup makes, which each sandbox that needs it has to hold",
+    "ANT_ENVIRONMENT_FAILED",
+  ],
+  environmentFiles: [300_000, "files", "of one environment", "ANT_ENVIRONMENT_FAILED"],
+  environmentBudgetMs: [
+    1_200_000,
+    "milliseconds",
+    "all setup commands together; a large install takes a few minutes",
+    "killed, ANT_ENVIRONMENT_FAILED",
+  ],
+  environmentKeepS: [
+    14 * 86_400,
+    "seconds",
+    "an environment that no job asked for",
+    "removed; prepared again when a job asks",
+  ],
+  environmentStoreBytes: [
+    16 * 1024 * MiB,
+    "bytes",
+    "all environments in the object store",
+    "the ones that were not asked for longest are removed",
+  ],
   writtenPaths: [
     5_000,
     "paths",

@@ -4,6 +4,11 @@
  */
 export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./change/apply-patch.ts";
 export { overlayTar, type ChangedTree, type OverlayFile } from "./change/change.ts";
+export {
+  discoverEnvironment,
+  type EnvironmentInput,
+  type EnvironmentPlan,
+} from "./inspection/environment.ts";
 export { discoverCheck, type ReadText } from "./inspection/checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
 export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";

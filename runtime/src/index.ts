@@ -14,7 +14,7 @@ export { nodeId, uniqueId } from "./process/ids.ts";
 export { openJournal } from "./journal/journal.ts";
 export type {
   AppendOptions,
-  AppendAfterResult,
+  AppendIfUnmovedResult,
   AppendResult,
   Journal,
   TailOptions,

@@ -25,6 +25,8 @@ export interface RunFlags {
   readonly trials?: string;
   readonly allowDirty?: boolean;
   readonly image?: string;
+  /** False: --no-setup. */
+  readonly setup?: string[] | false;
   readonly egress?: string;
   readonly allowHost?: string[];
   readonly modelTokens?: string;
@@ -57,6 +59,7 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       scope: flags.scope,
       grants: flags.grant,
       image: flags.image,
+      setup: flags.setup === false ? [] : flags.setup,
     }),
     constraints: defined({
       max_attempts: wholeNumber("--attempts", flags.attempts),

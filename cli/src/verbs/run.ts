@@ -62,6 +62,8 @@ export const addRun: AddVerb = (program, context) => {
     .option("--model-usd <amount>", "budget in US dollars for all model calls of the run")
     .option("--require-approval [n]", "land nothing until n different people have approved it (default 1)")
     .option("--image <ref>", "an allowed sandbox image; `default` is the standard image")
+    .option("--setup <command>", "prepare the environment with this command (repeatable)", collect)
+    .option("--no-setup", "prepare no environment")
     .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
     .option("--no-start", "do not start the services of this machine if no gateway answers")

@@ -11,6 +11,7 @@ import {
   EgressOpenRequest,
   EgressReport,
 } from "../rpc/egress-rpc.ts";
+import { EnvironmentReport, EnvironmentSpec } from "../rpc/environment.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../wire/live.ts";
 import { ProjectFile } from "../settings/project-file.ts";
@@ -83,6 +84,8 @@ export const OWN_CONTRACTS = {
   EgressOpened: contract("EgressOpened.v1", "antiphon", EgressOpened),
   EgressCloseRequest: contract("EgressCloseRequest.v1", "antiphon", EgressCloseRequest),
   EgressReport: contract("EgressReport.v1", "antiphon", EgressReport),
+  EnvironmentSpec: contract("EnvironmentSpec.v1", "antiphon", EnvironmentSpec),
+  EnvironmentReport: contract("EnvironmentReport.v1", "antiphon", EnvironmentReport),
   SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
   ProjectFile: contract("ProjectFile.v1", "antiphon", ProjectFile),
   ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "typebox";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
+import { EnvironmentReport, EnvironmentSpec } from "./environment.ts";
 import { BlobRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
@@ -33,10 +34,11 @@ export const SandboxWorkspace = closed(
     files: Type.Array(SandboxFile, { maxItems: 2000 }),
     overlay: nullable(BlobRef, { description: "Tar of the changed files." }),
     deletions: Type.Array(path, { maxItems: 20_000 }),
+    environment: Type.Optional(EnvironmentSpec),
   },
   {
     description:
-      "The contents of /workspace: the tree, minus deletions, plus the overlay, plus files, in this order.",
+      "The contents of /workspace: the environment, under the tree, minus deletions, plus the overlay, plus files, in this order.",
   },
 );
 export type SandboxWorkspace = Static<typeof SandboxWorkspace>;
@@ -92,11 +94,13 @@ export const SandboxRequest = closed(
     run: Type.String({ minLength: 1 }),
     task: Type.String({ minLength: 1 }),
     epoch: Type.Integer({ minimum: 0 }),
-    purpose: oneOf(["attempt", "verify", "base"]),
+    purpose: oneOf(["attempt", "verify", "base", "prepare"], {
+      description: "`prepare`: make sure that the workspace's environment exists; no step runs.",
+    }),
     image: nullable(Type.String({ minLength: 1 }), { description: "null: the runner's default." }),
     budgetMs: Type.Integer({ minimum: 1, description: "For all steps together." }),
     workspace: SandboxWorkspace,
-    steps: Type.Array(SandboxStep, { minItems: 1, maxItems: 128 }),
+    steps: Type.Array(SandboxStep, { maxItems: 128, description: "None for `prepare`, else at least one." }),
     collect: Type.Boolean({ description: "Return the changes in /workspace." }),
     collectAfter: Type.Optional(
       Type.String({
@@ -108,6 +112,9 @@ export const SandboxRequest = closed(
     ),
     limits: Type.Optional(SandboxLimits),
     egress: Type.Optional(EgressGrant),
+    again: Type.Optional(
+      Type.Boolean({ description: "Prepare the environment although it could not be prepared before." }),
+    ),
     trials: Type.Optional(SandboxTrials),
   },
   { description: "A few commands in one sandbox." },
@@ -182,6 +189,7 @@ export const SandboxOutcome = closed(
       containerId: Type.String(),
     }),
     egress: Type.Optional(EgressReport),
+    environment: Type.Optional(EnvironmentReport),
     trials: Type.Optional(
       Type.Array(Type.Array(SandboxStepOutcome), {
         maxItems: 63,

@@ -171,6 +171,13 @@ export const RunOptions = closed(
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
     ),
+    setup: Type.Optional(
+      Type.Array(command, {
+        maxItems: 64,
+        description:
+          "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
+      }),
+    ),
     image_note: Type.Optional(
       Type.String({
         minLength: 1,

@@ -50,6 +50,7 @@ import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "@antiphon/run";
 import { Director, type DirectorParts } from "./scheduling/director.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
+import { performOver } from "./effects/effect-table.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
@@ -121,9 +122,9 @@ export function directOver(
 ): Role {
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const runner = new EffectRunner({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
+  const runner = new EffectRunner({ journal, runs, perform: performOver({ ...ports, letters }), log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -152,7 +153,7 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ journal, runs, runner, projector, timers, admission, tell: say, log });
+  const director = new Director({ runs, runner, projector, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),

@@ -195,7 +195,7 @@ export interface SandboxProvider {
   /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
   /** Absent where files can only be streamed into a sandbox. */
-  readonly layers?: LayerStore;
+  readonly layers?: LayerStore | undefined;
   /** Starts a sandbox as ordered. Resolves when its supervisor has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;

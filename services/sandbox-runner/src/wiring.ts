@@ -4,12 +4,15 @@
  * Lifecycle: waiting for the provider and the image (the log says what is missing, with the remedy) -> serving ->
  * draining (jobs finish) -> stopped (no container of this runner is left).
  */
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
 import {
   allDone,
   openBlobs,
   openJournal,
+  openKv,
+  systemClock,
   openSigningKey,
   pinRunnerKey,
   serveRpc,
@@ -25,6 +28,8 @@ import {
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
 import { Evidence } from "./jobs/evidence.ts";
+import { Environments } from "./environments/environments.ts";
+import { KEPT_LAYER_BYTES, LayerArchive } from "./environments/layer-archive.ts";
 import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
@@ -116,6 +121,18 @@ export async function startSandboxRunner(
       }),
       blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
     },
+    environments: new Environments({
+      records: openKv(bus, BUCKETS.environments),
+      layers: new LayerArchive(
+        join(dirname(config.treeDirectory), "environments"),
+        openBlobs(bus, BUCKETS.layers),
+        KEPT_LAYER_BYTES,
+      ),
+      files: openBlobs(bus, BUCKETS.evidenceFiles),
+      platform: `${process.platform}/${process.arch}`,
+      clock: systemClock,
+      newHolder: () => `${node}.${uniqueId()}`,
+    }),
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };

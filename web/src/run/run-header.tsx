@@ -1,5 +1,4 @@
 import type { RunViewModel } from "@antiphon/contracts";
-import { isPaused } from "@antiphon/run/view/run-view";
 import type { ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import type { RunRecord } from "../api/run-record.ts";
@@ -12,12 +11,13 @@ import { useNow } from "../screen/use-now.ts";
 interface RunHeaderProps {
   readonly records: readonly RunRecord[];
   readonly view: RunViewModel;
+  readonly paused: boolean;
   /** The newest state is shown, so the run can be acted upon. */
   readonly isLive: boolean;
   readonly connected: boolean;
 }
 
-export function RunHeader({ records, view, isLive, connected }: RunHeaderProps): ReactElement {
+export function RunHeader({ records, view, paused, isLive, connected }: RunHeaderProps): ReactElement {
   const { runId, status } = view;
   const [first] = records;
   const closed = records.find((record) => record.type === "closed");
@@ -25,7 +25,6 @@ export function RunHeader({ records, view, isLive, connected }: RunHeaderProps):
   const now = useNow(isOpen && isLive);
   const began = Date.parse(first?.at ?? "");
   const ended = isLive && isOpen ? now : Date.parse(records.at(-1)?.at ?? "");
-  const paused = isPaused(records);
   return (
     <header className="run-head">
       <Status status={status} paused={paused} />

@@ -19,8 +19,8 @@ import {
   type RepoCheckEvent,
   type RepoCheckRequest,
 } from "@antiphon/contracts";
-import { ONCE } from "./trials.ts";
 import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
+import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
   readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase">;
@@ -68,11 +68,16 @@ export class RepoChecks {
     const commands = discovered ? await repository.discoverChecks(repo, commit) : request.checks;
     const candidate = await this.#candidate(request, { commands, discovered });
     const tree = await repository.exportBase(repo, commit);
-    const order = { run: checkId, task: TASK, epoch: 1, purpose: "verify", tree, candidate } as const;
-    if (commands.length === 0) return { kind: "done", commit, discovered, checks: [] };
-    const asked = { ...order, checks: commands, image, budgetMs, trials: ONCE };
-    const { trials } = await room.check(asked, signal);
-    return { kind: "done", commit, discovered, checks: [...(trials[0] ?? [])] };
+    const done = { kind: "done", commit, discovered } as const;
+    if (commands.length === 0) return { ...done, checks: [] };
+    const { trials } = await room.check(
+      {
+        ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
+        ...{ tree, candidate, checks: commands, image, budgetMs },
+      },
+      signal,
+    );
+    return { ...done, checks: [...(trials[0] ?? [])] };
   }
 
   async #candidate(

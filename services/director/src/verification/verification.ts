@@ -10,7 +10,7 @@
  */
 import type { VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
-import { intentOf, type Effect, type RunState } from "@antiphon/run";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { AppliedChange, CleanRoomPort, RepositoryPort, VerdictEvidencePort } from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
 import { demandOf, needsBase } from "./demand.ts";
@@ -18,7 +18,7 @@ import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { trialsFor } from "./trials.ts";
 
-type Verify = Extract<Effect, { kind: "verify" }>;
+type Verify = EffectOf<"verify">;
 /** The commands that decide, and whether the repository named them. */
 type Checks = { commands: readonly string[]; discovered: boolean };
 

@@ -23,7 +23,7 @@ function readerOver(stored: EvidenceManifest | null) {
     taskContract: () => Promise.resolve(null),
     routerContract: () => Promise.resolve(null),
   };
-  const records = log.records as unknown as StoredRecord[];
+  const records: StoredRecord[] = log.records;
   return evidenceReader(backend as Backend, () => Promise.resolve(records));
 }
 

@@ -18,6 +18,7 @@ const IN_INPUTS = [
   "scope",
   "grants",
   "image",
+  "setup",
   "priority",
   "tenant",
 ];

@@ -2,6 +2,7 @@
  * The plan of a job: what to take, and the stages to perform in the sandbox, as data. A request that no sandbox could
  * carry out is refused here, before anything is fetched or taken.
  *
+ *   lay       the prepared environment, if the request names one
  *   fill      the workspace: tree, deletions, overlay, files
  *   connect   the network, if the request has a grant for one
  *   run       one command; each step of the request is a stage
@@ -33,6 +34,7 @@ import { Refusal } from "../workspace/refusal.ts";
 export type PlannedStep = SandboxStep & { readonly cwd: string };
 
 export type Stage =
+  | { readonly kind: "lay" }
   | { readonly kind: "fill"; readonly remembering: Remembering }
   | { readonly kind: "connect"; readonly grant: EgressGrant }
   | { readonly kind: "run"; readonly step: PlannedStep }
@@ -54,15 +56,27 @@ export interface JobPlan {
 export function planJob(request: SandboxRequest, defaults: ContainerLimits): JobPlan {
   const { image, workspace, budgetMs, purpose } = request;
   const stages = stagesOf(request);
-  const needsSeal = purpose !== "attempt";
+  const needsSeal = purpose === "verify" || purpose === "base";
   if (needsSeal && stages.some(({ kind }) => kind === "connect"))
     throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job for a verdict has no network");
   return { image, workspace, needsSeal, budgetMs, stages, limits: jobLimits(defaults, request) };
 }
 
-function stagesOf({ steps, collect, collectAfter, egress, trials }: SandboxRequest): Stage[] {
+function stagesOf({
+  purpose,
+  workspace,
+  steps,
+  collect,
+  collectAfter,
+  egress,
+  trials,
+}: SandboxRequest): Stage[] {
+  if ((purpose === "prepare") !== (steps.length === 0))
+    throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job has steps, unless it only prepares an environment");
+  if (purpose === "prepare") return [];
   const hint = collect ? "hint" : "nothing";
   const stages: Stage[] = [{ kind: "fill", remembering: trials === undefined ? hint : "exact" }];
+  if (workspace.environment !== undefined) stages.unshift({ kind: "lay" });
   if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
   const planned = steps.map(planStep);
   const runs = planned.map((step): Stage => ({ kind: "run", step }));

@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly slots: Slots;
   /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
   readonly sign: (digest: string) => string;
-  readonly ports: Omit<JobPorts, "onOutput" | "later">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -116,6 +116,7 @@ export class SandboxService {
         onOutput: (stream, piece) => {
           live.push(stream, piece);
         },
+        progress: (text) => tell(bus, subjects.log(run, task, "progress"), { text, epoch }),
         later: (work) => leaving.push(work),
       };
       const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);

@@ -1,6 +1,7 @@
 /** What is known about a job so far; it becomes the job's outcome. */
 import type {
   EgressReport,
+  EnvironmentReport,
   SandboxChanges,
   SandboxOutcome,
   SandboxStepOutcome,
@@ -14,6 +15,7 @@ export class Progress {
   step: string | null = null;
   changes: SandboxChanges | null = null;
   egress: EgressReport | null = null;
+  environment: EnvironmentReport | null = null;
   /** What the trials of a job did to its files; null for other jobs. */
   written: SandboxWritten | null = null;
   /** The exit code of each command that ended. */
@@ -52,13 +54,14 @@ export class Progress {
       this.ending = failed(error);
       return [];
     });
-    const { ending, changes, meta, egress, written } = this;
+    const { ending, changes, meta, egress, environment, written } = this;
     return {
       ...ending,
       steps,
       changes: ending.outcome === "completed" ? changes : null,
       meta,
       ...(egress === null ? {} : { egress }),
+      ...(environment === null ? {} : { environment }),
       ...(written === null ? {} : { trials: trials.map((trial) => briefly(trial, steps)), written }),
     };
   }

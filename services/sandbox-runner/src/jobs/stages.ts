@@ -3,7 +3,9 @@
  * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
  * later commands, but the changes are still collected.
  */
-import type { SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import { environmentVariables } from "../environments/environment-variables.ts";
+import { layEnvironment, layWorkspace, nameHome, type LayerContent } from "../environments/laying.ts";
 import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
@@ -28,6 +30,8 @@ export interface Prepared {
   readonly plan: JobPlan;
   readonly image: ImageFacts;
   readonly workspace: WorkspacePlan;
+  /** Null: the job needs none. */
+  readonly environment: { readonly spec: EnvironmentSpec; readonly layer: LayerContent } | null;
 }
 
 /** A job that has its sandbox. */
@@ -59,8 +63,13 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
 }
 
 async function perform(stage: Stage, leased: Leased): Promise<void> {
-  const { job, lease, workspace } = leased;
+  const { job, lease, workspace, environment } = leased;
   switch (stage.kind) {
+    case "lay":
+      if (environment === null) return;
+      return workspace.layers === null
+        ? layEnvironment(lease.sandbox, environment.layer, workspace.baseline)
+        : nameHome(lease.sandbox);
     case "fill":
       return fillWorkspace(lease, workspace, stage.remembering);
     case "connect":
@@ -70,7 +79,10 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       if (!leased.stopped) await runStep(stage.step, leased);
       return;
     case "collect": {
-      const collected = await lease.sandbox.collect(workspace.baseline, boundsOf(workspace));
+      const collected = await lease.sandbox.collect(workspace.baseline, {
+        ...boundsOf(workspace),
+        ...(environment === null ? {} : { leftOut: environment.layer.workspacePaths }),
+      });
       job.progress.changes = await job.ports.evidence.changes(collected);
       return;
     }
@@ -86,8 +98,11 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
 
 /** Further trials are kept apart from the first, and are quiet. */
 function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround {
-  const { job, lease, workspace } = leased;
+  const { job, lease, workspace, environment } = leased;
   const { sandbox } = lease;
+  const lay = async (): Promise<void> => {
+    if (environment !== null) await layWorkspace(sandbox, environment.layer, workspace.baseline);
+  };
   return {
     run: async () => {
       const progress = job.progress.trial();
@@ -97,24 +112,26 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
       return progress.exits;
     },
     survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
-    refill: () => refillWorkspace(sandbox, workspace),
+    refill: () => refillWorkspace(sandbox, workspace, lay),
     now: () => performance.now(),
   };
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
-  const { plan, image, lease, link, job } = leased;
+  const { plan, image, environment, lease, link, job } = leased;
   const { progress, ports, emit } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
   await progress.roomInStore();
+  const plain = stepEnvironment(image, lease.sandbox.home);
+  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
   const now = performance.now();
   leased.endsAt ??= now + plan.budgetMs;
   try {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...stepEnvironment(image, lease.sandbox.home), ...link?.env, ...step.env },
+      env: { ...variables, ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       keepBytes: plan.limits.keepBytes,

@@ -27,7 +27,7 @@ export interface SessionServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "later" | "egress">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later" | "egress" | "environments">;
 }
 
 type SessionRequest =
@@ -137,6 +137,7 @@ export class SessionService {
     let lease: Lease | null = null;
     try {
       const { budgetMs, workspace } = request;
+      if (workspace.environment !== undefined) throw refused("a session has no prepared environment");
       const { container, keepBytes } = jobLimits(ports.defaults, request);
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);

@@ -7,10 +7,12 @@ import { BY_PRODUCTS } from "@antiphon/git";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "./collected.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { RuleSink } from "./rule-sink.ts";
-import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
 import { TopReader } from "../layers/top-survey.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import { sha256Hasher } from "./sha256.ts";
+import { sortedPathsOf } from "./sorted-paths.ts";
+import { Untouched } from "./untouched.ts";
 
 type Hear = (piece: Buffer) => void;
 
@@ -36,10 +38,11 @@ export async function collectSelected(
 ): Promise<Collected> {
   const { remembered } = reading;
   const survey = await surveyOf(reading, bounds.maxEntries);
-  const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
-  const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
-  for (const path of unchanged) collector.unchanged(path);
+  const known = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const ignores = withLeftOut(known, bounds);
+  const untouched = new Untouched(baseline, remembered, survey);
+  const wanted = select(survey, baseline, untouched, ignores, bounds.maxFiles);
+  const collector = new Collector(baseline, bounds, sha256Hasher, ignores, untouched);
   if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
   return collector.result();
 }
@@ -64,9 +67,16 @@ export async function collectWhole(
     await readTar(whole, sink);
     ignores = passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
   }
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  const collector = new Collector(baseline, bounds, sha256Hasher, withLeftOut(ignores, bounds));
   await readTar(whole, collector);
   return collector.result();
+}
+
+function withLeftOut(
+  ignores: (path: string) => boolean,
+  { leftOut }: CollectBounds,
+): (path: string) => boolean {
+  return leftOut === undefined ? ignores : (path) => leftOut.has(path) || ignores(path);
 }
 
 async function ignoredOf(
@@ -84,8 +94,7 @@ async function ignoredOf(
 
 /** A path that takes the place of a former directory is not ignored. */
 function passedOver(rules: IgnoreRules, baseline: Baseline): (path: string) => boolean {
-  const directories = directoriesOf(baseline);
-  return (path) => rules.ignores(path) && !directories.has(path);
+  return (path) => rules.ignores(path) && !sortedPathsOf(baseline).hasBelow(`${path}/`);
 }
 
 async function readTar(from: (hear: Hear) => Promise<void>, sink: TarSink): Promise<void> {

@@ -11,7 +11,7 @@ import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
 import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
-import type { Layering } from "../layers/layering.ts";
+import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
@@ -37,6 +37,7 @@ export async function planWorkspace(
   asked: SandboxWorkspace,
   sources: WorkspaceSources,
   roomBytes: number,
+  environment: EnvironmentFacts | null = null,
 ): Promise<WorkspacePlan> {
   const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
   try {
@@ -48,7 +49,7 @@ export async function planWorkspace(
       files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
     }
     const deletions = asked.deletions.map(checkPath);
-    const layers = await sources.layering.layersOf(tree, null);
+    const layers = await sources.layering.layersOf(tree, environment);
     const streamed = layers === null ? (tree?.contentBytes ?? 0) : 0;
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
@@ -101,9 +102,17 @@ export async function fillWorkspace(
   if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
 }
 
-/** Fills a sandbox again whose files were changed, and from which everything new was removed. */
-export async function refillWorkspace(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
+/**
+ * Fills a sandbox again whose files were changed, and from which everything new was removed.
+ * @param lay puts back what comes before the tree
+ */
+export async function refillWorkspace(
+  sandbox: Sandbox,
+  plan: WorkspacePlan,
+  lay: () => Promise<void>,
+): Promise<void> {
   await sandbox.remove(topOf(plan.baseline));
+  await lay();
   await fillWorkspace({ sandbox, holds: null }, plan, "exact");
 }
 

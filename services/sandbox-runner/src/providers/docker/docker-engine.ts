@@ -115,9 +115,7 @@ export function dockerEngine(socketPath?: string): Engine {
   };
 }
 
-function volumeCalls(
-  docker: Docker,
-): Pick<Engine, "createVolume" | "volume" | "volumes" | "removeVolume"> {
+function volumeCalls(docker: Docker): Pick<Engine, "createVolume" | "volume" | "volumes" | "removeVolume"> {
   return {
     createVolume: async (name, labels) => {
       await call("create volume", docker.createVolume({ Name: name, Driver: "local", Labels: labels }));

@@ -6,7 +6,7 @@ export { proveRun } from "./audit/run-proof.ts";
 export { factsOf } from "./facts/facts-fold.ts";
 export { type RunSnapshot, openRun, replay } from "./machine/replay.ts";
 export { closingOf, runBranch } from "./owed/closing.ts";
-export { type Effect, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
+export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
 export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
 export { intentOf } from "./state/intent-of.ts";
 export { isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";

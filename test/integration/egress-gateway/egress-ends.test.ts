@@ -205,6 +205,24 @@ describe("a request body", () => {
   });
 });
 
+describe("the log of a sandbox", () => {
+  it.each([
+    ["refused tunnels", "CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: elsewhere.example:443\r\n\r\n"],
+    ["unreadable requests", "GET / HTTP/9.9\r\n\r\n"],
+  ])(
+    "cannot be filled by %s so that a later request leaves without a line (egress-gateway/E6)",
+    async (_, junk) => {
+      const callsBefore = calls;
+      for (let i = 2; i < limits.egressRequests; i += 1) quota.request();
+      await heard(dial(junk));
+      await heard(dial(junk));
+      expect(await heard(dial(get("/unseen")))).toMatch(/^HTTP\/1\.1 429 ANT_EGRESS_QUOTA\r\n/);
+      expect(calls).toBe(callsBefore);
+      expect(lines).toHaveLength(3);
+    },
+  );
+});
+
 const NOTHING_SPENT = { used: { tokens: 0, usd_micro: 0 }, reserved: { tokens: 0, usd_micro: 0 }, calls: 1 };
 const EARLY: [string, Partial<Deadlines>][] = [
   ["client:idle", { idleMs: 900 }],

@@ -16,6 +16,11 @@ export class Quota {
     if (this.#requests > limits.egressRequests) throw over(`${limits.egressRequests} requests`);
   }
 
+  /** Counts a connection that was refused before it carried a request, so that log lines and requests share one limit. */
+  refused(): void {
+    this.#requests += 1;
+  }
+
   up(bytes: number): void {
     this.#up += bytes;
     if (this.#up > limits.egressUpBytes) throw over(`${limits.egressUpBytes} bytes sent`);

@@ -204,6 +204,7 @@ export class SandboxListener {
       ports.log(tunnelEntry(to, startedAt, ports.now(), null, tunneled));
     } catch (error) {
       const fault = error instanceof EgressRefusal ? error : malformed("tunnel:broken", String(error));
+      if (tunneled === null) ports.quota.refused(); // egress-gateway/E6: else it could fill the log first
       ports.log(tunnelEntry(to, startedAt, ports.now(), fault, tunneled));
       this.#refuse(socket, fault);
     }
@@ -235,6 +236,7 @@ export class SandboxListener {
       ? new EgressRefusal("ANT_EGRESS_TIMEOUT", "header:slow", "the request did not come in time")
       : malformed("header:syntax", error.code ?? error.message);
     const { ports } = this.#options;
+    ports.quota.refused(); // egress-gateway/E6
     const to = this.#tunnels.get(socket)?.to ?? { host: "", port: 0 };
     ports.log({ ...tunnelEntry(to, ports.now(), ports.now(), fault, null), method: "" });
     this.#refuse(socket, fault);

@@ -1,11 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { AntiphonError, limits, type SandboxEvent, type SandboxRequest } from "@antiphon/contracts";
 import { Evidence } from "./evidence.ts";
+import { Layering } from "../layers/layering.ts";
 import { TreeArchive } from "../workspace/tree-archive.ts";
 import { defaultLimits } from "../job-limits.ts";
 import { OutputBound } from "../conversation/output-bound.ts";
 import { Refusal } from "../workspace/refusal.ts";
-import { runJob, type JobPorts } from "./job.ts";
+import { runJob } from "./job.ts";
+import type { JobPorts } from "./job-ports.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox } from "../ports.ts";
 
 const nothing = new OutputBound(8).finish();
@@ -32,6 +34,7 @@ function twin(options: {
   const sandbox: Sandbox = {
     id: "container",
     imageId: "sha256:a",
+    home: "/tmp",
     sealed: options.sealed ?? true,
     bootMs: 1,
     gone: new Promise(() => undefined),
@@ -62,10 +65,13 @@ function twin(options: {
       return Promise.resolve({ sandbox, warm: true, holds: null, release });
     },
     sources: {
+      layering: new Layering({ store: undefined, onStreamed: () => undefined }),
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
       blob: () => Promise.reject(new Error("none")),
     },
-    egress: () => Promise.resolve(null),
+    environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
+    progress: () => undefined,
+    egress: () => Promise.reject(new Error("no network")),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,
     later: () => undefined,
@@ -151,7 +157,8 @@ describe("a job", () => {
   it("a timeout before the first step is an error, not a timeout of the task", async () => {
     const { ports } = twin({});
     const hangs = { ...ports, egress: () => Promise.reject(new SandboxDied({ kind: "timeout" }, null)) };
-    const { outcome } = await run(request(), hangs);
+    const grant = { profile: { mode: "git+pkg" }, model_budget: null } as const;
+    const { outcome } = await run(request({ egress: grant }), hangs);
     expect([outcome.outcome, outcome.code]).toEqual(["error", "ANT_SANDBOX_FAILED"]);
   });
 

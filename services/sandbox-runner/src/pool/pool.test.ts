@@ -176,9 +176,9 @@ describe("the warm pool", () => {
     });
     pool.refill();
     await settle();
-    const first = await pool.take(order, "b");
-    const second = await pool.take(order, "b");
-    const third = await pool.take(order, "b");
+    const first = await pool.take(order, { name: "b", baseline: new Map() });
+    const second = await pool.take(order, { name: "b", baseline: new Map() });
+    const third = await pool.take(order, { name: "b", baseline: new Map() });
     expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
   });
 

@@ -26,16 +26,17 @@ export async function openProviderHost(
 ): Promise<ProviderHost> {
   refuseProvider(config);
   const { instance, image } = config;
-  const trial = {
+  const layerOrder = () => ({
     limits: defaultLimits(config.runtime),
     labels: containerLabels({ instance, node, owner }, null, Date.now()),
-  };
+  });
+  const trial = layerOrder();
   const newName = (): string => containerName(instance, null, uniqueId());
   const over = async (attempt: AttemptName): Promise<boolean> =>
     isOver(attempt, await journal.read(attempt.runId, ENDS));
   switch (config.provider) {
     case "docker":
-      return openDockerHost({ instance, owner, image, newName, isOver: over, log });
+      return openDockerHost({ instance, owner, image, newName, layerOrder, isOver: over, log });
     case "bubblewrap":
       return openBubblewrapHost({ instance, path: config.path, newName });
     case "e2b":

@@ -27,10 +27,8 @@ const MOST_NAME_BYTES = 64 * 1024;
 const MOST_RULE_FILES = 1000;
 const NUL = 0;
 
-/** Reads `+path` and `-path`, each ended by a NUL, from a stream. */
-export class SurveyReader {
-  readonly #changed: string[] = [];
-  readonly #missing = new Set<string>();
+/** Reads names, each with a sign before it and a NUL after it, from a stream. */
+export abstract class NamesReader {
   readonly #maxEntries: number;
   readonly #tail = new ByteQueue();
   #bytes = 0;
@@ -50,22 +48,37 @@ export class SurveyReader {
     const bytes = this.#tail.joined();
     let at = 0;
     for (let end = bytes.indexOf(NUL); end >= 0; end = bytes.indexOf(NUL, at)) {
-      this.#record(bytes.toString("utf8", at, end));
+      const record = bytes.toString("utf8", at, end);
+      if (this.record(record) > this.#maxEntries) throw new Refusal("too-many-entries", record);
       at = end + 1;
     }
     this.#tail.keep(bytes.subarray(at));
   }
 
-  result(): Survey {
+  /** Refuses a list that stopped early. */
+  protected finish(): void {
     if (this.#tail.length > 0) throw new Refusal("tar-truncated", "the list of changes");
+  }
+
+  /** Takes one name with its sign. Returns how many of its kind there are now. */
+  protected abstract record(record: string): number;
+}
+
+/** Reads `+path` for what is new or differs, and `-path` for what is missing. */
+export class SurveyReader extends NamesReader {
+  readonly #changed: string[] = [];
+  readonly #missing = new Set<string>();
+
+  result(): Survey {
+    this.finish();
     return { changed: this.#changed, missing: this.#missing };
   }
 
-  #record(record: string): void {
+  protected record(record: string): number {
     const path = record.slice(1);
     if (record.startsWith("-")) this.#missing.add(path);
     else this.#changed.push(path);
-    if (this.#changed.length > this.#maxEntries) throw new Refusal("too-many-entries", path);
+    return this.#changed.length;
   }
 }
 

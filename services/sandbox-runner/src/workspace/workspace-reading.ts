@@ -8,6 +8,7 @@ import { Collector, type Baseline, type CollectBounds, type Collected } from "./
 import { IgnoreRules } from "./ignore-rules.ts";
 import { RuleSink } from "./rule-sink.ts";
 import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { TopReader } from "../layers/top-survey.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import { sha256Hasher } from "./sha256.ts";
 
@@ -16,6 +17,8 @@ type Hear = (piece: Buffer) => void;
 interface SelectiveReading {
   /** The baseline that the supervisor compares with; empty when it was not told to remember one. */
   readonly remembered: Baseline;
+  /** The list is of what a layered sandbox's top holds (layers/top-survey.ts). */
+  readonly isTop: boolean;
   look(hear: Hear): Promise<void>;
   take(paths: readonly string[], hear: Hear): Promise<void>;
 }
@@ -32,17 +35,22 @@ export async function collectSelected(
   bounds: CollectBounds,
 ): Promise<Collected> {
   const { remembered } = reading;
-  const reader = new SurveyReader(bounds.maxEntries);
-  await reading.look((piece) => {
-    reader.push(piece);
-  });
-  const survey = reader.result();
-  const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const survey = await surveyOf(reading, bounds.maxEntries);
+  const known = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const ignores = withLeftOut(known, bounds);
   const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
   const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
   for (const path of unchanged) collector.unchanged(path);
   if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
   return collector.result();
+}
+
+async function surveyOf(reading: SelectiveReading, maxEntries: number): Promise<Survey> {
+  const reader = reading.isTop ? new TopReader(maxEntries) : new SurveyReader(maxEntries);
+  await reading.look((piece) => {
+    reader.push(piece);
+  });
+  return reader.result(reading.remembered);
 }
 
 export async function collectWhole(
@@ -57,9 +65,16 @@ export async function collectWhole(
     await readTar(whole, sink);
     ignores = passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
   }
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  const collector = new Collector(baseline, bounds, sha256Hasher, withLeftOut(ignores, bounds));
   await readTar(whole, collector);
   return collector.result();
+}
+
+function withLeftOut(
+  ignores: (path: string) => boolean,
+  { leftOut }: CollectBounds,
+): (path: string) => boolean {
+  return leftOut === undefined ? ignores : (path) => leftOut.has(path) || ignores(path);
 }
 
 async function ignoredOf(

@@ -6,13 +6,24 @@
  */
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
+import { uniqueId } from "@antiphon/runtime";
 import { createBody, differences, type Environment } from "../container-spec.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
-import type { ImageFacts, SandboxOrder, SandboxProvider } from "../../ports.ts";
+import type {
+  Command,
+  ContainerSpec,
+  ImageFacts,
+  SandboxOrder,
+  SandboxProvider,
+  WorkspaceSource,
+} from "../../ports.ts";
+import { LAYERED_HOME, type Layers } from "../../layers/layer-store.ts";
+import { VolumeLayers } from "../../layers/volume-layers.ts";
+import { isPlainPath, TOP_DIRECTORIES, WORKSPACE } from "../workspace-mounts.ts";
 import seccompProfile from "../../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
-import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
+import { SupervisedSandbox, type Place } from "../../conversation/supervised-sandbox.ts";
 import { readPack, type SupervisorPack } from "../../conversation/supervisor-pack.ts";
 
 export const DOCKER_ENVIRONMENT: Environment = {
@@ -25,9 +36,17 @@ export interface DockerProviderOptions {
   readonly engine: Engine;
   /** Makes a new container name. */
   readonly newName: () => string;
-  /** An image with perl, whose perl is sent to images without one (supervisor-pack.ts). */
-  readonly packImage?: string;
+  /**
+   * Our own image, the only one that is trusted with the directories that the engine mounts. It also gives its perl to
+   * images without one (supervisor-pack.ts).
+   */
+  readonly ownImage?: string;
+  /** Whose layers these are; absent where sandboxes are never layered. */
+  readonly layers?: { readonly instance: string; readonly owner: string; readonly order: () => LayerOrder };
 }
+
+/** The limits and labels of the containers that make layers and tops. */
+type LayerOrder = Pick<SandboxOrder, "limits" | "labels">;
 
 export class DockerProvider implements SandboxProvider {
   readonly name = "docker";
@@ -35,14 +54,16 @@ export class DockerProvider implements SandboxProvider {
   readonly #engine: Engine;
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();
-  readonly #packImage: string | null;
+  readonly #ownImage: string | null;
+  readonly layers?: VolumeLayers;
   #pack: Promise<SupervisorPack | null> | null = null;
   readonly #live = new Map<string, SupervisedSandbox>();
 
   constructor(options: DockerProviderOptions) {
     this.#engine = options.engine;
     this.#newName = options.newName;
-    this.#packImage = options.packImage ?? null;
+    this.#ownImage = options.ownImage ?? null;
+    if (options.layers !== undefined) this.layers = this.#layersOf(options.layers);
   }
 
   ping(): Promise<void> {
@@ -69,29 +90,102 @@ export class DockerProvider implements SandboxProvider {
   }
 
   async start(order: SandboxOrder): Promise<SupervisedSandbox> {
-    const image = this.#images.get(order.imageId) ?? (await this.image(order.imageId));
+    const { layers } = order;
+    if (layers === undefined || (layers.tree === null && layers.environment === null))
+      return this.#start({ ...order, workspace: { kind: "memory" } });
+    if (this.layers === undefined) throw refused("this provider has no layers");
+    const since = performance.now();
+    const [lowers, top] = await Promise.all([this.layers.lowers(layers), this.#top(order)]);
+    try {
+      const { tree, environment } = lowers;
+      const workspace = { kind: "layers", top: top.path, tree, environment } as const;
+      const sandbox = await this.#start({ ...order, workspace }, since);
+      await this.layers.stillSealed(lowers).catch(async (error: unknown) => {
+        await sandbox.destroy({ kind: "canceled", reason: "its layer was removed" });
+        throw error;
+      });
+      return sandbox;
+    } finally {
+      top.end(); // the overlays of the sandbox keep the memory
+    }
+  }
+
+  /**
+   * A tmpfs on the engine with the directories that overlays need, and a container that keeps it until a sandbox does.
+   * Its image is our own: a path of the engine's host leads through these directories, so nobody else may make them.
+   */
+  async #top(order: SandboxOrder): Promise<{ readonly path: string; readonly end: () => void }> {
+    const keeper = await this.#start({ ...order, imageId: await this.#own(), workspace: { kind: "top" } });
+    const end = (): void => void keeper.destroy({ kind: "canceled", reason: "its top is in use" });
+    try {
+      const { Mounts } = await this.#engine.inspect(keeper.id);
+      const made = await keeper.run(command(["mkdir", ...TOP_DIRECTORIES]));
+      const [mount] = Mounts as readonly { readonly Source?: string }[];
+      if (made.exitCode === 0 && mount?.Source !== undefined && isPlainPath(mount.Source))
+        return { path: mount.Source, end };
+      throw failed(`no top could be made: ${made.stderr.tail.trim()}`);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  #layersOf({ instance, owner, order }: NonNullable<DockerProviderOptions["layers"]>): VolumeLayers {
+    const own = async () => ({ ...order(), imageId: await this.#own() });
+    return new VolumeLayers({
+      engine: this.#engine,
+      instance,
+      owner,
+      newName: () => uniqueId(),
+      filler: async (volume) => this.#start({ ...(await own()), workspace: { kind: "fill", volume } }),
+      trial: async (layers) => this.#tryLayers({ ...(await own()), layers }),
+      now: () => Date.now(),
+    });
+  }
+
+  async #own(): Promise<string> {
+    const facts = this.#ownImage === null ? null : await this.image(this.#ownImage);
+    if (facts === null) throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", "layers need the default image");
+    return facts.id;
+  }
+
+  async #tryLayers(order: SandboxOrder & { readonly layers: Layers }): Promise<void> {
+    if (order.limits.runtime !== "runc")
+      throw failed(`runtime ${order.limits.runtime} is not known to mount layers; only runc is`);
+    const sandbox = await this.start(order);
+    try {
+      const exit = await sandbox.run(
+        command(["sh", "-c", `echo x > ${WORKSPACE}/x && echo x > ${LAYERED_HOME}/x`]),
+      );
+      if (exit.exitCode !== 0) throw failed(`a sandbox over layers cannot write: ${exit.stderr.tail.trim()}`);
+    } finally {
+      await sandbox.destroy({ kind: "canceled", reason: "layers were tried" });
+    }
+  }
+
+  async #start(spec: ContainerSpec, since = performance.now()): Promise<SupervisedSandbox> {
+    const image = this.#images.get(spec.imageId) ?? (await this.image(spec.imageId));
     if (image === null)
-      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is not there`);
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${spec.imageId} is not there`);
     if (image.volumes.length > 0) {
       throw new AntiphonError(
         "ANT_SANDBOX_REFUSED",
         `image ${image.id} declares volumes: ${image.volumes.join(", ")}`,
       );
     }
-    const since = performance.now();
-    const id = await this.#create(order);
+    const id = await this.#create(spec);
     let stream: Duplex | null = null;
     try {
       stream = await this.#engine.attach(id);
       await this.#engine.start(id);
       const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // only after `start` was answered
-      const sandbox = new SupervisedSandbox(line, order.imageId, since);
+      const sandbox = new SupervisedSandbox(line, spec.imageId, since, placeOf(spec.workspace));
       this.#live.set(id, sandbox);
       void sandbox.letGo.then(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
-      const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
-      if (found.length === 0) return await this.#sealed(sandbox, order);
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // sandbox-runner/S1
+      const found = differences(spec, DOCKER_ENVIRONMENT, image, actual);
+      if (found.length === 0) return await this.#sealed(sandbox, spec);
+      throw refused(`the engine's container differs: ${found.join("; ")}`); // sandbox-runner/S1
     } catch (error) {
       stream?.destroy(); // before the removal, which may fail
       this.#live.delete(id);
@@ -101,18 +195,18 @@ export class DockerProvider implements SandboxProvider {
   }
 
   /** Gives the pack to a plain supervisor. Called only for a container that has been compared. */
-  async #sealed(sandbox: SupervisedSandbox, order: SandboxOrder): Promise<SupervisedSandbox> {
-    if (!sandbox.isPlain || this.#packImage === null || this.#packImage === order.imageId) return sandbox;
-    this.#pack ??= this.#readPack({ ...order, imageId: this.#packImage });
+  async #sealed(sandbox: SupervisedSandbox, order: ContainerSpec): Promise<SupervisedSandbox> {
+    if (!sandbox.isPlain || this.#ownImage === null || this.#ownImage === order.imageId) return sandbox;
+    this.#pack ??= this.#readPack({ ...order, imageId: this.#ownImage, workspace: { kind: "memory" } });
     const pack = await this.#pack;
     if (pack !== null) await sandbox.promote(pack);
     return sandbox;
   }
 
   /** Runs once per provider, and again after the engine failed. */
-  async #readPack(order: SandboxOrder): Promise<SupervisorPack | null> {
+  async #readPack(order: ContainerSpec): Promise<SupervisorPack | null> {
     try {
-      const source = await this.start(order);
+      const source = await this.#start(order);
       try {
         return await readPack(source);
       } finally {
@@ -124,7 +218,7 @@ export class DockerProvider implements SandboxProvider {
     }
   }
 
-  async #create(order: SandboxOrder): Promise<string> {
+  async #create(order: ContainerSpec): Promise<string> {
     try {
       return await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
     } catch (error) {
@@ -135,4 +229,25 @@ export class DockerProvider implements SandboxProvider {
       });
     }
   }
+}
+
+const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
+const TOOL_MS = 10_000;
+const TOOL_BYTES = 16 * 1024;
+
+function command(argv: readonly string[]): Command {
+  const bytes = { keepBytes: TOOL_BYTES, maxOutputBytes: TOOL_BYTES };
+  return { argv, cwd: WORKSPACE, env: TOOL_ENV, stdin: null, timeoutMs: TOOL_MS, ...bytes };
+}
+
+function placeOf({ kind }: WorkspaceSource): Place {
+  return kind === "layers" ? { home: LAYERED_HOME, isLayered: true } : { home: "/tmp", isLayered: false };
+}
+
+function refused(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_REFUSED", why);
+}
+
+function failed(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_FAILED", why);
 }

@@ -1,0 +1,155 @@
+/**
+ * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. What they find out is noted
+ * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
+ * later commands, but the changes are still collected.
+ */
+import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import { environmentVariables } from "../environments/environment-variables.ts";
+import { layEnvironment, layWorkspace, nameHome, type LayerContent } from "../environments/laying.ts";
+import type { Lease } from "../pool/pool.ts";
+import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
+import { SandboxDied, type ImageFacts } from "../ports.ts";
+import { stepEnvironment } from "../providers/container-spec.ts";
+import { boundsOf, fillWorkspace, refillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
+import type { EgressLink } from "./egress-link.ts";
+import { endingOfExit } from "./ending.ts";
+import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
+import type { JobPorts } from "./job-ports.ts";
+import type { Progress } from "./progress.ts";
+import { repeatTrials, type TrialGround } from "./trials.ts";
+
+export interface Job {
+  readonly request: SandboxRequest;
+  readonly ports: JobPorts;
+  readonly emit: (event: SandboxEvent) => void;
+  readonly progress: Progress;
+}
+
+/** Everything that was resolved, fetched and checked before a sandbox was taken. */
+export interface Prepared {
+  readonly plan: JobPlan;
+  readonly image: ImageFacts;
+  readonly workspace: WorkspacePlan;
+  /** Null: the job needs none. */
+  readonly environment: { readonly spec: EnvironmentSpec; readonly layer: LayerContent } | null;
+}
+
+/** A job that has its sandbox. */
+interface Leased extends Prepared {
+  readonly job: Job;
+  readonly lease: Lease;
+  /** Null until the stage `connect`. */
+  link: EgressLink | null;
+  /** When the budget ends. Null until the first command. */
+  endsAt: number | null;
+  /** A command failed, and the request does not go on after it. */
+  stopped: boolean;
+}
+
+/** The state before the first command of a trial. */
+const BEGINNING = { endsAt: null, stopped: false };
+
+export async function performStages(job: Job, prepared: Prepared, lease: Lease): Promise<void> {
+  const { progress } = job;
+  const leased: Leased = { ...prepared, job, lease, link: null, ...BEGINNING };
+  try {
+    for (const stage of prepared.plan.stages) {
+      await perform(stage, leased);
+      if (progress.ending.outcome !== "completed") return;
+    }
+  } finally {
+    progress.egress = (await leased.link?.close()) ?? null;
+  }
+}
+
+async function perform(stage: Stage, leased: Leased): Promise<void> {
+  const { job, lease, workspace, environment } = leased;
+  switch (stage.kind) {
+    case "lay":
+      if (environment === null) return;
+      return workspace.layers === null
+        ? layEnvironment(lease.sandbox, environment.layer, workspace.baseline)
+        : nameHome(lease.sandbox);
+    case "fill":
+      return fillWorkspace(lease, workspace, stage.remembering);
+    case "connect":
+      leased.link = await job.ports.egress(job.request, stage.grant, lease.sandbox);
+      return;
+    case "run":
+      if (!leased.stopped) await runStep(stage.step, leased);
+      return;
+    case "collect": {
+      const collected = await lease.sandbox.collect(workspace.baseline, {
+        ...boundsOf(workspace),
+        ...(environment === null ? {} : { leftOut: environment.layer.workspacePaths }),
+      });
+      job.progress.changes = await job.ports.evidence.changes(collected);
+      return;
+    }
+    case "repeat": {
+      const { budgetMs } = leased.plan;
+      const tookMs = leased.endsAt === null ? 0 : performance.now() - (leased.endsAt - budgetMs);
+      const first = { exits: job.progress.exits, tookMs };
+      job.progress.written = await repeatTrials(stage.trials, first, trialGround(stage.steps, leased));
+      return;
+    }
+  }
+}
+
+/** Further trials are kept apart from the first, and are quiet. */
+function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround {
+  const { job, lease, workspace, environment } = leased;
+  const { sandbox } = lease;
+  const lay = async (): Promise<void> => {
+    if (environment !== null) await layWorkspace(sandbox, environment.layer, workspace.baseline);
+  };
+  return {
+    run: async () => {
+      const progress = job.progress.trial();
+      const ports = { ...job.ports, onOutput: () => undefined };
+      const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };
+      for (const step of steps) if (!own.stopped) await runStep(step, own);
+      return progress.exits;
+    },
+    survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
+    refill: () => refillWorkspace(sandbox, workspace, lay),
+    now: () => performance.now(),
+  };
+}
+
+async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
+  const { plan, image, environment, lease, link, job } = leased;
+  const { progress, ports, emit } = job;
+  const { id, argv, cwd } = step;
+  progress.step = id;
+  await progress.roomInStore();
+  const plain = stepEnvironment(image, lease.sandbox.home);
+  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
+  const now = performance.now();
+  leased.endsAt ??= now + plan.budgetMs;
+  try {
+    const exit = await lease.sandbox.run({
+      argv,
+      cwd,
+      env: { ...variables, ...link?.env, ...step.env },
+      stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
+      timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
+      keepBytes: plan.limits.keepBytes,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      onOutput: step.quiet === true ? () => undefined : ports.onOutput,
+    });
+    const { exitCode, durationMs, stdout, stderr } = exit;
+    progress.keep(ports.evidence.step({ id, exitCode, timedOut: false, durationMs, stdout, stderr }));
+    progress.exits.push(exitCode);
+    emit({ kind: "step", id, exitCode });
+    progress.ending = endingOfExit(exit, id) ?? progress.ending;
+    leased.stopped = exitCode !== 0 && !step.continueOnFailure;
+  } catch (error) {
+    if (error instanceof SandboxDied && error.partial !== null) {
+      const timedOut = error.death.kind === "timeout";
+      progress.keep(ports.evidence.step({ id, exitCode: null, timedOut, ...error.partial }));
+    }
+    emit({ kind: "step", id, exitCode: null });
+    throw error;
+  }
+}

@@ -46,6 +46,12 @@ module.exports = {
       },
     ),
     rule(
+      "page-talks-http",
+      "the page imports contracts and, of a run, how it is shown",
+      { path: "^web/src" },
+      { path: "^(git|runtime|services|cli)/|^run/src/(?!view/)" },
+    ),
+    rule(
       "nats-in-runtime-only",
       "NATS packages are imported in runtime only",
       { path: "^(contracts|run|git|services|cli)/", pathNot: "\\.test\\.ts$" },

@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { commandTree, completionScript } from "./screen/completion.ts";
 import { readConfig, wantsColour } from "./config.ts";
@@ -44,9 +46,19 @@ describe("the environment of the CLI", () => {
   it("has a default for every setting", () => {
     expect(readConfig("/app", {})).toMatchObject({
       gatewayUrl: "http://127.0.0.1:3001",
+      isGatewayNamed: false,
       token: null,
-      stateDir: "/app/.antiphon",
     });
+  });
+
+  it("keeps the state of a checkout beside its sources, and of an installed package in the user's directory", () => {
+    const stateDir = (root: string, env: NodeJS.ProcessEnv): string => readConfig(root, env).stateDir;
+    const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+    expect(stateDir(checkout, {})).toBe(`${checkout}/.antiphon`);
+    expect(stateDir("/app", {})).toBe(`${homedir()}/.local/state/antiphon`);
+    expect(stateDir("/app", { XDG_STATE_HOME: "/states" })).toBe("/states/antiphon");
+    expect(stateDir("/app", { XDG_STATE_HOME: "relative" })).toBe(`${homedir()}/.local/state/antiphon`);
+    expect(stateDir(checkout, { ANTIPHON_STATE_DIR: "/elsewhere" })).toBe("/elsewhere");
   });
 
   it("accepts a gateway URL with or without a slash at its end", () => {

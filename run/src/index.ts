@@ -5,7 +5,7 @@ export { lostLanding } from "./audit/lost-landing.ts";
 export { proveRun } from "./audit/run-proof.ts";
 export { type RunSnapshot, openRun, replay } from "./machine/run-machine.ts";
 export { closingOf, runBranch } from "./owed/closing.ts";
-export { type Effect, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
+export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
 export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
 export { intentOf } from "./state/intent-of.ts";
 export {

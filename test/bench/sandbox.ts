@@ -296,7 +296,7 @@ async function workspace(test: Engine): Promise<void> {
       const sources = { trees, layering, blob: () => Promise.reject(new Error("no overlay")) };
       const plan = await planWorkspace(asked, sources, 64e6);
       const lease = await pool.take(order, plan.tree);
-      await fillWorkspace(lease, plan, true);
+      await fillWorkspace(lease, plan, "hint");
       const took = performance.now() - started;
       await lease.sandbox.run(shell("echo changed > src/part0/file0.js"));
       const collecting = performance.now();

@@ -1,10 +1,11 @@
 // The checks of `antiphon doctor`. Each queries the real component; none changes anything.
 import { execFile } from "node:child_process";
-import { readFileSync, statfsSync } from "node:fs";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { request } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { authorization } from "../config.ts";
 import type { CliConfig } from "../config.ts";
+import { gatewayAddress } from "../gateway/local-gateway.ts";
 import { greeting, isFree } from "../dev/loopback-port.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
@@ -21,10 +22,10 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-const SETUP = "npm run setup";
+const SETUP = "antiphon setup";
 const TIMEOUT_MS = 3_000;
 
-export async function diagnose(config: CliConfig, root: string): Promise<Finding[]> {
+export async function diagnose(config: CliConfig): Promise<Finding[]> {
   const docker = await dockerEngine(config);
   return [
     node(),
@@ -35,7 +36,7 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
     ...(await engineFindings(config)),
-    disk(root),
+    disk(config.stateDir),
     ...(await gatewayAndPorts(config)),
   ];
 }
@@ -135,8 +136,10 @@ function readImageRef(stateDir: string): string | null {
   }
 }
 
-function disk(root: string): Finding {
-  const { bavail, bsize, blocks } = statfsSync(root);
+function disk(stateDir: string): Finding {
+  let place = stateDir;
+  while (!existsSync(place)) place = dirname(place); // Before the first set-up there is no such directory.
+  const { bavail, bsize, blocks } = statfsSync(place);
   const free = bavail * bsize;
   const percent = Math.round((bavail / blocks) * 100);
   const detail = `${bytes(free)} free (${percent} %)`;
@@ -147,15 +150,16 @@ function disk(root: string): Finding {
 
 async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   const headers = authorization(config.token);
+  const gatewayUrl = gatewayAddress(config);
   const asked = { method: "GET", headers, timeoutMs: TIMEOUT_MS };
-  const answer = await http.exchange(`${config.gatewayUrl}/services`, asked).catch(() => null);
+  const answer = await http.exchange(`${gatewayUrl}/services`, asked).catch(() => null);
   const services = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
   if (services !== null) {
     const names = services.map(({ name }) => name).sort();
     const missing = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"].filter(
       (role) => !names.includes(role),
     );
-    const gateway = ok("gateway", config.gatewayUrl);
+    const gateway = ok("gateway", gatewayUrl);
     if (missing.length === 0) return [gateway, ok("services", names.join(", "))];
     return [
       gateway,
@@ -166,12 +170,12 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
     return [
       problem(
         "gateway",
-        `${config.gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
+        `${gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
         "check ANTIPHON_GATEWAY_URL and ANTIPHON_TOKEN; see the gateway's log",
       ),
     ];
   }
-  const gateway = off("gateway", `nothing answers at ${config.gatewayUrl}`, "antiphon dev starts everything");
+  const gateway = off("gateway", `nothing answers at ${gatewayUrl}`, "antiphon dev starts everything");
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
 }
 

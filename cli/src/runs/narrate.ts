@@ -143,10 +143,18 @@ function accepted({ base, options }: Extract<RunRecord, { type: "intent" }>["bod
 }
 
 /** Older records have no `proves`; there the checks of the base show the proof. */
-function proofOf({ proves, baseChecks }: VerdictBody): string {
+function proofOf({ proves, baseChecks, trials }: VerdictBody): string {
+  const times =
+    trials === undefined || trials.change < 2 ? "" : `in ${trials.change} of ${trials.change} trials`;
+  return [times, proofText(proves, baseChecks)].filter((part) => part !== "").join("; ");
+}
+
+function proofText(proves: VerdictBody["proves"], baseChecks: VerdictBody["baseChecks"]): string {
+  if (proves === "nothing") return "proves nothing about the change";
   if (proves === "fail-to-pass" || baseChecks.some(({ exitCode }) => exitCode !== 0))
     return "failed without the change";
-  return proves === "regression" ? "not tried without the change" : "";
+  if (proves !== "regression") return "";
+  return baseChecks.length > 0 ? "also passes without the change" : "not tried without the change";
 }
 
 /** Adds the code to the message unless it contains the code already. */

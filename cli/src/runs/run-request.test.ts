@@ -12,6 +12,8 @@ describe("the intent made from the options of `antiphon run`", () => {
       check: ["make test"],
       land: "main",
       attempts: "2",
+      requireProof: "fail-to-pass",
+      trials: "5",
       allowDirty: true,
     };
     expect(intentOf("Build it", "/src/app", flags, NONE)).toEqual({
@@ -22,7 +24,7 @@ describe("the intent made from the options of `antiphon run`", () => {
         checks: ["make test"],
         land_on: "main",
       },
-      constraints: { max_attempts: 2, allow_dirty: true },
+      constraints: { max_attempts: 2, require_proof: "fail-to-pass", trials: 5, allow_dirty: true },
     });
   });
 

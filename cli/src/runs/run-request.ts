@@ -21,8 +21,12 @@ export interface RunFlags {
   readonly scope?: string[];
   readonly allowUnverified?: boolean;
   readonly allowUnproven?: boolean;
+  readonly requireProof?: string;
+  readonly trials?: string;
   readonly allowDirty?: boolean;
   readonly image?: string;
+  /** False: --no-setup. */
+  readonly setup?: string[] | false;
   readonly egress?: string;
   readonly allowHost?: string[];
   readonly modelTokens?: string;
@@ -55,12 +59,15 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       scope: flags.scope,
       grants: flags.grant,
       image: flags.image,
+      setup: flags.setup === false ? [] : flags.setup,
     }),
     constraints: defined({
       max_attempts: wholeNumber("--attempts", flags.attempts),
       time_budget_s: wholeNumber("--time-budget", flags.timeBudget),
       allow_unverified: flags.allowUnverified,
       allow_unproven: flags.allowUnproven,
+      require_proof: flags.requireProof,
+      trials: wholeNumber("--trials", flags.trials),
       allow_dirty: flags.allowDirty,
       egress: egressOf(flags),
       model_budget: budgetOf(flags),

@@ -151,11 +151,32 @@ export const RunOptions = closed(
     allow_unproven: Type.Optional(
       Type.Boolean({ default: false, description: "Land although the check also passes on the base." }),
     ),
+    require_proof: Type.Optional(
+      oneOf(["regression", "fail-to-pass"], {
+        description:
+          "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
+      }),
+    ),
+    trials: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description:
+          "Run the checks exactly so often. Default: at least twice, more often if they are short.",
+      }),
+    ),
     allow_dirty: Type.Optional(
       Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
     ),
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
+    ),
+    setup: Type.Optional(
+      Type.Array(command, {
+        maxItems: 64,
+        description:
+          "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
+      }),
     ),
     image_note: Type.Optional(
       Type.String({

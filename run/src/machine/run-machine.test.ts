@@ -13,7 +13,7 @@ const T4 = "T-004";
 const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);
 const owed = (log: RecordLog): string[] =>
   outstanding(fold(log)).map((effect) =>
-    "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
+    effect.taskId === null ? effect.kind : `${effect.kind} ${effect.taskId} ${effect.epoch}`,
   );
 const phase = (log: RecordLog, index = 0) => fold(log).context.tasks[index]?.phase;
 const attempt = (log: RecordLog, task: string, epoch = 1): RecordLog =>
@@ -166,7 +166,7 @@ describe("a run of one task", () => {
     attempt(log, T1, 4).withoutSandbox(T1, 4);
     expect(phase(log)).toMatchObject({ kind: "failed", code: "ANT_DOCKER_UNREACHABLE" });
     expect(owed(log)).toEqual(["close"]);
-    expect(outstanding(fold(log))).toEqual([{ kind: "close", poisoned: [] }]);
+    expect(outstanding(fold(log))).toEqual([{ kind: "close", taskId: null, epoch: 0, poisoned: [] }]);
   });
 
   test("closes an unplannable run as failed and says why", () => {

@@ -14,7 +14,7 @@ const T2 = "T-002";
 const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);
 const owed = (log: RecordLog): string[] =>
   outstanding(fold(log)).map((effect) =>
-    "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
+    effect.taskId === null ? effect.kind : `${effect.kind} ${effect.taskId} ${effect.epoch}`,
   );
 
 const proposed = (log: RecordLog, task = T1, epoch = 1): RecordLog =>

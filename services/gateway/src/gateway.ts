@@ -11,6 +11,8 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import { checkController } from "./checks/check-controller.ts";
+import type { CheckController } from "./checks/check-controller.ts";
 import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
@@ -24,6 +26,7 @@ import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
 import type { IntentIntake } from "./intents/intent-intake.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
 import { PolicyGuard } from "./policy/policy-guard.ts";
+import { RunAdmission } from "./intents/run-admission.ts";
 import type { Caller } from "./intents/run-admission.ts";
 import type { Backend } from "./ports.ts";
 import { storeRecording } from "./intents/recording.ts";
@@ -35,6 +38,7 @@ import type { RunSummary } from "./runs/run-summary.ts";
 
 export interface Gateway {
   readonly intake: IntentIntake;
+  readonly checks: CheckController;
   readonly evidence: EvidenceReader;
   readonly deadLetters: DeadLetterController;
   readonly journal: JournalController;
@@ -73,8 +77,10 @@ export function openGateway(
   };
   const guard = new PolicyGuard({ policies: () => store.policies(), now: Date.now });
   const intake = intentIntake(backend, guard, newRunId, options);
+  const inspect: Backend["inspect"] = options.inspect ?? ((request) => backend.inspect(request));
   return {
     intake,
+    checks: checkController(backend, new RunAdmission(backend, guard, inspect)),
     retry: async (runId, caller) => intake.retry(await records(runId), caller),
     async restore(runId, principal) {
       await guard.admitCall(principal);

@@ -7,6 +7,7 @@ import type { ProviderName } from "./providers/provider-rules.ts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
 import type { Layers, LayerStore } from "./layers/layer-store.ts";
+import type { Written } from "./workspace/written.ts";
 
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
@@ -125,6 +126,14 @@ export class SandboxDied extends Error {
   }
 }
 
+/** What the commands in a sandbox did to its files. */
+export interface Survey {
+  /** Null when the workspace could not be read. */
+  readonly written: Written | null;
+  /** Nothing is left of what the commands made. Files that they changed are still changed. */
+  readonly cleared: boolean;
+}
+
 /** One container with one attempt in it. */
 export interface Sandbox {
   readonly id: string;
@@ -146,6 +155,13 @@ export interface Sandbox {
    * result. Call it before the first command.
    */
   remember?(baseline: Baseline): Promise<void>;
+  /**
+   * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
+   * the temporary directories. A provider without it has sandboxes that run each command list once.
+   */
+  written?(clear: boolean): Promise<Survey>;
+  /** Tells a sandbox over layers what its tree's layer holds, before the first command. Changes are found by it. */
+  compareWith?(layer: Baseline): void;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**

@@ -52,6 +52,7 @@ async function openWorld(): Promise<World> {
     allowedHosts: [],
     openRuns: 10_000,
     devcontainer: "require" as const,
+    page: null,
   };
   const startGateway = (): Promise<RunningService> =>
     startService(

@@ -5,7 +5,7 @@ import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { expect, test } from "vitest";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { Projector } from "./projector.ts";
-import type { CachedRun } from "../runs/run-cache.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
 import { POLICY } from "../testing/directing.ts";
 
 const log = createLogger("test", { level: "silent" });

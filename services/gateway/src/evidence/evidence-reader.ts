@@ -1,9 +1,9 @@
 // Reads a run's evidence: its records hold the references, the buckets hold manifests and files.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, digestOfJson } from "@antiphon/contracts";
 import { runView } from "@antiphon/run";
-import type { StoredRecord, TaskContract } from "@antiphon/contracts";
+import type { EvidenceManifest, StoredRecord, TaskContract } from "@antiphon/contracts";
 import { evidenceOf, fileIn } from "./evidence-index.ts";
-import type { EvidenceBundle } from "./evidence-index.ts";
+import type { EvidenceBundle, EvidencePointer } from "./evidence-index.ts";
 import type { Backend } from "../ports.ts";
 
 export interface EvidenceAddress {
@@ -28,11 +28,20 @@ export function evidenceReader(
   backend: Backend,
   records: (runId: string) => Promise<StoredRecord[]>,
 ): EvidenceReader {
+  /** Anybody who may write to the bucket can replace a manifest. The record holds the digest of the true one. */
+  async function manifestOf({ key, digest }: EvidencePointer): Promise<EvidenceManifest | null> {
+    const manifest = await backend.manifest(key);
+    const found = manifest === null ? digest : digestOfJson(manifest);
+    if (found === digest) return manifest;
+    const message = `the evidence ${key} is ${found}, and its record names ${digest}`;
+    throw new AntiphonError("ANT_BLOB_CORRUPT", message, { data: { key } });
+  }
+
   async function bundle(runId: string, at: EvidenceAddress): Promise<EvidenceBundle> {
     const isMeant = ({ taskId, epoch, kind }: { taskId: string; epoch: number; kind: string }): boolean =>
       taskId.toLowerCase() === at.task.toLowerCase() && epoch === at.epoch && kind === at.kind;
     const pointer = evidenceOf(await records(runId)).find(isMeant);
-    const manifest = pointer === undefined ? null : await backend.manifest(pointer.key);
+    const manifest = pointer === undefined ? null : await manifestOf(pointer);
     if (pointer !== undefined && manifest !== null) return { ...pointer, manifest };
     const message = `${runId} has no ${at.kind} evidence of ${at.task} at epoch ${at.epoch}`;
     throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message);
@@ -58,7 +67,7 @@ export function evidenceReader(
         Promise.all(
           evidenceOf(history).map(async (pointer) => ({
             pointer,
-            manifest: await backend.manifest(pointer.key),
+            manifest: await manifestOf(pointer),
           })),
         ),
         Promise.all(runView(history).steps.map((step) => taskContract(runId, step.id, history))),

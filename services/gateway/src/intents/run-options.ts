@@ -18,6 +18,7 @@ const IN_INPUTS = [
   "scope",
   "grants",
   "image",
+  "setup",
   "priority",
   "tenant",
 ];
@@ -31,6 +32,8 @@ const IN_CONSTRAINTS = [
   "approvals",
   "allow_unverified",
   "allow_unproven",
+  "require_proof",
+  "trials",
   "allow_dirty",
 ];
 /** Not an option of the run: the Router copies it into each task's contract, which bounds it. */

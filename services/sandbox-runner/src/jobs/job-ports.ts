@@ -5,6 +5,7 @@ import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../port
 import type { ProviderName } from "../providers/provider-rules.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
+import type { Environments } from "../environments/environments.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -21,6 +22,9 @@ export interface JobPorts {
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   readonly egress: (job: SandboxRequest, grant: EgressGrant, sandbox: Sandbox) => Promise<EgressLink>;
+  readonly environments: Pick<Environments, "ensure">;
+  /** Tells people who watch what the job waits for. */
+  readonly progress: (text: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
   /** Work that ends after the outcome is known, such as the removal of the container. */
   readonly later: (work: Promise<void>) => void;

@@ -69,6 +69,8 @@ function twin(options: {
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
       blob: () => Promise.reject(new Error("none")),
     },
+    environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
+    progress: () => undefined,
     egress: () => Promise.reject(new Error("no network")),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,

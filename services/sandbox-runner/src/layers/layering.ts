@@ -9,6 +9,12 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Tree } from "../workspace/tree-archive.ts";
 import type { Layers, LayerStore } from "./layer-store.ts";
 
+/** A prepared environment as a tar, with its digest in lower-case hex. */
+export interface EnvironmentFacts {
+  readonly digest: string;
+  tar(): AsyncIterable<Buffer>;
+}
+
 type TreeFacts = Pick<Tree, "baseline" | "contentBytes" | "digest" | "tar">;
 
 export interface LayeringOptions {
@@ -27,14 +33,16 @@ export class Layering {
   }
 
   /** The layers to mount for a workspace, made if necessary; null when its files have to be streamed. */
-  async layersOf(tree: TreeFacts | null, environment: string | null): Promise<Layers | null> {
+  async layersOf(tree: TreeFacts | null, environment: EnvironmentFacts | null): Promise<Layers | null> {
     const { store } = this.#options;
     if (store === undefined || !isWorthMounting(tree, environment)) return null;
     const fault = await store.fault();
     if (fault !== null) return this.#streamed(fault);
     try {
       if (tree !== null) await store.fill({ kind: "tree", digest: tree.digest }, () => tree.tar());
-      return { tree: tree?.digest ?? null, environment };
+      if (environment !== null)
+        await store.fill({ kind: "environment", digest: environment.digest }, () => environment.tar());
+      return { tree: tree?.digest ?? null, environment: environment?.digest ?? null };
     } catch (error) {
       const { code, detail } = AntiphonError.from(error);
       if (code === "ANT_LAYER_INVALID") throw error; // streamed, it would be as wrong
@@ -51,7 +59,7 @@ export class Layering {
 
 export function isWorthMounting(
   tree: Pick<TreeFacts, "baseline" | "contentBytes"> | null,
-  environment: string | null,
+  environment: EnvironmentFacts | null,
 ): boolean {
   if (environment !== null) return true;
   if (tree === null) return false;

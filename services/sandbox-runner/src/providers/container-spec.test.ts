@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
-import {
-  createBody,
-  differences,
-  stepEnvironment,
-  type InspectedContainer,
-} from "./container-spec.ts";
+import { createBody, differences, stepEnvironment, type InspectedContainer } from "./container-spec.ts";
 import type { Json } from "./engine-json.ts";
 
 const spec: ContainerSpec = {

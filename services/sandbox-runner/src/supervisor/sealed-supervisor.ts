@@ -18,6 +18,7 @@ import { programText } from "./program-text.ts";
  *        N listen on this port
  *        M remember the workspace    L list the names that differ, as output    T tar of the named paths, as output
  *        U list what the top of a layered sandbox holds, as output
+ *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not
  * Of connection u32 id, after an N:
@@ -31,6 +32,7 @@ export const SEALED_SUPERVISOR = programText(
   "sealed/network.pl",
   "sealed/workspace.pl",
   "sealed/upper.pl",
+  "sealed/written.pl",
   "sealed/archive.pl",
   "sealed/step.pl", // sandbox-runner/S3
   "sealed/main.pl",

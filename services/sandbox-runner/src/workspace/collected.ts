@@ -29,6 +29,8 @@ export interface CollectBounds {
   readonly maxBytes: number;
   /** True to skip paths that `.gitignore` files and git's usual exceptions leave out. */
   readonly gitignore?: boolean;
+  /** Files of the prepared environment, which are no part of a proposal whatever became of them. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
 export interface Hasher {

@@ -38,7 +38,8 @@ export async function collectSelected(
 ): Promise<Collected> {
   const { remembered } = reading;
   const survey = await surveyOf(reading, bounds.maxEntries);
-  const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const known = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const ignores = withLeftOut(known, bounds);
   const untouched = new Untouched(baseline, remembered, survey);
   const wanted = select(survey, baseline, untouched, ignores, bounds.maxFiles);
   const collector = new Collector(baseline, bounds, sha256Hasher, ignores, untouched);
@@ -66,9 +67,16 @@ export async function collectWhole(
     await readTar(whole, sink);
     ignores = passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
   }
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  const collector = new Collector(baseline, bounds, sha256Hasher, withLeftOut(ignores, bounds));
   await readTar(whole, collector);
   return collector.result();
+}
+
+function withLeftOut(
+  ignores: (path: string) => boolean,
+  { leftOut }: CollectBounds,
+): (path: string) => boolean {
+  return leftOut === undefined ? ignores : (path) => leftOut.has(path) || ignores(path);
 }
 
 async function ignoredOf(

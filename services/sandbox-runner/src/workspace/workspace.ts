@@ -11,7 +11,7 @@ import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
 import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
-import type { Layering } from "../layers/layering.ts";
+import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
@@ -37,6 +37,7 @@ export async function planWorkspace(
   asked: SandboxWorkspace,
   sources: WorkspaceSources,
   roomBytes: number,
+  environment: EnvironmentFacts | null = null,
 ): Promise<WorkspacePlan> {
   const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
   try {
@@ -48,7 +49,7 @@ export async function planWorkspace(
       files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
     }
     const deletions = asked.deletions.map(checkPath);
-    const layers = await sources.layering.layersOf(tree, null);
+    const layers = await sources.layering.layersOf(tree, environment);
     const streamed = layers === null ? (tree?.contentBytes ?? 0) : 0;
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
@@ -80,18 +81,42 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-/** Fills a leased sandbox. `collects`: its changes will be collected later. */
+/**
+ * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
+ * as it is now (`exact`).
+ */
+export type Remembering = "nothing" | "hint" | "exact";
+
+/** Fills a leased sandbox. */
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
-  collects: boolean,
+  remembering: Remembering,
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
-  if (collects && !isPreloaded) await sandbox.remember?.(plan.baseline);
+  const isHint = remembering === "hint";
+  // A sandbox over layers finds its changes in its top.
+  const isRemembered =
+    plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
+  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
+}
+
+/**
+ * Fills a sandbox again whose files were changed, and from which everything new was removed.
+ * @param lay puts back what comes before the tree
+ */
+export async function refillWorkspace(
+  sandbox: Sandbox,
+  plan: WorkspacePlan,
+  lay: () => Promise<void>,
+): Promise<void> {
+  await sandbox.remove(topOf(plan.baseline));
+  await lay();
+  await fillWorkspace({ sandbox, holds: null }, plan, "exact");
 }
 
 /** Applies deletions, overlay and files to the current content. */

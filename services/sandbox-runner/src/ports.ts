@@ -160,6 +160,8 @@ export interface Sandbox {
    * the temporary directories. A provider without it has sandboxes that run each command list once.
    */
   written?(clear: boolean): Promise<Survey>;
+  /** Tells a sandbox over layers what its tree's layer holds, before the first command. Changes are found by it. */
+  compareWith?(layer: Baseline): void;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**

@@ -114,7 +114,10 @@ export async function fillWorkspace(
   if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
   await putRepository(sandbox, plan);
   await layOver(sandbox, plan);
-  const isRemembered = isPreloaded && (remembering === "hint" || plan.baseline === plan.tree?.baseline);
+  const isHint = remembering === "hint";
+  // A sandbox over layers finds its changes in its top.
+  const isRemembered =
+    plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
   if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
 }
 

@@ -32,6 +32,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
       candidate: () => Promise.resolve(over.candidate ?? refused),
       discoverChecks: () => Promise.resolve(over.found ?? []),
       exportBase: () => Promise.resolve(TREE),
+      exportHistory: () => Promise.resolve(null),
     },
     room: { check: over.room ?? (({ checks }) => Promise.resolve(once(checks.map(outcome)))) },
     signal: new AbortController().signal,

@@ -31,6 +31,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
     repository: {
       candidate: () => Promise.resolve(over.candidate ?? refused),
       discoverChecks: () => Promise.resolve(over.found ?? []),
+      exportHistory: () => Promise.resolve(null),
       exportBase: () => Promise.resolve(TREE),
       exportHistory: () => Promise.resolve(null),
     },

@@ -34,7 +34,7 @@ export async function projectImage(
   for (const from of OWN) {
     const text = texts.get(from);
     if (text === undefined) continue;
-    const { image } = projectFile(text, from);
+    const { image } = projectFileOf(text, from);
     return image === undefined || imageNamed ? null : { ref: image, from };
   }
   if (imageNamed) return null;
@@ -45,7 +45,8 @@ export async function projectImage(
   return null;
 }
 
-function projectFile(text: string, filename: string): ProjectFile {
+/** @throws AntiphonError ANT_REPO_CONFIG_INVALID */
+export function projectFileOf(text: string, filename: string): ProjectFile {
   if (text.length > limits.manifestBytes) {
     const told = `${filename} is larger than ${limits.manifestBytes} bytes`;
     throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });

@@ -10,6 +10,7 @@ import {
 import { closingOf, runBranch, intentOf } from "@antiphon/run";
 import { fitClosing, fitDispatch, fitVerdict } from "./fitting.ts";
 import type { Effect, RunState } from "@antiphon/run";
+import { dispatchEnvironment, UndispatchedSetup } from "../environments/dispatch-environment.ts";
 import { landIntegration, verifyIntegration } from "../landing/integration.ts";
 import type { PoisonLettersPort } from "../ports.ts";
 import { verify, type VerificationPorts } from "../verification/verification.ts";
@@ -38,7 +39,7 @@ export class EffectRunner {
     };
     switch (effect.kind) {
       case "dispatch":
-        return { type: "dispatch", ...at, body: fitDispatch(await this.#dispatch(run, effect)) };
+        return { type: "dispatch", ...at, body: fitDispatch(await this.#dispatch(run, effect, signal)) };
       case "verify":
         return { type: "verdict", ...at, body: fitVerdict(await verify(run, effect, this.#ports, signal)) };
       case "land":
@@ -75,7 +76,10 @@ export class EffectRunner {
           ...at,
           taskId: effect.taskId,
           epoch: effect.epoch,
-          body: unverifiable(run, code, message),
+          body: {
+            ...unverifiable(run, code, message),
+            evidence: error instanceof UndispatchedSetup ? error.evidence : null,
+          },
         };
       case "verify-integration":
         return {
@@ -106,7 +110,11 @@ export class EffectRunner {
     }
   }
 
-  async #dispatch(run: RunState, effect: Extract<Effect, { kind: "dispatch" }>): Promise<DispatchBody> {
+  async #dispatch(
+    run: RunState,
+    effect: Extract<Effect, { kind: "dispatch" }>,
+    signal: AbortSignal,
+  ): Promise<DispatchBody> {
     const { options, base, intent } = intentOf(run);
     if (run.routed === null)
       throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
@@ -116,17 +124,24 @@ export class EffectRunner {
       verify_profile.commands.length > 0
         ? verify_profile.commands
         : await this.#ports.repository.discoverChecks(base.repo, base.commit);
+    const tree = await this.#ports.repository.exportBase(base.repo, run.head);
+    const { environments, evidence } = this.#ports;
+    const environment =
+      environments === undefined
+        ? null
+        : await dispatchEnvironment(run, effect, tree, { environments, evidence }, signal);
     return {
       task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
       agent: planned.agent,
       intent: { goal: intent.goal },
       workflow: run.routed.workflow,
-      base: await this.#ports.repository.exportBase(base.repo, run.head),
+      base: tree,
       feedback: feedback.slice(-MAX_FEEDBACK),
       answers: [...answers],
       image: options.image ?? null,
       scope: options.scope,
       grants: options.grants,
+      ...(environment === null ? {} : { environment }),
       ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     };
   }

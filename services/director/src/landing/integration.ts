@@ -8,6 +8,7 @@ import { UNTRIED } from "../verification/rooms.ts";
 import { firstFailure, runTrials, trialsFor } from "../verification/trials.ts";
 import type { Integration, RunState } from "@antiphon/run";
 import { intentOf } from "@antiphon/run";
+import { setupOf } from "../environments/dispatch-environment.ts";
 import type { RepositoryPort } from "../ports.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -58,6 +59,7 @@ export async function verifyIntegration(
             checks,
             image: options.image ?? null,
             budgetMs: options.time_budget_s * 1000,
+            setup: setupOf(run),
             trials: trialsFor({
               asked: options.trials,
               atLeast: policy?.min_trials,

@@ -33,6 +33,7 @@ import {
   replayCommits,
   tipOf,
   updateWorktree,
+  type CommitFiles,
   type CommitSigner,
   type Guard,
   type Repo,
@@ -94,6 +95,11 @@ export class Repositories implements RepositoryPort {
 
   #open({ path }: RepoRef): Promise<Repo> {
     return openServed(path, this.#roots);
+  }
+
+  /** The files of a commit, for decisions by names and small texts. */
+  async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
+    return commitFiles(await this.#open(repo), commit);
   }
 
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {

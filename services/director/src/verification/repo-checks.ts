@@ -70,7 +70,14 @@ export class RepoChecks {
     const tree = await repository.exportBase(repo, commit);
     const order = { run: checkId, task: TASK, epoch: 1, purpose: "verify", tree, candidate } as const;
     if (commands.length === 0) return { kind: "done", commit, discovered, checks: [] };
-    const asked = { ...order, checks: commands, image, budgetMs, trials: ONCE };
+    const asked = {
+      ...order,
+      checks: commands,
+      image,
+      budgetMs,
+      trials: ONCE,
+      setup: { repo, base: commit },
+    };
     const { trials } = await room.check(asked, signal);
     return { kind: "done", commit, discovered, checks: [...(trials[0] ?? [])] };
   }

@@ -153,8 +153,9 @@ export interface Sandbox {
   /**
    * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
    * result. Call it before the first command.
+   * @param exact `written` will be asked, so the contents must be remembered even over a layer
    */
-  remember?(baseline: Baseline): Promise<void>;
+  remember?(baseline: Baseline, exact?: boolean): Promise<void>;
   /**
    * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
    * the temporary directories. A provider without it has sandboxes that run each command list once.

@@ -145,10 +145,11 @@ export class SupervisedSandbox implements Sandbox {
     await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async remember(baseline: Baseline): Promise<void> {
+  async remember(baseline: Baseline, exact = false): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
-    if (this.#isLayered) {
-      this.#remembered = baseline; // the layer itself is what the top is compared with
+    // For changes, the layer itself is what the top is compared with. What trials wrote is told by contents only.
+    if (this.#isLayered && !exact) {
+      this.#remembered = baseline;
       return;
     }
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {

@@ -99,7 +99,8 @@ export async function fillWorkspace(
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
   const isRemembered = isPreloaded && (remembering === "hint" || plan.baseline === plan.tree?.baseline);
-  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
+  if (remembering !== "nothing" && !isRemembered)
+    await sandbox.remember?.(plan.baseline, remembering === "exact");
 }
 
 /**

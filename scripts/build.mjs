@@ -73,7 +73,7 @@ function sandboxPrograms(root) {
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
-/** Returns esbuild's list of the inputs, which names every npm package that the bundle holds. */
+/** Returns the paths of the inputs, which name every npm package that the bundle holds. */
 export async function bundle(root, outdir) {
   const { build, stop } = await import("esbuild");
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -113,10 +113,10 @@ export async function bundle(root, outdir) {
       ].join(""),
     },
   });
-  await bundlePage(build, join(outdir, "page"));
+  const ofPage = await bundlePage(build, join(outdir, "page"));
   await stop(); // Otherwise its helper process would live as long as this one.
   writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
-  return metafile;
+  return [...Object.keys(metafile.inputs).map((input) => join(root, input)), ...ofPage];
 }
 
 /** The commit of the checkout; null outside of git. `antiphon version` of a packed bundle reads it from commit.json. */

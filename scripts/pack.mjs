@@ -62,7 +62,7 @@ async function main(options) {
 async function fill(stage) {
   mkdirSync(stage, { recursive: true });
   const dist = join(stage, "dist");
-  const metafile = await bundle(ROOT, dist);
+  const inputs = await bundle(ROOT, dist);
   writeCommit(ROOT, dist);
   for (const name of COPIED)
     cpSync(join(ROOT, name), join(stage, name), {
@@ -73,7 +73,7 @@ async function fill(stage) {
   const own = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const manifest = Object.fromEntries(KEPT_FIELDS.map((field) => [field, own[field]]));
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  const packages = bundledPackages(ROOT, metafile);
+  const packages = bundledPackages(inputs);
   writeFileSync(join(stage, "THIRD-PARTY.txt"), noticesOf(packages));
   writeFileSync(join(stage, "sbom.cdx.json"), `${JSON.stringify(billOfMaterials(own, packages), null, 2)}\n`);
   return own;

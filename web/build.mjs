@@ -5,9 +5,14 @@ import { fileURLToPath } from "node:url";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 
-/** @param {typeof import("esbuild").build} build */
+/**
+ * Returns the paths of the inputs.
+ *
+ * @param {typeof import("esbuild").build} build
+ */
 export async function bundlePage(build, outdir) {
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: HERE,
     entryPoints: { main: "src/main.tsx" },
     outdir,
@@ -26,4 +31,5 @@ export async function bundlePage(build, outdir) {
   });
   mkdirSync(outdir, { recursive: true });
   copyFileSync(join(HERE, "index.html"), join(outdir, "index.html"));
+  return Object.keys(metafile.inputs).map((input) => join(HERE, input));
 }

@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { commandTree, completionScript } from "./screen/completion.ts";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
@@ -34,12 +33,6 @@ describe("the command tree", () => {
       expect(help).toMatch(/Examples:\n {2}\$ /);
     },
   );
-
-  it.each(["bash", "zsh", "fish"] as const)("is completed in %s, down to the roles of serve", (shell) => {
-    const script = completionScript(shell, commandTree(program));
-    for (const word of ["evidence", "completion", "allow-unverified", "sandbox-runner"])
-      expect(script).toContain(word);
-  });
 });
 
 describe("the environment of the CLI", () => {

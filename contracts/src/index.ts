@@ -75,6 +75,7 @@ export * from "./seeds/v13-plan.ts";
 export * from "./seeds/v13-policy.ts";
 export * from "./seeds/v13-refs.ts";
 export * from "./runs/session-entry.ts";
+export * from "./stored/outcome-digest.ts";
 export * from "./stored/signature.ts";
 export { validateSkillResult } from "./validation/skill-check.ts";
 export { subjectList } from "./topology/subject-list.ts";

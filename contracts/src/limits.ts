@@ -136,11 +136,23 @@ const TABLE = {
     "trials of a check go on for this long after the second one, so a short check gets more of them",
     "no further trial",
   ],
-  verifyWaryMs: [
+  verifyTimingMs: [
     2_000,
     "milliseconds",
-    "the same, for a check or change with a source of chance, and after a flaky verdict",
+    "the same, where the check or the change draws on clocks, waiting, threads or sockets",
     "no further trial",
+  ],
+  verifyRandomMs: [
+    10_000,
+    "milliseconds",
+    "the same, where they draw on random numbers, or were flaky in an earlier attempt: all trials, also on a busy machine",
+    "no further trial",
+  ],
+  sandboxForgeries: [
+    20,
+    "answers",
+    "forged answers to one job, which is asked again after each: a queue group hands out requests at random",
+    "ANT_SANDBOX_FORGED",
   ],
   verifyBaseGraceMs: [
     5_000,
@@ -191,6 +203,19 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  linkedBytes: [
+    256 * MiB,
+    "bytes",
+    "files of submodules and of Git LFS in a sandbox, whose workspace is memory-backed",
+    "the rest stay empty directories and pointers; the run says which",
+  ],
+  historyCommits: [1000, "commits", "a run may ask for in its sandboxes", "ANT_INTENT_OPTIONS"],
+  historyBytes: [
+    64 * MiB,
+    "bytes",
+    "stored objects of the history in a sandbox, whose workspace is memory-backed",
+    "8 commits, then 1; if that does not fit either, the sandbox has no repository",
+  ],
   openChecks: [
     8,
     "checks",

@@ -14,7 +14,7 @@ export { nodeId, uniqueId } from "./process/ids.ts";
 export { openJournal } from "./journal/journal.ts";
 export type {
   AppendOptions,
-  AppendAfterResult,
+  AppendIfUnmovedResult,
   AppendResult,
   Journal,
   TailOptions,
@@ -63,7 +63,8 @@ export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./
 export { pinOwnKey } from "./journal/own-key.ts";
 export { pinnedTrust, unsafeTrust } from "./journal/trust.ts";
 export type { Trust } from "./journal/trust.ts";
-export { openSigningKey } from "./process/signing-key.ts";
+export { openSigningKey, signOutcome } from "./process/signing-key.ts";
+export { OutcomeTrust, pinRunnerKey } from "./sandbox/outcome-trust.ts";
 export type { SigningKey } from "./process/signing-key.ts";
 export { consume } from "./work/work.ts";
 export type { ConsumeOptions, Consumption, Delivery } from "./work/work.ts";

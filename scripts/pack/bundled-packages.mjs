@@ -11,17 +11,16 @@ const LICENCE_FILE = /^(licen[cs]e|copying)(\.|-|$)/i;
 /** @typedef {{name: string, version: string, license: string, text: string | null}} BundledPackage */
 
 /**
- * @param {string} root the checkout
- * @param {{inputs: Record<string, unknown>}} metafile
+ * @param {readonly string[]} inputs absolute paths
  * @returns {BundledPackage[]}
  */
-export function bundledPackages(root, metafile) {
+export function bundledPackages(inputs) {
   const folders = new Set();
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of inputs) {
     const folder = PACKAGE_PATH.exec(input)?.[1];
     if (folder !== undefined) folders.add(folder);
   }
-  const found = [...folders].map((folder) => described(join(root, folder)));
+  const found = [...folders].map((folder) => described(folder));
   const byName = new Map(found.map((one) => [`${one.name}@${one.version}`, one]));
   return [...byName.keys()].sort().map((key) => byName.get(key));
 }

@@ -140,7 +140,6 @@ test("a check that tosses a coin lands in none of eight runs", async () => {
       "BUILD",
     );
     expect(done.status, JSON.stringify(done)).toBe("failed");
-    expect(["ANT_VERIFY_FLAKY", "ANT_VERIFY_CHECK_FAILED"]).toContain(done.tasks[0]?.code);
   }
 });
 

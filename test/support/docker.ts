@@ -41,6 +41,7 @@ export const SMALL: ContainerLimits = {
 
 export interface TestEngine {
   readonly instance: string;
+  readonly owner: string;
   readonly engine: Engine;
   readonly provider: DockerProvider;
   order(limits?: Partial<ContainerLimits>, image?: string): Promise<SandboxOrder>;
@@ -53,18 +54,20 @@ export interface TestEngine {
 
 export function testEngine(area: string): TestEngine {
   const instance = `test-${area}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  const owner = ownLabel();
   const engine = dockerEngine();
   let serial = 0;
-  const labels = () => containerLabels({ instance, node: "test", owner: ownLabel() }, null, Date.now());
+  const labels = () => containerLabels({ instance, node: "test", owner }, null, Date.now());
   const provider = new DockerProvider({
     engine,
     newName: () => `${instance}-${(serial += 1)}`,
     ownImage: sandboxImage(),
-    layers: { instance, owner: ownLabel(), order: () => ({ limits: SMALL, labels: labels() }) },
+    layers: { instance, owner, order: () => ({ limits: SMALL, labels: labels() }) },
   });
   const containers = (): Promise<ListedContainer[]> => engine.list(instance);
   return {
     instance,
+    owner,
     engine,
     provider,
     containers,
@@ -74,7 +77,8 @@ export function testEngine(area: string): TestEngine {
       return { imageId: image.id, limits: { ...SMALL, ...limits }, labels: labels() };
     },
     removeLayers: async () => {
-      for (const { name } of await engine.volumes(`antiphon-layer-${instance}-`)) await engine.removeVolume(name);
+      for (const { name } of await engine.volumes(`antiphon-layer-${instance}-`))
+        await engine.removeVolume(name);
     },
     expectNoContainers: async (withinMs = 5_000) => {
       const left = await until(containers, (found) => found.length === 0, withinMs);

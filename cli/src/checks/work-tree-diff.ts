@@ -25,10 +25,22 @@ export interface WorkTreeDiff {
 const MAX_BYTES = 64 * 1024 * 1024;
 const DIFF = ["--cached", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv"];
 
-/** @throws Failure ANT_REPO_NOT_GIT, ANT_REPO_NO_COMMITS, ANT_REPO_UNREADABLE */
-export async function workTreeDiff(directory: string): Promise<WorkTreeDiff> {
+/** The top of the work tree and its last commit. @throws Failure ANT_REPO_NOT_GIT, ANT_REPO_NO_COMMITS */
+export async function headOf(directory: string): Promise<Pick<WorkTreeDiff, "top" | "head">> {
   const top = (await git(directory, ["rev-parse", "--show-toplevel"], {}, "ANT_REPO_NOT_GIT")).trim();
   const head = (await git(top, ["rev-parse", "--verify", "HEAD^{commit}"], {}, "ANT_REPO_NO_COMMITS")).trim();
+  return { top, head };
+}
+
+/** A file of the commit; null: it has none at this path. */
+export async function committedText(top: string, commit: string, path: string): Promise<string | null> {
+  const listed = await git(top, ["ls-tree", commit, "--", path]);
+  return listed.startsWith("100") ? git(top, ["cat-file", "blob", `${commit}:${path}`]) : null;
+}
+
+/** @throws Failure ANT_REPO_NOT_GIT, ANT_REPO_NO_COMMITS, ANT_REPO_UNREADABLE */
+export async function workTreeDiff(directory: string): Promise<WorkTreeDiff> {
+  const { top, head } = await headOf(directory);
   const [index = "", objects = ""] = (
     await git(top, ["rev-parse", "--git-path", "index", "--git-path", "objects"])
   ).split("\n");

@@ -136,6 +136,8 @@ export class Supervisor {
       ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
       ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
       ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
+      ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
+      ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

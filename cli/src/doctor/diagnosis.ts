@@ -9,6 +9,7 @@ import { gatewayAddress } from "../gateway/local-gateway.ts";
 import { greeting, isFree } from "../dev/loopback-port.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
+import { layerFinding } from "./layer-finding.ts";
 import { providerStates } from "./sandbox-providers.ts";
 import { runtimeFindings } from "./runtime-findings.ts";
 import { bytes } from "../screen/table.ts";
@@ -34,7 +35,7 @@ export async function diagnose(config: CliConfig): Promise<Finding[]> {
       ? [docker, await image(config, docker.state === "ok")]
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
-    ...(config.sandboxProvider === "docker" ? await runtimes(config) : []),
+    ...(await engineFindings(config)),
     disk(config.stateDir),
     ...(await gatewayAndPorts(config)),
   ];
@@ -112,13 +113,15 @@ async function image(config: CliConfig, engineAnswers: boolean): Promise<Finding
   return ok("image", `${ref} (${Id.slice(0, 19)}, ${bytes(Size)})`);
 }
 
-async function runtimes(config: CliConfig): Promise<Finding[]> {
+async function engineFindings(config: CliConfig): Promise<Finding[]> {
+  const { sandboxProvider, sandboxRuntime } = config;
+  if (sandboxProvider !== "docker") return [layerFinding(null, sandboxProvider, sandboxRuntime)];
   const { status, body } = await dockerGet(config, "/info");
-  return runtimeFindings(
-    status === 200 ? JSON.parse(body) : null,
-    { PATH: config.path },
-    config.sandboxRuntime,
-  );
+  const info: unknown = status === 200 ? JSON.parse(body) : null;
+  return [
+    ...runtimeFindings(info, { PATH: config.path }, sandboxRuntime),
+    layerFinding(info, sandboxProvider, sandboxRuntime),
+  ];
 }
 
 function readImageRef(stateDir: string): string | null {

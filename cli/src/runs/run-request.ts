@@ -25,6 +25,8 @@ export interface RunFlags {
   readonly trials?: string;
   readonly allowDirty?: boolean;
   readonly image?: string;
+  readonly history?: string;
+  readonly verifyGit?: boolean;
   /** False: --no-setup. */
   readonly setup?: string[] | false;
   readonly egress?: string;
@@ -59,6 +61,8 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
       scope: flags.scope,
       grants: flags.grant,
       image: flags.image,
+      history: wholeNumber("--history", flags.history),
+      verify_git: flags.verifyGit,
       setup: flags.setup === false ? [] : flags.setup,
     }),
     constraints: defined({

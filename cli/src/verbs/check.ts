@@ -43,11 +43,13 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const { workTreeDiff } = await import("../checks/work-tree-diff.ts");
   const { checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
   const { commandLine } = await import("../checks/command-line.ts");
+  const { checksOfWorkTree } = await import("../checks/repository-files.ts");
   const { screen } = context;
   const own = context.program === null ? [] : [commandLine(context.program)];
-  const checks = [...(flags.check ?? []), ...own];
   const { top, head, patch, files } = await workTreeDiff(repositoryOf(flags.repo));
   const withChange = flags.head !== true && patch !== null;
+  const named = [...(flags.check ?? []), ...own];
+  const checks = named.length === 0 && withChange ? (checksOfWorkTree(top) ?? []) : named;
   const request: CheckRequest = {
     repo: top,
     ...(withChange ? { patch } : {}),
@@ -73,8 +75,5 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
 
 function seconds(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw usage(
-    `--time-budget takes a number of seconds, not ${JSON.stringify(text)}`,
-    "antiphon check --help shows how",
-  );
+  throw usage(`--time-budget takes a number of seconds, not ${JSON.stringify(text)}`);
 }

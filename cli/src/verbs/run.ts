@@ -62,6 +62,8 @@ export const addRun: AddVerb = (program, context) => {
     .option("--model-usd <amount>", "budget in US dollars for all model calls of the run")
     .option("--require-approval [n]", "land nothing until n different people have approved it (default 1)")
     .option("--image <ref>", "an allowed sandbox image; `default` is the standard image")
+    .option("--history <n>", "commits of history in the sandbox's git repository (default 50; 0: none)")
+    .option("--verify-git", "give the checks in the clean room a git repository too")
     .option("--setup <command>", "prepare the environment with this command (repeatable)", collect)
     .option("--no-setup", "prepare no environment")
     .option("--follow", "also show the live output of the sandboxes")

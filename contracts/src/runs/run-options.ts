@@ -1,5 +1,6 @@
 /** How to carry out a run: repository, agent, checks, limits. Part of the `intent` record. */
 import { Type, type Static } from "typebox";
+import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
@@ -97,6 +98,9 @@ export const Approvals = closed(
 );
 export type Approvals = Static<typeof Approvals>;
 
+/** Commits of history in a sandbox if the run does not say. Enough for log and blame of recent work. */
+export const DEFAULT_HISTORY = 50;
+
 export const RunOptions = closed(
   {
     repo: RepoRef,
@@ -184,6 +188,26 @@ export const RunOptions = closed(
         maxLength: 2048,
         description:
           "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
+      }),
+    ),
+    history: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: limits.historyCommits,
+        description: "Commits of history in the sandbox's repository; 0: it has none. Default: 50.",
+      }),
+    ),
+    verify_git: Type.Optional(
+      Type.Boolean({
+        description:
+          "Give the checks in the clean room a fresh repository. Default: `verify.git` of antiphon.yaml.",
+      }),
+    ),
+    absent: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+        maxItems: 16,
+        description:
+          "Written by the gateway: submodules and Git LFS files whose content is not on the Director's machine, each with a remedy.",
       }),
     ),
     priority: Type.Optional(

@@ -100,10 +100,12 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
   // `python -m` searches the current directory first.
   {
     what: "a module of the test runner",
-    globs: ["{pytest,_pytest,unittest,pluggy,doctest,coverage,tox,nox,xdist,pytest_cov}{.py,/**}"],
+    globs: ["{pytest,_pytest,unittest,pluggy,doctest,tox,nox,xdist,pytest_cov}{.py,/**}"],
     when: PYTHON,
     loaded: true,
   },
+  // Tools write reports to `coverage/`, so it may appear.
+  { what: "a module of the test runner", globs: ["coverage{.py,/**}"], when: PYTHON },
   {
     what: "a makefile",
     globs: [...MAKEFILES.map((name) => `**/${name}`), "**/*.mk", "**/{Makefile,makefile}.{inc,in,am}"],

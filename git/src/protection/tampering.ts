@@ -45,7 +45,11 @@ export function tamperings(
   return [
     ...found(changed, judging, "changed"),
     ...found(restored, judging, "written and put back"),
-    ...found(made, loaded, "made"),
+    ...found(
+      made.filter((path) => !path.endsWith("/")),
+      loaded,
+      "made",
+    ),
     ...(complete ? [] : [{ path: null, what: "the files could not be compared after the check ran" }]),
   ];
 }

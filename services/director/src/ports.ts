@@ -5,9 +5,11 @@ import type {
   EnvironmentReport,
   EnvironmentSpec,
   EvidenceRef,
+  HistoryRef,
   LandingBody,
   PolicyBounds,
   RepoInspectRequest,
+  RepoBase,
   RepoRef,
   RepoInspectReply,
   SandboxTrials,
@@ -17,7 +19,7 @@ import type {
 } from "@antiphon/contracts";
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { ChangedTree, Guard, Unproven } from "@antiphon/git";
+import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
 
 /** The paths that a change may touch, and the checks that will judge it. */
 export interface ChangeRules {
@@ -44,8 +46,8 @@ export interface AppliedChange {
   guards: readonly Guard[];
   /** Files that it adds on the side that judges, other than tests (git/src/protection/added-judges.ts). */
   judges: readonly string[];
-  /** A source of chance in the change or in what the check reaches, for example "random numbers". */
-  chance: string | null;
+  /** A source of chance in the change or in what the check reaches. */
+  chance: Chance | null;
 }
 
 export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };
@@ -56,6 +58,11 @@ export interface RepositoryPort {
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
+  /**
+   * Puts a commit with up to `commits` commits of its history into the object store, unless it is there. Null: not even
+   * the commit alone fits in a sandbox.
+   */
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
@@ -90,6 +97,8 @@ export interface RoomRequest {
   epoch: number;
   purpose: "verify" | "base";
   tree: TreeRef;
+  /** The repository that the checks find; null: none. */
+  history: HistoryRef | null;
   candidate: Candidate | null;
   checks: readonly string[];
   image: string | null;

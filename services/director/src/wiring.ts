@@ -23,6 +23,7 @@ import {
   openRunArchive,
   openSigningKey,
   openTimers,
+  OutcomeTrust,
   pinOwnKey,
   progressOf,
   putBackLost,
@@ -34,6 +35,7 @@ import {
   tell,
   type Bus,
   type Logger,
+  type Measure,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -50,6 +52,7 @@ import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "@antiphon/run";
 import { Director, type DirectorParts } from "./scheduling/director.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
+import { performOver } from "./effects/effect-table.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
@@ -72,8 +75,9 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     sign: (bytes: Uint8Array) => key.sign(bytes),
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const trust = trustedRunners(context, config);
   const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log);
-  const sandbox = sandboxClient(bus, { requester: node });
+  const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);
   const ports: VerificationPorts = {
@@ -85,7 +89,24 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     },
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
-  return directOver(context, config, ports, key);
+  const role = directOver(context, config, ports, key);
+  return trust === null ? role : { ...role, measures: [forgedOutcomes(trust)] };
+}
+
+/** Null: trust is off, and every outcome is believed. */
+function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }: DirectorConfig) {
+  if (config.unsafeTrust) return null;
+  if (trustedRunnersFile !== null) return OutcomeTrust.inFile(trustedRunnersFile, log);
+  const detail = "ANTIPHON_TRUSTED_RUNNERS is not set, so no sandbox-runner is trusted";
+  throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_RUNNERS" } });
+}
+
+function forgedOutcomes(trust: OutcomeTrust): Measure {
+  return {
+    name: "antiphon_forged_outcomes_total",
+    help: "Answers to jobs of the clean room without the signature of a trusted runner. They were not used.",
+    read: () => ({ refused: trust.forged }),
+  };
 }
 
 /** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
@@ -111,9 +132,9 @@ export function directOver(
 ): Role {
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const runner = new EffectRunner({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
+  const runner = new EffectRunner({ journal, runs, perform: performOver({ ...ports, letters }), log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -142,7 +163,7 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ journal, runs, runner, projector, timers, admission, tell: say, log });
+  const director = new Director({ runs, runner, projector, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),

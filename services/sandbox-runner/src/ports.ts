@@ -153,14 +153,15 @@ export interface Sandbox {
   /**
    * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
    * result. Call it before the first command.
-   * @param exact `written` will be asked, so the contents must be remembered even over a layer
    */
-  remember?(baseline: Baseline, exact?: boolean): Promise<void>;
+  remember?(baseline: Baseline): Promise<void>;
   /**
    * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
    * the temporary directories. A provider without it has sandboxes that run each command list once.
    */
   written?(clear: boolean): Promise<Survey>;
+  /** Tells a sandbox over layers what its tree's layer holds, before the first command. Changes are found by it. */
+  compareWith?(layer: Baseline): void;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**
@@ -196,7 +197,7 @@ export interface SandboxProvider {
   /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
   /** Absent where files can only be streamed into a sandbox. */
-  readonly layers?: LayerStore;
+  readonly layers?: LayerStore | undefined;
   /** Starts a sandbox as ordered. Resolves when its supervisor has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;

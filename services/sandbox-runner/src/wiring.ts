@@ -13,13 +13,17 @@ import {
   openJournal,
   openKv,
   systemClock,
+  openSigningKey,
+  pinRunnerKey,
   serveRpc,
+  signOutcome,
   uniqueId,
   type Bus,
   type Logger,
   type Role,
   type Measure,
   type ServiceContext,
+  type SigningKey,
 } from "@antiphon/runtime";
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
@@ -59,6 +63,7 @@ export async function startSandboxRunner(
 ): Promise<Runner> {
   const { bus, log, node } = context;
   const owner = ownLabel();
+  const key = signingKeyOf(readConfig(), log);
   const { config, host } = await ready(readConfig, { node, owner }, context);
   const { provider } = host;
   const { instance } = config;
@@ -131,7 +136,8 @@ export async function startSandboxRunner(
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
-  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });
+  const sign = (digest: string): string => signOutcome(key, digest);
+  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
@@ -163,6 +169,13 @@ export async function startSandboxRunner(
       await ended(pool, sessions, slots, host);
     },
   };
+}
+
+/** The key that signs the outcomes of this runner. Directors must trust it, so that is settled before it takes a job. */
+function signingKeyOf({ keyFile, trustedRunnersFile }: SandboxConfig, log: Logger): SigningKey {
+  const key = openSigningKey(keyFile, "ANTIPHON_RUNNER_KEY");
+  if (trustedRunnersFile !== null) pinRunnerKey(trustedRunnersFile, key.jwk, log);
+  return key;
 }
 
 /** A container that cannot be removed is reported, but the jobs and the provider are still ended properly. */

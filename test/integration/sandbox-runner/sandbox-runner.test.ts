@@ -73,6 +73,8 @@ function startRunner(
     runtime: "runc",
     treeDirectory: directory,
     treeBytes: 1e9,
+    keyFile: join(directory, "runner-key.pem"),
+    trustedRunnersFile: null,
   };
   return startService(
     {

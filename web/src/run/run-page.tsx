@@ -1,5 +1,6 @@
 /** One run: what it is doing, what waits for a person, and its log, change, checks, evidence and records at any time. */
 import { lazy, Suspense, useMemo, useState, type ReactElement } from "react";
+import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { runView } from "@antiphon/run/view/run-view";
 import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
@@ -24,7 +25,8 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
   /** How many records are shown; null: all, also those to come. */
   const [upTo, setUpTo] = useState<number | null>(null);
   const shown = useMemo(() => (upTo === null ? records : records.slice(0, upTo)), [records, upTo]);
-  const view = useMemo(() => runView(shown), [shown]);
+  const facts = useMemo(() => factsOf(shown), [shown]);
+  const view = useMemo(() => runView(facts), [facts]);
   const isOver = records.at(-1)?.type === "closed";
   const isDecided = view.steps.some(({ approval }) => approval?.state === "pending");
   const tab = chosenTab ?? (isOver || isDecided ? "change" : "log");
@@ -34,7 +36,13 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
   if (intent?.type !== "intent") return <p className="quiet">Reading the run…</p>;
   return (
     <article>
-      <RunHeader records={shown} view={view} isLive={upTo === null} connected={connected || isOver} />
+      <RunHeader
+        records={shown}
+        facts={facts}
+        view={view}
+        isLive={upTo === null}
+        connected={connected || isOver}
+      />
       <h1 className="goal">{harmless(intent.body.intent.goal)}</h1>
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}

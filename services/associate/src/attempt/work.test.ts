@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "./work.ts";
-import type { StopReason } from "./work.ts";
+import type { StopReason } from "./attempt-end.ts";
 
 const meta = { bootMs: 1, provider: "docker" as const, node: "n", image: "i", containerId: "c" };
 const blob = { bucket: "ANT_EVIDENCE_FILES", name: "b", digest: `sha256-${"A".repeat(43)}`, bytes: 1 };
@@ -303,6 +303,27 @@ describe("carryOut", () => {
     expect(await go({ ...world, ports: { ...world.ports, evidence } })).toMatchObject({
       kind: "abandoned",
       code: "ANT_NATS_NO_SPACE",
+    });
+  });
+
+  test("a change that can be no diff of its base is reported; a fault of the machine is not", async () => {
+    const told = async (error: AntiphonError) => {
+      const world = driven(allGood);
+      const trees = { ...world.ports.trees, diff: () => Promise.reject(error) };
+      return go({ ...world, ports: { ...world.ports, trees } });
+    };
+    const inModule = new AntiphonError("ANT_PATCH_GITLINK", "vendor/a.c is a file of the submodule vendor");
+    expect(await told(inModule)).toMatchObject({
+      kind: "reported",
+      body: {
+        code: "ANT_PATCH_GITLINK",
+        patch: null,
+        result: { status: "failed", summary: inModule.detail },
+      },
+    });
+    expect(await told(new AntiphonError("ANT_GIT_INTERRUPTED", "no memory"))).toMatchObject({
+      kind: "abandoned",
+      code: "ANT_GIT_INTERRUPTED",
     });
   });
 

@@ -8,8 +8,9 @@
  *     budget last and then abandoned, and is never reported as a failure of the task.
  */
 import { AntiphonError } from "@antiphon/contracts";
-import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
+import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP } from "./attempt.ts";
 import { merged } from "./change.ts";
@@ -26,19 +27,6 @@ export interface AttemptOrder {
   readonly epoch: number;
   readonly dispatch: DispatchBody;
   readonly associate: string;
-}
-
-export type StopReason = "canceled" | "fenced" | "draining";
-
-export type AttemptEnd =
-  | { readonly kind: "reported"; readonly body: Extract<ResultBody, { kind: "reported" }> }
-  | { readonly kind: "abandoned"; readonly code: string; readonly message: string; readonly outage?: true }
-  | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
-
-/** The last fault of a container that is not confirmed to be gone. */
-export interface LeftBehind {
-  readonly code: string;
-  readonly message: string;
 }
 
 export async function carryOut(
@@ -62,7 +50,7 @@ export async function carryOut(
   }
 }
 
-function stoppedBy(stop: AbortSignal): Extract<AttemptEnd, { kind: "stopped" }> {
+function stoppedBy(stop: AbortSignal): Stopped {
   return { kind: "stopped", why: stop.reason as StopReason };
 }
 
@@ -117,6 +105,8 @@ async function inSandbox(
   if (plan.steps.length === 0) {
     return { ending: { kind: "ran" }, plan, outcome: null, change: work.change, work };
   }
+  const shortened = historyNote(dispatch);
+  if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
   const outcome = await runJob(job, plan, ports, deadlineMs, stop);
   if (outcome === "over-budget") {
@@ -126,6 +116,13 @@ async function inSandbox(
   const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
   const after = await changeIn(outcome, ports);
   return { ending, plan, outcome, change: merged(work.change, after), work };
+}
+
+/** Says what of the history is not in the sandbox because it does not fit. */
+function historyNote({ history }: DispatchBody): string | null {
+  if (history === null) return "no git repository in the sandbox: the objects of its commit are too large";
+  if (history?.cut !== true) return null;
+  return `the git history in the sandbox ends after ${history.commits} commits, because more would be too large`;
 }
 
 async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {

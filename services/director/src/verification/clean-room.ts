@@ -53,6 +53,8 @@ export class CleanRoom implements CleanRoomPort {
         budgetMs,
         workspace: {
           tree: tree.object,
+          ...(tree.linked === undefined ? {} : { linked: tree.linked }),
+          ...(request.history === null ? {} : { git: request.history.object }),
           files: [],
           overlay: overlay === null ? null : await this.#files.put(null, overlay),
           deletions: candidate?.deletions ?? [],

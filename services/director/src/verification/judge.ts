@@ -57,11 +57,7 @@ export function judge(trial: Trial): Judgement {
   const failure = failed(trial) ?? tampered(trial) ?? flakyBase(trial) ?? masked(trial) ?? unopened(trial);
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
-  return demanded(
-    trial.demand,
-    proves,
-    `${names(checks)} passes in the clean room${times(trial.change)}${why}`,
-  );
+  return demanded(trial.demand, proves, `${names(checks)} passes ${where(trial.change)}${why}`);
 }
 
 /** The checks of the trial that decides: one that failed, if any did. */
@@ -170,8 +166,8 @@ function names(checks: readonly CheckOutcome[]): string {
   return checks.map((check) => check.command).join(", ");
 }
 
-function times({ length }: Trials): string {
-  return length > 1 ? ` in ${length} of ${length} trials` : "";
+function where({ length }: Trials): string {
+  return length > 1 ? `in ${length} of ${length} trials` : "in the clean room";
 }
 
 /** The first few of a list, in one line. */

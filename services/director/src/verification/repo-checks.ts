@@ -14,16 +14,18 @@
  */
 import {
   AntiphonError,
+  DEFAULT_HISTORY,
   isErrorCode,
   limits,
   type RepoCheckEvent,
   type RepoCheckRequest,
 } from "@antiphon/contracts";
-import { ONCE } from "./trials.ts";
 import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
+import { requiredHistory } from "./history.ts";
+import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
-  readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase">;
+  readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase" | "exportHistory">;
   readonly room: CleanRoomPort;
   /** Ends all checks. */
   readonly signal: AbortSignal;
@@ -68,18 +70,20 @@ export class RepoChecks {
     const commands = discovered ? await repository.discoverChecks(repo, commit) : request.checks;
     const candidate = await this.#candidate(request, { commands, discovered });
     const tree = await repository.exportBase(repo, commit);
-    const order = { run: checkId, task: TASK, epoch: 1, purpose: "verify", tree, candidate } as const;
-    if (commands.length === 0) return { kind: "done", commit, discovered, checks: [] };
-    const asked = {
-      ...order,
-      checks: commands,
-      image,
-      budgetMs,
-      trials: ONCE,
-      setup: { repo, base: commit },
-    };
-    const { trials } = await room.check(asked, signal);
-    return { kind: "done", commit, discovered, checks: [...(trials[0] ?? [])] };
+    const done = { kind: "done", commit, discovered } as const;
+    if (commands.length === 0) return { ...done, checks: [] };
+    const base = { repo, ref: "HEAD", commit };
+    const history =
+      request.git === true ? await requiredHistory(base, commit, DEFAULT_HISTORY, repository) : null;
+    const { trials } = await room.check(
+      {
+        ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
+        ...{ tree, history, candidate, checks: commands, image, budgetMs },
+        setup: { repo, base: commit },
+      },
+      signal,
+    );
+    return { ...done, checks: [...(trials[0] ?? [])] };
   }
 
   async #candidate(

@@ -6,6 +6,7 @@
  * clean room, which the runner restores between them; where it cannot, fresh clean rooms take the missing ones.
  */
 import { limits, type CheckOutcome, type SandboxTrials } from "@antiphon/contracts";
+import type { Chance } from "@antiphon/git";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 
 export interface Wariness {
@@ -13,9 +14,15 @@ export interface Wariness {
   asked: number | undefined;
   /** The least number that the deployment's policy allows. */
   atLeast: number | undefined;
-  chance: string | null;
+  chance: Chance | null;
   wasFlaky: boolean;
 }
+
+const WITHIN_MS: Readonly<Record<Chance | "none", number>> = {
+  "random numbers": limits.verifyRandomMs,
+  timing: limits.verifyTimingMs,
+  none: limits.verifyTrialsMs,
+};
 
 export const ONCE: SandboxTrials = { least: 1, most: 1, withinMs: 0 };
 
@@ -25,7 +32,7 @@ export function trialsFor({ asked, atLeast = 1, chance, wasFlaky }: Wariness): S
     return { least: exactly, most: exactly, withinMs: 0 };
   }
   const least = Math.max(2, atLeast);
-  const withinMs = chance !== null || wasFlaky ? limits.verifyWaryMs : limits.verifyTrialsMs;
+  const withinMs = wasFlaky ? WITHIN_MS["random numbers"] : WITHIN_MS[chance ?? "none"];
   return { least, most: Math.max(least, limits.verifyTrials), withinMs };
 }
 

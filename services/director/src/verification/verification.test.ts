@@ -53,6 +53,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       replayOnto: none,
       tip: none,
       discoverChecks: none,
+      exportHistory: none,
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
@@ -171,8 +172,9 @@ test("an unnamed check is discovered in the commit the run started from, regardl
 test("director/D10: a change is held to the policy bounds of its intent record", async () => {
   const { context, effect } = reported("BUILD");
   const policy = { profiles: ["strict"], max_files: 1, protected_paths: ["deploy/**"] };
-  if (context.intent === null) throw new Error("unreachable");
-  const bounded = { ...context, intent: { ...context.intent, policy } };
+  const { facts } = context;
+  if (facts.intent === null) throw new Error("unreachable");
+  const bounded = { ...context, facts: { ...facts, intent: { ...facts.intent, policy } } };
   const { ports } = portsOver({ check: () => Promise.reject(new Error("no room is asked for")) });
   const asked: unknown[] = [];
   ports.repository.candidate = (_repo, _head, _patch, rules) => {

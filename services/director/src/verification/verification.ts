@@ -10,7 +10,7 @@
  */
 import type { EnvironmentReport, VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
-import { intentOf, type Effect, type RunState } from "@antiphon/run";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type {
   AppliedChange,
   CleanRoomPort,
@@ -20,13 +20,14 @@ import type {
 } from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
 import { demandOf, needsBase } from "./demand.ts";
+import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { EnvironmentFailed } from "../environments/preparation.ts";
 import { setupOf } from "../environments/dispatch-environment.ts";
 import { trialsFor } from "./trials.ts";
 
-type Verify = Extract<Effect, { kind: "verify" }>;
+type Verify = EffectOf<"verify">;
 /** The commands that decide, and whether the repository named them. */
 type Checks = { commands: readonly string[]; discovered: boolean };
 
@@ -131,6 +132,7 @@ async function tryAll(
     epoch: effect.epoch,
     purpose: "verify" as const,
     tree: await ports.repository.exportBase(base.repo, run.head),
+    history: await historyOf(run, run.head, ports.repository),
     candidate: applied?.candidate ?? null,
     checks,
     image: options.image ?? null,

@@ -18,6 +18,8 @@ const IN_INPUTS = [
   "scope",
   "grants",
   "image",
+  "history",
+  "verify_git",
   "setup",
   "priority",
   "tenant",

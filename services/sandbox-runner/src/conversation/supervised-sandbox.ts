@@ -145,19 +145,18 @@ export class SupervisedSandbox implements Sandbox {
     await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async remember(baseline: Baseline, exact = false): Promise<void> {
+  async remember(baseline: Baseline): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
-    // For changes, the layer itself is what the top is compared with. What trials wrote is told by contents only.
-    if (this.#isLayered && !exact) {
-      this.#remembered = baseline;
-      return;
-    }
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
     await this.#ask(done, encodeFrame("M"));
-    this.#remembered = baseline;
+    if (!this.#isLayered) this.#remembered = baseline;
+  }
+
+  compareWith(layer: Baseline): void {
+    if (this.#isLayered) this.#remembered = layer;
   }
 
   async written(clear: boolean): Promise<Survey> {

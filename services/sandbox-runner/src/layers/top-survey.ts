@@ -6,6 +6,7 @@
  * the layer has there is missing unless the top has it; its supervisor reports such a directory as complete.
  */
 import type { Baseline } from "../workspace/collected.ts";
+import { sortedPathsOf } from "../workspace/sorted-paths.ts";
 import { NamesReader, type Survey } from "../workspace/survey.ts";
 
 export class TopReader extends NamesReader {
@@ -57,41 +58,4 @@ export class TopReader extends NamesReader {
         return this.#directories.size;
     }
   }
-}
-
-/** The paths of a baseline in order, so that those below a directory are found without looking at all. */
-class SortedPaths {
-  readonly #paths: readonly string[];
-
-  constructor(paths: Iterable<string>) {
-    this.#paths = [...paths].sort();
-  }
-
-  *below(prefix: string): Generator<string> {
-    for (let at = this.#first(prefix); at < this.#paths.length; at += 1) {
-      const path = this.#paths[at] ?? "";
-      if (!path.startsWith(prefix)) return;
-      yield path;
-    }
-  }
-
-  #first(prefix: string): number {
-    let low = 0;
-    let high = this.#paths.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#paths[middle] ?? "") < prefix) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-/** A baseline never changes, and many sandboxes are compared with the same one. */
-const sorted = new WeakMap<Baseline, SortedPaths>();
-
-function sortedPathsOf(baseline: Baseline): SortedPaths {
-  const known = sorted.get(baseline) ?? new SortedPaths(baseline.keys());
-  sorted.set(baseline, known);
-  return known;
 }

@@ -7,10 +7,12 @@ import { BY_PRODUCTS } from "@antiphon/git";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "./collected.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { RuleSink } from "./rule-sink.ts";
-import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
 import { TopReader } from "../layers/top-survey.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import { sha256Hasher } from "./sha256.ts";
+import { sortedPathsOf } from "./sorted-paths.ts";
+import { Untouched } from "./untouched.ts";
 
 type Hear = (piece: Buffer) => void;
 
@@ -38,9 +40,9 @@ export async function collectSelected(
   const survey = await surveyOf(reading, bounds.maxEntries);
   const known = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
   const ignores = withLeftOut(known, bounds);
-  const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
-  for (const path of unchanged) collector.unchanged(path);
+  const untouched = new Untouched(baseline, remembered, survey);
+  const wanted = select(survey, baseline, untouched, ignores, bounds.maxFiles);
+  const collector = new Collector(baseline, bounds, sha256Hasher, ignores, untouched);
   if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
   return collector.result();
 }
@@ -92,8 +94,7 @@ async function ignoredOf(
 
 /** A path that takes the place of a former directory is not ignored. */
 function passedOver(rules: IgnoreRules, baseline: Baseline): (path: string) => boolean {
-  const directories = directoriesOf(baseline);
-  return (path) => rules.ignores(path) && !directories.has(path);
+  return (path) => rules.ignores(path) && !sortedPathsOf(baseline).hasBelow(`${path}/`);
 }
 
 async function readTar(from: (hear: Hear) => Promise<void>, sink: TarSink): Promise<void> {

@@ -6,20 +6,18 @@
  */
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
-import { uniqueId } from "@antiphon/runtime";
 import { createBody, differences, type Environment } from "../container-spec.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
 import type {
-  Command,
   ContainerSpec,
   ImageFacts,
   SandboxOrder,
   SandboxProvider,
   WorkspaceSource,
 } from "../../ports.ts";
-import { LAYERED_HOME, type Layers } from "../../layers/layer-store.ts";
-import { VolumeLayers } from "../../layers/volume-layers.ts";
-import { isPlainPath, TOP_DIRECTORIES, WORKSPACE } from "../workspace-mounts.ts";
+import { LAYERED_HOME } from "../../layers/layer-store.ts";
+import type { VolumeLayers } from "../../layers/volume-layers.ts";
+import { DockerLayers, type DockerLayersOptions } from "./docker-layers.ts";
 import seccompProfile from "../../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
@@ -42,11 +40,8 @@ export interface DockerProviderOptions {
    */
   readonly ownImage?: string;
   /** Whose layers these are; absent where sandboxes are never layered. */
-  readonly layers?: { readonly instance: string; readonly owner: string; readonly order: () => LayerOrder };
+  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order">;
 }
-
-/** The limits and labels of the containers that make layers and tops. */
-type LayerOrder = Pick<SandboxOrder, "limits" | "labels">;
 
 export class DockerProvider implements SandboxProvider {
   readonly name = "docker";
@@ -55,7 +50,7 @@ export class DockerProvider implements SandboxProvider {
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();
   readonly #ownImage: string | null;
-  readonly layers?: VolumeLayers;
+  readonly #layered: DockerLayers | null;
   #pack: Promise<SupervisorPack | null> | null = null;
   readonly #live = new Map<string, SupervisedSandbox>();
 
@@ -63,7 +58,19 @@ export class DockerProvider implements SandboxProvider {
     this.#engine = options.engine;
     this.#newName = options.newName;
     this.#ownImage = options.ownImage ?? null;
-    if (options.layers !== undefined) this.layers = this.#layersOf(options.layers);
+    this.#layered =
+      options.layers === undefined
+        ? null
+        : new DockerLayers({
+            engine: this.#engine,
+            ...options.layers,
+            ownImage: () => this.#ownId(),
+            start: (spec, since) => this.#start(spec, since),
+          });
+  }
+
+  get layers(): VolumeLayers | undefined {
+    return this.#layered?.store;
   }
 
   ping(): Promise<void> {
@@ -93,74 +100,14 @@ export class DockerProvider implements SandboxProvider {
     const { layers } = order;
     if (layers === undefined || (layers.tree === null && layers.environment === null))
       return this.#start({ ...order, workspace: { kind: "memory" } });
-    if (this.layers === undefined) throw refused("this provider has no layers");
-    const since = performance.now();
-    const [lowers, top] = await Promise.all([this.layers.lowers(layers), this.#top(order)]);
-    try {
-      const { tree, environment } = lowers;
-      const workspace = { kind: "layers", top: top.path, tree, environment } as const;
-      const sandbox = await this.#start({ ...order, workspace }, since);
-      await this.layers.stillSealed(lowers).catch(async (error: unknown) => {
-        await sandbox.destroy({ kind: "canceled", reason: "its layer was removed" });
-        throw error;
-      });
-      return sandbox;
-    } finally {
-      top.end(); // the overlays of the sandbox keep the memory
-    }
+    if (this.#layered === null) throw refused("this provider has no layers");
+    return this.#layered.start(order, layers);
   }
 
-  /**
-   * A tmpfs on the engine with the directories that overlays need, and a container that keeps it until a sandbox does.
-   * Its image is our own: a path of the engine's host leads through these directories, so nobody else may make them.
-   */
-  async #top(order: SandboxOrder): Promise<{ readonly path: string; readonly end: () => void }> {
-    const keeper = await this.#start({ ...order, imageId: await this.#own(), workspace: { kind: "top" } });
-    const end = (): void => void keeper.destroy({ kind: "canceled", reason: "its top is in use" });
-    try {
-      const { Mounts } = await this.#engine.inspect(keeper.id);
-      const made = await keeper.run(command(["mkdir", ...TOP_DIRECTORIES]));
-      const [mount] = Mounts as readonly { readonly Source?: string }[];
-      if (made.exitCode === 0 && mount?.Source !== undefined && isPlainPath(mount.Source))
-        return { path: mount.Source, end };
-      throw failed(`no top could be made: ${made.stderr.tail.trim()}`);
-    } catch (error) {
-      end();
-      throw error;
-    }
-  }
-
-  #layersOf({ instance, owner, order }: NonNullable<DockerProviderOptions["layers"]>): VolumeLayers {
-    const own = async () => ({ ...order(), imageId: await this.#own() });
-    return new VolumeLayers({
-      engine: this.#engine,
-      instance,
-      owner,
-      newName: () => uniqueId(),
-      filler: async (volume) => this.#start({ ...(await own()), workspace: { kind: "fill", volume } }),
-      trial: async (layers) => this.#tryLayers({ ...(await own()), layers }),
-      now: () => Date.now(),
-    });
-  }
-
-  async #own(): Promise<string> {
+  async #ownId(): Promise<string> {
     const facts = this.#ownImage === null ? null : await this.image(this.#ownImage);
     if (facts === null) throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", "layers need the default image");
     return facts.id;
-  }
-
-  async #tryLayers(order: SandboxOrder & { readonly layers: Layers }): Promise<void> {
-    if (order.limits.runtime !== "runc")
-      throw failed(`runtime ${order.limits.runtime} is not known to mount layers; only runc is`);
-    const sandbox = await this.start(order);
-    try {
-      const exit = await sandbox.run(
-        command(["sh", "-c", `echo x > ${WORKSPACE}/x && echo x > ${LAYERED_HOME}/x`]),
-      );
-      if (exit.exitCode !== 0) throw failed(`a sandbox over layers cannot write: ${exit.stderr.tail.trim()}`);
-    } finally {
-      await sandbox.destroy({ kind: "canceled", reason: "layers were tried" });
-    }
   }
 
   async #start(spec: ContainerSpec, since = performance.now()): Promise<SupervisedSandbox> {
@@ -231,23 +178,10 @@ export class DockerProvider implements SandboxProvider {
   }
 }
 
-const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
-const TOOL_MS = 10_000;
-const TOOL_BYTES = 16 * 1024;
-
-function command(argv: readonly string[]): Command {
-  const bytes = { keepBytes: TOOL_BYTES, maxOutputBytes: TOOL_BYTES };
-  return { argv, cwd: WORKSPACE, env: TOOL_ENV, stdin: null, timeoutMs: TOOL_MS, ...bytes };
-}
-
 function placeOf({ kind }: WorkspaceSource): Place {
   return kind === "layers" ? { home: LAYERED_HOME, isLayered: true } : { home: "/tmp", isLayered: false };
 }
 
 function refused(why: string): AntiphonError {
   return new AntiphonError("ANT_SANDBOX_REFUSED", why);
-}
-
-function failed(why: string): AntiphonError {
-  return new AntiphonError("ANT_SANDBOX_FAILED", why);
 }

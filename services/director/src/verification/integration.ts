@@ -1,25 +1,21 @@
 /**
- * Lands a finished run on the branch the caller asked for. If that branch still stands on the run's base, the run's
+ * Verifies a finished run for the branch the caller asked for. If that branch still stands on the run's base, the run's
  * commits land as they are; if it moved, they are replayed on its new tip and verified again.
  */
-import type { LandingBody, VerdictBody } from "@antiphon/contracts";
-import { deciding, judge } from "../verification/judge.ts";
-import { UNTRIED } from "../verification/rooms.ts";
-import { firstFailure, runTrials, trialsFor } from "../verification/trials.ts";
-import type { Integration, RunState } from "@antiphon/run";
-import { intentOf } from "@antiphon/run";
+import type { VerdictBody } from "@antiphon/contracts";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { setupOf } from "../environments/dispatch-environment.ts";
+import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
-import type { VerificationPorts } from "../verification/verification.ts";
-
-export function targetRef(run: RunState): string {
-  const branch = intentOf(run).options.land_on ?? "";
-  return branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
-}
+import { historyOf } from "./history.ts";
+import { deciding, judge } from "./judge.ts";
+import { UNTRIED } from "./rooms.ts";
+import { firstFailure, runTrials, trialsFor } from "./trials.ts";
+import type { VerificationPorts } from "./verification.ts";
 
 export async function verifyIntegration(
   run: RunState,
-  epoch: number,
+  { epoch }: EffectOf<"verify-integration">,
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
@@ -55,6 +51,7 @@ export async function verifyIntegration(
             epoch,
             purpose: "verify",
             tree: await ports.repository.exportBase(base.repo, replay.commit),
+            history: await historyOf(run, replay.commit, ports.repository),
             candidate: null,
             checks,
             image: options.image ?? null,
@@ -97,20 +94,6 @@ export async function verifyIntegration(
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
   return { ...body, message, evidence };
-}
-
-export async function landIntegration(
-  run: RunState,
-  integration: Extract<Integration, { kind: "accepted" }>,
-  repository: RepositoryPort,
-): Promise<LandingBody> {
-  const { base } = intentOf(run);
-  const { verdict } = integration;
-  const ref = targetRef(run);
-  if (verdict.commit === null)
-    return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
-  const isNew = (await repository.tip(base.repo, ref)) === null;
-  return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
 }
 
 /** The checks of all tasks, each once. */

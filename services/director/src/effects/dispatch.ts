@@ -1,0 +1,56 @@
+/** The dispatch of a task: everything an Associate needs for one attempt. */
+import { AntiphonError, DEFAULT_HISTORY, type AgentSpec, type DispatchBody } from "@antiphon/contracts";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
+import type { VerificationPorts } from "../verification/verification.ts";
+
+/** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
+const MAX_FEEDBACK = 5;
+
+type Ports = Pick<VerificationPorts, "repository" | "environments" | "evidence">;
+
+export async function dispatch(
+  run: RunState,
+  effect: EffectOf<"dispatch">,
+  { repository, environments, evidence }: Ports,
+  signal: AbortSignal,
+): Promise<DispatchBody> {
+  const { options, base, intent } = intentOf(run);
+  if (run.routed === null)
+    throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
+  const { planned, feedback, answers } = effect.task;
+  const { verify_profile } = planned.task;
+  const commands =
+    verify_profile.commands.length > 0
+      ? verify_profile.commands
+      : await repository.discoverChecks(base.repo, base.commit);
+  const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
+  const [tree, history] = await Promise.all([
+    repository.exportBase(base.repo, run.head),
+    commits === 0 ? undefined : repository.exportHistory(base, run.head, commits),
+  ]);
+  const environment =
+    environments === undefined
+      ? null
+      : await dispatchEnvironment(run, effect, tree, { environments, evidence }, signal);
+  return {
+    task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
+    agent: planned.agent,
+    intent: { goal: intent.goal },
+    workflow: run.routed.workflow,
+    base: tree,
+    feedback: feedback.slice(-MAX_FEEDBACK),
+    answers: [...answers],
+    image: options.image ?? null,
+    scope: options.scope,
+    grants: options.grants,
+    ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+    ...(history === undefined ? {} : { history }),
+    ...(environment === null ? {} : { environment }),
+  };
+}
+
+/** Only these can use a repository in their sandbox. */
+function runsPrograms(agent: AgentSpec): boolean {
+  return agent.kind === "command" || (agent.kind === "scripted" && (agent.commands ?? []).length > 0);
+}

@@ -126,6 +126,12 @@ export class SandboxDied extends Error {
   }
 }
 
+/**
+ * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
+ * as it is now (`exact`).
+ */
+export type Remembering = "nothing" | "hint" | "exact";
+
 /** What the commands in a sandbox did to its files. */
 export interface Survey {
   /** Null when the workspace could not be read. */

@@ -13,7 +13,7 @@ import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
-import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
+import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
 import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
@@ -94,12 +94,6 @@ export function orderOf(
 export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
-
-/**
- * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
- * as it is now (`exact`).
- */
-export type Remembering = "nothing" | "hint" | "exact";
 
 /** Fills a leased sandbox. */
 export async function fillWorkspace(

@@ -22,7 +22,8 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
   // `antiphon runs | head` closes our stdout early; that is no fault.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   try {
-    const tree = buildProgram(contextOf(screen, root, bundle, program));
+    const runFlags = args.some((word) => WITH_RUN_FLAGS.has(word)) ? await loadRunFlags() : [];
+    const tree = buildProgram({ ...contextOf(screen, root, bundle, program), runFlags });
     if (args.length === 0) return tree.outputHelp();
     await tree.parseAsync(args, { from: "user" });
   } catch (thrown) {
@@ -35,7 +36,20 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
   }
 }
 
-function contextOf(screen: Screen, root: string, bundle: string, program: string[] | null): CliContext {
+/** The verbs that show the flags of a run. Others start without the schemas behind them, 20 ms sooner. */
+const WITH_RUN_FLAGS = new Set(["run", "policy", "completion", "help"]);
+
+async function loadRunFlags(): Promise<CliContext["runFlags"]> {
+  const { RUN_FLAGS } = await import("@antiphon/contracts/runs/run-options");
+  return RUN_FLAGS;
+}
+
+function contextOf(
+  screen: Screen,
+  root: string,
+  bundle: string,
+  program: string[] | null,
+): Omit<CliContext, "runFlags"> {
   const config = readConfig(root);
   return {
     screen,

@@ -1,3 +1,4 @@
+import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { describe, expect, it } from "vitest";
 import { commandTree, completionScript } from "./screen/completion.ts";
 import { readConfig, wantsColour } from "./config.ts";
@@ -12,6 +13,7 @@ const context: CliContext = {
   root: "/nowhere",
   bundle: "/nowhere",
   program: null,
+  runFlags: RUN_FLAGS,
   gateway: () => Promise.reject(new Error("not in this test")),
   setExitCode: () => undefined,
 };

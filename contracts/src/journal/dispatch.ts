@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
 import { TreeRef } from "../shapes/refs.ts";
-import { AgentSpec, ModelBudget } from "../runs/run-options.ts";
+import { AgentSpec } from "../runs/agents.ts";
+import { ModelBudget } from "../runs/run-options.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";

@@ -41,7 +41,6 @@ import { COMPLETED, endingOfDeath, endingOfExit, type Ending } from "./ending.ts
 import { stepEnvironment } from "../providers/container-spec.ts";
 import { jobLimits, MAX_OUTPUT_BYTES, needsSeal, type JobLimits } from "../job-limits.ts";
 import { stepDirectory } from "../workspace/path-rule.ts";
-import type { ProviderName } from "../providers/provider-rules.ts";
 import { Refusal } from "../workspace/refusal.ts";
 import { encodeStep } from "../conversation/step-script.ts";
 import {
@@ -57,7 +56,7 @@ type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string
 
 export interface JobPorts {
   readonly node: string;
-  readonly provider: ProviderName;
+  readonly provider: SandboxOutcome["meta"]["provider"];
   readonly defaults: ContainerLimits;
   /** Resolves a requested image to one that is allowed, or throws a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;

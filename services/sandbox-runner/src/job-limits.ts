@@ -1,5 +1,5 @@
 /** The runner's limits. A job may tighten them, never loosen them. */
-import { limits, type SandboxLimits, type SandboxRequest } from "@antiphon/contracts";
+import { AntiphonError, limits, type SandboxRequest } from "@antiphon/contracts";
 import type { ContainerLimits } from "./ports.ts";
 import type { CollectBounds } from "./workspace/collected.ts";
 
@@ -29,11 +29,11 @@ export interface JobLimits {
   readonly keepBytes: number;
 }
 
-/** The limits that apply, or the name of the requested limit that is looser than the runner's. */
+/** The limits that apply. Throws where the request is looser than the runner. */
 export function jobLimits(
   defaults: ContainerLimits,
-  asked: SandboxLimits | undefined,
-): { readonly ok: true; readonly limits: JobLimits } | { readonly ok: false; readonly looser: string } {
+  { limits: asked, budgetMs }: Pick<SandboxRequest, "limits" | "budgetMs">,
+): JobLimits {
   const pairs = [
     ["memoryBytes", defaults.memoryBytes],
     ["cpus", defaults.cpus],
@@ -42,21 +42,19 @@ export function jobLimits(
     ["outputBytes", limits.outputKeptBytes],
   ] as const;
   for (const [name, most] of pairs) {
-    if ((asked?.[name] ?? most) > most) return { ok: false, looser: `${name} over ${most}` };
+    if ((asked?.[name] ?? most) > most)
+      throw refused(`a limit is looser than the runner allows: ${name} over ${most}`);
   }
+  if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
+  const { outputBytes, ...container } = asked ?? {};
   return {
-    ok: true,
-    limits: {
-      container: {
-        ...defaults,
-        memoryBytes: asked?.memoryBytes ?? defaults.memoryBytes,
-        cpus: asked?.cpus ?? defaults.cpus,
-        pids: asked?.pids ?? defaults.pids,
-        workspaceBytes: asked?.workspaceBytes ?? defaults.workspaceBytes,
-      },
-      keepBytes: asked?.outputBytes ?? limits.outputKeptBytes,
-    },
+    container: { ...defaults, ...container },
+    keepBytes: outputBytes ?? limits.outputKeptBytes,
   };
+}
+
+function refused(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_REFUSED", why);
 }
 
 export function collectBounds(): CollectBounds {
@@ -65,9 +63,4 @@ export function collectBounds(): CollectBounds {
     maxFiles: limits.sandboxFiles,
     maxBytes: limits.sandboxFileBytes,
   };
-}
-
-/** True for jobs that decide a verdict: code under test must not be able to forge their result. */
-export function needsSeal(purpose: SandboxRequest["purpose"]): boolean {
-  return purpose !== "attempt";
 }

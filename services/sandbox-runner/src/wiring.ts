@@ -102,7 +102,7 @@ export async function startSandboxRunner(
       trees,
       blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
     },
-    egress: (request, sandbox) => linkEgress(bus, request, sandbox),
+    egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
   const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });

@@ -16,6 +16,7 @@ import {
   limits,
   subjects,
   type EgressCloseRequest,
+  type EgressGrant,
   type EgressOpened,
   type EgressOpenRequest,
   type EgressReport,
@@ -37,14 +38,12 @@ export interface EgressLink {
   close(): Promise<EgressReport>;
 }
 
-/** Null when the request asks for no network. */
 export async function linkEgress(
   bus: Bus,
-  request: SandboxRequest,
+  { run, task, epoch, jobId }: SandboxRequest,
+  grant: EgressGrant,
   sandbox: Sandbox,
-): Promise<EgressLink | null> {
-  const { egress: grant, run, task, epoch, jobId } = request;
-  if (grant === undefined || grant.profile.mode === "none") return null;
+): Promise<EgressLink> {
   const ask: EgressOpenRequest = { run, task, epoch, jobId, grant };
   const opened = await callRpc<EgressOpened>(bus, subjects.egressOpen, ask, { timeoutMs: OPEN_MS }).catch(
     (error: unknown) => {

@@ -1,9 +1,10 @@
 /**
- * How a job ends: the one table from an event in a sandbox to the reported outcome. Every limit has its row, so none
- * ends as a hang or as a bare exit code.
+ * How a job ends: the one table from an event in a sandbox, or an error around it, to the reported outcome. Every limit
+ * has its row, so none ends as a hang or as a bare exit code.
  */
-import type { ErrorCode, SandboxOutcome } from "@antiphon/contracts";
-import type { CommandExit, SandboxDeath } from "../ports.ts";
+import { AntiphonError, type ErrorCode, type SandboxOutcome } from "@antiphon/contracts";
+import { SandboxDied, type CommandExit, type SandboxDeath } from "../ports.ts";
+import { Refusal } from "../workspace/refusal.ts";
 
 export interface Ending {
   readonly outcome: SandboxOutcome["outcome"];
@@ -50,4 +51,37 @@ export function endingOfExit(exit: CommandExit, step: string): Ending | null {
     return { outcome: "completed", code: "ANT_SANDBOX_DISK", message: `step ${step} filled its disk` };
   }
   return null;
+}
+
+/** Errors that only the requester can correct. */
+const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
+  "ANT_SANDBOX_REFUSED",
+  "ANT_SANDBOX_PATH",
+  "ANT_SANDBOX_IMAGE_INVALID",
+  "ANT_SANDBOX_IMAGE_MISSING",
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
+
+/** The ending of a job whose stage threw. `step`: the command that ran, if one did. */
+export function endingOfFailure(error: unknown, step: string | null, signal: AbortSignal): Ending {
+  if (signal.aborted) {
+    const reason = typeof signal.reason === "string" ? signal.reason : "canceled";
+    return endingOfDeath({ kind: "canceled", reason }, step);
+  }
+  if (error instanceof SandboxDied) {
+    const ending = endingOfDeath(error.death, step);
+    // A timeout before the first command is not the task's: its commands have used no time yet.
+    return step === null && ending.outcome === "timeout"
+      ? {
+          outcome: "error",
+          code: "ANT_SANDBOX_FAILED",
+          message: "the sandbox did not take its files in time",
+        }
+      : ending;
+  }
+  if (error instanceof Refusal)
+    return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: error.message };
+  const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
+  return { outcome: REFUSALS.has(code) ? "refused" : "error", code, message: detail };
 }

@@ -22,7 +22,8 @@ import {
 } from "@antiphon/contracts";
 import { listen, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
 import { LiveLog } from "./live-log.ts";
-import { runJob, type JobPorts } from "./job.ts";
+import { runJob } from "./job.ts";
+import type { JobPorts } from "./job-ports.ts";
 import type { Slots } from "./slots.ts";
 
 export interface ServiceOptions {

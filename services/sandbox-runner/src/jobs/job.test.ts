@@ -5,7 +5,8 @@ import { TreeArchive } from "../workspace/tree-archive.ts";
 import { defaultLimits } from "../job-limits.ts";
 import { OutputBound } from "../conversation/output-bound.ts";
 import { Refusal } from "../workspace/refusal.ts";
-import { runJob, type JobPorts } from "./job.ts";
+import { runJob } from "./job.ts";
+import type { JobPorts } from "./job-ports.ts";
 import { SandboxDied, type Command, type CommandExit, type Sandbox } from "../ports.ts";
 
 const nothing = new OutputBound(8).finish();
@@ -65,7 +66,7 @@ function twin(options: {
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
       blob: () => Promise.reject(new Error("none")),
     },
-    egress: () => Promise.resolve(null),
+    egress: () => Promise.reject(new Error("no network")),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,
     later: () => undefined,
@@ -151,7 +152,8 @@ describe("a job", () => {
   it("a timeout before the first step is an error, not a timeout of the task", async () => {
     const { ports } = twin({});
     const hangs = { ...ports, egress: () => Promise.reject(new SandboxDied({ kind: "timeout" }, null)) };
-    const { outcome } = await run(request(), hangs);
+    const grant = { profile: { mode: "git+pkg" }, model_budget: null } as const;
+    const { outcome } = await run(request({ egress: grant }), hangs);
     expect([outcome.outcome, outcome.code]).toEqual(["error", "ANT_SANDBOX_FAILED"]);
   });
 

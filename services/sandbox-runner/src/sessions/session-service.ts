@@ -19,7 +19,7 @@ import { LiveLog } from "../jobs/live-log.ts";
 import type { Lease } from "../pool/pool.ts";
 import { fillWorkspace, planWorkspace } from "../workspace/workspace.ts";
 import { jobLimits } from "../job-limits.ts";
-import type { JobPorts } from "../jobs/job.ts";
+import type { JobPorts } from "../jobs/job-ports.ts";
 import { Session } from "./session.ts";
 import type { Slots } from "../jobs/slots.ts";
 
@@ -137,10 +137,7 @@ export class SessionService {
     let lease: Lease | null = null;
     try {
       const { budgetMs, workspace } = request;
-      const bounded = jobLimits(ports.defaults, request.limits);
-      if (!bounded.ok) throw refused(`a limit is looser than the runner allows: ${bounded.looser}`);
-      if (budgetMs > limits.taskTimeBudgetMaxS * 1000) throw refused("the budget is more than a day");
-      const { container, keepBytes } = bounded.limits;
+      const { container, keepBytes } = jobLimits(ports.defaults, request);
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       const job = { ...request, purpose: "attempt" } as const;

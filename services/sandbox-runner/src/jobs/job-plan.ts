@@ -1,0 +1,86 @@
+/**
+ * The plan of a job: what to take, and the stages to perform in the sandbox, as data. A request that no sandbox could
+ * carry out is refused here, before anything is fetched or taken.
+ *
+ *   fill      the workspace: tree, deletions, overlay, files
+ *   connect   the network, if the request has a grant for one
+ *   run       one command; each step of the request is a stage
+ *   collect   the changes, after the step `collectAfter` or at the end
+ *
+ * How to add to a job:
+ *   - Work in the sandbox is a stage: add its data to `Stage`, its place to `stagesOf`, and its case to `perform` in
+ *     stages.ts, where the compiler asks for it.
+ *   - Work that decides what sandbox to take (an image, something to mount) is a line of `prepare` in job.ts, and its
+ *     result is a field of `Prepared`, which all stages see.
+ */
+import {
+  AntiphonError,
+  type EgressGrant,
+  type SandboxRequest,
+  type SandboxStep,
+  type SandboxWorkspace,
+} from "@antiphon/contracts";
+import { encodeStep } from "../conversation/step-script.ts";
+import { jobLimits, type JobLimits } from "../job-limits.ts";
+import type { ContainerLimits } from "../ports.ts";
+import { stepDirectory } from "../workspace/path-rule.ts";
+import { Refusal } from "../workspace/refusal.ts";
+
+/** A step whose directory is absolute inside the sandbox. */
+export type PlannedStep = SandboxStep & { readonly cwd: string };
+
+export type Stage =
+  | { readonly kind: "fill"; readonly collects: boolean }
+  | { readonly kind: "connect"; readonly grant: EgressGrant }
+  | { readonly kind: "run"; readonly step: PlannedStep }
+  | { readonly kind: "collect" };
+
+export interface JobPlan {
+  /** Null: the runner's default. */
+  readonly image: string | null;
+  readonly workspace: SandboxWorkspace;
+  readonly limits: JobLimits;
+  /** The job decides a verdict: code under test must not be able to forge its result. */
+  readonly needsSeal: boolean;
+  /** For all commands together, from the first one. */
+  readonly budgetMs: number;
+  readonly stages: readonly Stage[];
+}
+
+export function planJob(request: SandboxRequest, defaults: ContainerLimits): JobPlan {
+  const { image, workspace, budgetMs, purpose } = request;
+  const stages = stagesOf(request);
+  const needsSeal = purpose !== "attempt";
+  if (needsSeal && stages.some(({ kind }) => kind === "connect"))
+    throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job for a verdict has no network");
+  return { image, workspace, needsSeal, budgetMs, stages, limits: jobLimits(defaults, request) };
+}
+
+function stagesOf({ steps, collect, collectAfter, egress }: SandboxRequest): Stage[] {
+  const stages: Stage[] = [{ kind: "fill", collects: collect }];
+  if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
+  const runs = steps.map((step): Stage => ({ kind: "run", step: planStep(step) }));
+  const last = steps.findIndex(({ id }) => id === collectAfter);
+  const before = last === -1 ? runs.length : last + 1;
+  return [
+    ...stages,
+    ...runs.slice(0, before),
+    ...(collect ? [{ kind: "collect" } as const] : []),
+    ...runs.slice(before),
+  ];
+}
+
+function planStep(step: SandboxStep): PlannedStep {
+  const { id, argv, env } = step;
+  if (encodeStep("perl", { argv, cwd: "/workspace", env }) === null)
+    throw new AntiphonError(
+      "ANT_SANDBOX_REFUSED",
+      `step ${id}: a NUL in an argument, or an invalid variable name`,
+    );
+  try {
+    return { ...step, cwd: stepDirectory(step.cwd) };
+  } catch (error) {
+    if (error instanceof Refusal) throw new AntiphonError("ANT_SANDBOX_PATH", `step ${id}: ${error.message}`);
+    throw error;
+  }
+}

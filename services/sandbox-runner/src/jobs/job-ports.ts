@@ -1,0 +1,26 @@
+/** What a job needs from the runner around it. */
+import type { EgressGrant, SandboxRequest, ProviderName } from "@antiphon/contracts";
+import type { Lease } from "../pool/pool.ts";
+import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
+import type { JobWords } from "../reaper/container-labels.ts";
+import type { WorkspaceSources } from "../workspace/workspace.ts";
+import type { EgressLink } from "./egress-link.ts";
+import type { Evidence } from "./evidence.ts";
+
+/** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
+
+export interface JobPorts {
+  readonly node: string;
+  readonly provider: ProviderName;
+  readonly defaults: ContainerLimits;
+  /** Resolves a requested image to one that is allowed, or throws a coded error. */
+  readonly image: (asked: string | null) => Promise<ImageFacts>;
+  readonly lease: LeaseOf;
+  readonly sources: WorkspaceSources;
+  readonly evidence: Evidence;
+  readonly egress: (job: SandboxRequest, grant: EgressGrant, sandbox: Sandbox) => Promise<EgressLink>;
+  readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
+  /** Work that ends after the outcome is known, such as the removal of the container. */
+  readonly later: (work: Promise<void>) => void;
+}

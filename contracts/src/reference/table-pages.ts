@@ -5,7 +5,8 @@ import { LIMITS } from "../limits.ts";
 import { AGENT_KINDS, AGENTS } from "../runs/agents.ts";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "../runs/run-options.ts";
 import { subjectList } from "../topology/subject-list.ts";
-import { CONSUMER_TYPES, LEAF_TYPES, topology } from "../topology/topology.ts";
+import { LEAF_TYPES } from "../journal/record.ts";
+import { CONSUMER_TYPES, topology } from "../topology/topology.ts";
 import { cell, page, table } from "./markdown.ts";
 
 export function errorsPage(): string {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import eslint from "@eslint/js";
+import reactHooks from "eslint-plugin-react-hooks";
 import tseslint from "typescript-eslint";
 
 const { pure } = JSON.parse(readFileSync(new URL("pure-files.json", import.meta.url), "utf8"));
@@ -23,7 +24,7 @@ export default tseslint.config(
   { ignores: ["**/node_modules/", ".antiphon/", "coverage/", "examples/", "contracts/schemas/", "docs/"] },
   eslint.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -47,6 +48,9 @@ export default tseslint.config(
       "max-lines-per-function": ["error", { max: 90, skipBlankLines: true, skipComments: true }],
     },
   },
+  { files: ["web/src/**/*.{ts,tsx}"], ...reactHooks.configs.flat["recommended-latest"] },
+  // It concerns the React compiler, which the page does not use.
+  { files: ["web/src/**/*.tsx"], rules: { "react-hooks/incompatible-library": "off" } },
   { files: pure, ignores: ["**/*.test.ts"], rules: pureRules },
   {
     files: [

@@ -42,7 +42,7 @@ export default defineConfig(({ mode }) => ({
           isolate: false,
           sequence: { groupOrder: 0 },
           include: [
-            "{contracts,run,git,runtime,services,cli,scripts,setup}/**/*.test.ts",
+            "{contracts,run,git,runtime,services,cli,web,scripts,setup}/**/*.test.ts",
             "test/chaos/{checker/**/*,fault-script}.test.ts",
           ],
           exclude: ["**/node_modules/**"],

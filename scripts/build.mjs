@@ -6,6 +6,7 @@
 //
 // A build directory appears complete or not at all, because it is built aside and then renamed. A published build never
 // changes, and stays as long as a process runs from it. Only `.antiphon/build` is written (or `--outdir`, for images).
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -19,8 +20,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { bundlePage } from "../web/build.mjs";
 
-const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli"];
+const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli", "web"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;
@@ -33,7 +35,7 @@ export function fingerprint(root) {
       if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
       const path = join(dir, entry.name);
       if (entry.isDirectory()) walk(path);
-      else if (/\.(ts|mjs|json|pl|sh)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
+      else if (/\.(tsx?|mjs|json|pl|sh|css|html)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
         lines.push(stamp(root, path));
     }
   };
@@ -67,10 +69,12 @@ function sandboxPrograms(root) {
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
-async function bundle(root, outdir) {
+/** Returns the paths of the inputs, which name every npm package that the bundle holds. */
+export async function bundle(root, outdir) {
   const { build, stop } = await import("esbuild");
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: root,
     entryPoints: entryPoints(root),
     outdir,
@@ -105,8 +109,27 @@ async function bundle(root, outdir) {
       ].join(""),
     },
   });
+  const ofPage = await bundlePage(build, join(outdir, "page"));
   await stop(); // Otherwise its helper process would live as long as this one.
   writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
+  return [...Object.keys(metafile.inputs).map((input) => join(root, input)), ...ofPage];
+}
+
+/** The commit of the checkout; null outside of git. `antiphon version` of a packed bundle reads it from commit.json. */
+export function writeCommit(root, outdir) {
+  writeFileSync(join(outdir, "commit.json"), `${JSON.stringify({ commit: commitOf(root) })}\n`);
+}
+
+function commitOf(root) {
+  const git = (...args) =>
+    execFileSync("git", ["-C", root, ...args], { encoding: "utf8", stdio: "pipe" }).trim();
+  try {
+    return (
+      git("rev-parse", "HEAD") + (git("status", "--porcelain", "--untracked-files=no") === "" ? "" : "-dirty")
+    );
+  } catch {
+    return null; // An image build copies the sources without their history.
+  }
 }
 
 /** Returns the directory of a bundle that matches the sources, building it when there is none. */
@@ -234,6 +257,7 @@ if (process.argv[1] !== undefined && pathToFileURL(resolve(process.argv[1])).hre
     if (flag !== -1) {
       rmSync(outdir, { recursive: true, force: true });
       await bundle(root, outdir);
+      writeCommit(root, outdir);
     }
     console.log(
       `built ${relative(process.cwd(), outdir) || "."} in ${Math.round(performance.now() - started)} ms`,

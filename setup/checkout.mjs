@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The root of this checkout. */
+/** The root of this checkout, or of the installed package. */
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
-/** Where set-up keeps its files; never in git. */
+/** False in an installed package, which needs no npm packages and holds no tests. */
+export const IS_CHECKOUT = existsSync(path.join(ROOT, "package-lock.json"));
+
+/** Where set-up keeps its files; never in git. `antiphon setup` always names it. */
 export const STATE_DIR = path.resolve(process.env["ANTIPHON_STATE_DIR"] ?? path.join(ROOT, ".antiphon"));
 
 /** Binaries of this checkout only: nats-server, nats, kustomize. */

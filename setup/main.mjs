@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// `npm run setup`: provides everything that Antiphon needs on this machine, and skips what exists.
+// `npm run setup`, or `antiphon setup`: provides everything that Antiphon needs on this machine, and skips what exists.
 // It is plain Node without dependencies, because it runs before node_modules exists. Each step has a file of its own.
 import { argv, exit, stdout } from "node:process";
 
 import { ensureBubblewrap } from "./bubblewrap.mjs";
 import { ensureBusybox } from "./busybox.mjs";
+import { IS_CHECKOUT } from "./checkout.mjs";
 import { ensureDockerEngine } from "./docker-engine.mjs";
 import { ensureGit } from "./git-program.mjs";
 import { removeOwnCompiler } from "./go-program.mjs";
@@ -31,7 +32,7 @@ options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
-  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, busybox, power-disk: everything for npm test
+  --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, chromium, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
   --json           one JSON object on stdout, nothing else
   --help           this text
@@ -77,7 +78,7 @@ async function setUp(report, has) {
   await report.step("git", ensureGit);
   if (has("--for-tests")) await report.step("test programs", ensureTestPrograms);
   await Promise.all([
-    report.step("npm packages", ensureNpmPackages),
+    IS_CHECKOUT ? report.step("npm packages", ensureNpmPackages) : null,
     natsAndGoPrograms(report, has),
     engineAndImage(report),
     has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,

@@ -2,6 +2,7 @@
  * Prints the progress of set-up: one line per step with its time, notes during long steps, and for a failure the reason and
  * the remedy; or one JSON object for programs.
  */
+import { IS_CHECKOUT } from "./checkout.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
 /**
@@ -45,7 +46,8 @@ export function createReport({ json, write = console.log, now = () => performanc
         return { ok: true, value };
       } catch (error) {
         const { message, remedy } = error instanceof StepFailure ? error : defect(error);
-        add({ name, outcome: "failed", detail: message, remedy, ms: Math.round(now() - begun) });
+        const ms = Math.round(now() - begun);
+        add({ name, outcome: "failed", detail: message, remedy: forThisInstallation(remedy), ms });
         return { ok: false };
       }
     },
@@ -59,6 +61,11 @@ export function createReport({ json, write = console.log, now = () => performanc
       return failed.length === 0 ? 0 : 1;
     },
   };
+}
+
+/** The steps name the command of a checkout. @param {string} remedy */
+function forThisInstallation(remedy) {
+  return IS_CHECKOUT ? remedy : remedy.replaceAll("npm run setup", "antiphon setup");
 }
 
 /** Reports an unexpected error like any failure, with its stack on standard error. @param {unknown} error */

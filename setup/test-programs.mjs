@@ -1,6 +1,6 @@
 /**
  * Installs programs that only checks and tests use: ssh-keygen checks a commit's signature for git, ip makes network partitions,
- * perlcritic and shellcheck read the programs that run inside sandboxes.
+ * perlcritic and shellcheck read the programs that run inside sandboxes, chromium shows the page.
  */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
@@ -11,6 +11,7 @@ const PROGRAMS = [
   { program: "ssh-keygen", args: ["-?"], says: "usage: ssh-keygen", package: "openssh-client" },
   { program: "ip", args: ["-V"], says: "iproute2", package: "iproute2" },
   { program: "perlcritic", args: ["--version"], says: "1.", package: "libperl-critic-perl" },
+  { program: "chromium", args: ["--version"], says: "Chromium", package: "chromium" },
   { program: "shellcheck", args: ["--version"], says: "ShellCheck", package: "shellcheck" },
 ];
 

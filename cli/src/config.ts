@@ -1,4 +1,7 @@
 // The only place in the CLI that reads the environment.
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { Failure } from "./failure.ts";
 
 export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
@@ -6,9 +9,11 @@ export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
 export interface CliConfig {
   /** Default http://127.0.0.1:3001. Source: ANTIPHON_GATEWAY_URL. */
   readonly gatewayUrl: string;
+  /** ANTIPHON_GATEWAY_URL names the gateway, so the services of this machine are neither looked for nor started. */
+  readonly isGatewayNamed: boolean;
   /** Bearer token, for a gateway that is not on loopback. Source: ANTIPHON_TOKEN. */
   readonly token: string | null;
-  /** Tools, bundles, the dev server's data. Default <checkout>/.antiphon. Source: ANTIPHON_STATE_DIR. */
+  /** Tools, the name of the sandbox image, the data of `antiphon dev`. Source: ANTIPHON_STATE_DIR; default: see below. */
   readonly stateDir: string;
   /** An explicit nats-server binary. Source: NATS_SERVER_BIN. */
   readonly natsServerBin: string | null;
@@ -30,8 +35,9 @@ export interface CliConfig {
 export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
   return {
     gatewayUrl: gatewayUrl(env.ANTIPHON_GATEWAY_URL || DEFAULT_GATEWAY),
+    isGatewayNamed: Boolean(env.ANTIPHON_GATEWAY_URL),
     token: env.ANTIPHON_TOKEN || null,
-    stateDir: env.ANTIPHON_STATE_DIR || `${root}/.antiphon`,
+    stateDir: stateDirectory(root, env),
     natsServerBin: env.NATS_SERVER_BIN || null,
     dockerHost: env.DOCKER_HOST || "unix:///var/run/docker.sock",
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
@@ -47,6 +53,23 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
       .map((kid) => kid.trim())
       .filter((kid) => kid !== ""),
   };
+}
+
+/** True in a checkout, which holds the program that builds the bundle. */
+export function isCheckout(root: string): boolean {
+  return existsSync(join(root, "scripts/build.mjs"));
+}
+
+/**
+ * A checkout keeps its state beside its sources. An installed package may be read-only, and is replaced by an upgrade, so
+ * its state is in the user's own directory: $XDG_STATE_HOME/antiphon, or ~/.local/state/antiphon.
+ */
+function stateDirectory(root: string, env: NodeJS.ProcessEnv): string {
+  if (env.ANTIPHON_STATE_DIR) return resolve(env.ANTIPHON_STATE_DIR);
+  if (isCheckout(root)) return join(root, ".antiphon");
+  // The specification says that a relative path is to be ignored.
+  const states = env.XDG_STATE_HOME?.startsWith("/") ? env.XDG_STATE_HOME : join(homedir(), ".local/state");
+  return join(states, "antiphon");
 }
 
 function gatewayUrl(text: string): string {
@@ -69,7 +92,7 @@ export function childEnvironment(overrides: Record<string, string>): Record<stri
   return { ...Object.fromEntries(inherited), ...overrides };
 }
 
-/** Makes a service started here use this checkout's state, regardless of the directory it is started from. */
+/** Makes a service started here use this installation's state, regardless of the directory it is started from. */
 export function shareStateDir(config: CliConfig): void {
   process.env.ANTIPHON_STATE_DIR = config.stateDir;
 }

@@ -4,6 +4,7 @@ import { prepare } from "./argv.ts";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { Failure, usage } from "./failure.ts";
+import { gatewayAddress } from "./gateway/local-gateway.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen/screen.ts";
 import type { Screen } from "./screen/screen.ts";
@@ -60,7 +61,7 @@ function contextOf(
     program,
     gateway: async () => {
       const { GatewayClient } = await import("./gateway/gateway-client.ts");
-      return new GatewayClient(config.gatewayUrl, config.token);
+      return new GatewayClient(gatewayAddress(config), config.token);
     },
     setExitCode: (code) => {
       process.exitCode = code;

@@ -1,6 +1,7 @@
+import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { describe, expect, it } from "vitest";
-import { commandTree, completionScript } from "./screen/completion.ts";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
@@ -34,21 +35,25 @@ describe("the command tree", () => {
       expect(help).toMatch(/Examples:\n {2}\$ /);
     },
   );
-
-  it.each(["bash", "zsh", "fish"] as const)("is completed in %s, down to the roles of serve", (shell) => {
-    const script = completionScript(shell, commandTree(program));
-    for (const word of ["evidence", "completion", "allow-unverified", "sandbox-runner"])
-      expect(script).toContain(word);
-  });
 });
 
 describe("the environment of the CLI", () => {
   it("has a default for every setting", () => {
     expect(readConfig("/app", {})).toMatchObject({
       gatewayUrl: "http://127.0.0.1:3001",
+      isGatewayNamed: false,
       token: null,
-      stateDir: "/app/.antiphon",
     });
+  });
+
+  it("keeps the state of a checkout beside its sources, and of an installed package in the user's directory", () => {
+    const stateDir = (root: string, env: NodeJS.ProcessEnv): string => readConfig(root, env).stateDir;
+    const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+    expect(stateDir(checkout, {})).toBe(`${checkout}/.antiphon`);
+    expect(stateDir("/app", {})).toBe(`${homedir()}/.local/state/antiphon`);
+    expect(stateDir("/app", { XDG_STATE_HOME: "/states" })).toBe("/states/antiphon");
+    expect(stateDir("/app", { XDG_STATE_HOME: "relative" })).toBe(`${homedir()}/.local/state/antiphon`);
+    expect(stateDir(checkout, { ANTIPHON_STATE_DIR: "/elsewhere" })).toBe("/elsewhere");
   });
 
   it("accepts a gateway URL with or without a slash at its end", () => {

@@ -3,6 +3,8 @@ import { Command } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
+import { addCheck } from "./verbs/check.ts";
+import { addComplete } from "./verbs/complete.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
@@ -14,6 +16,7 @@ import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
+import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
 import { addPolicy } from "./verbs/policy.ts";
@@ -21,10 +24,14 @@ import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
 import { addServe } from "./verbs/serve.ts";
+import { addSetup } from "./verbs/setup.ts";
 import { addValidate } from "./verbs/validate.ts";
+import { addVersion } from "./verbs/version.ts";
 
 const VERBS = [
   addRun,
+  addInit,
+  addCheck,
   addRuns,
   addGet,
   addEvents,
@@ -43,11 +50,14 @@ const VERBS = [
   addImages,
   addDev,
   addServe,
+  addSetup,
   addDoctor,
   addExplain,
   addValidate,
   addDecode,
   addCompletion,
+  addComplete,
+  addVersion,
 ];
 
 const EPILOGUE = `

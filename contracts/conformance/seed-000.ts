@@ -1,7 +1,7 @@
 /** Seed 000: Director <-> Associate Contracts (v0). */
 import assert from "node:assert/strict";
 import { CONSUMER_TYPES, jsonSchemaOf, validate } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
+import { factsOf, runView } from "@antiphon/run";
 import {
   accepts,
   golden,
@@ -273,7 +273,7 @@ export const seed000 = statements("000", {
       says: "Director responses are delivered back for display: the closing record gives the run's final view",
       proof: () => {
         const closed = golden("journal.closed.v1");
-        assert.equal(runView([closed as never]).status, (closed.body as { status: string }).status);
+        assert.equal(runView(factsOf([closed as never])).status, (closed.body as { status: string }).status);
       },
     },
   ],

@@ -4,6 +4,11 @@
  */
 export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./change/apply-patch.ts";
 export { overlayTar, type ChangedTree, type OverlayFile } from "./change/change.ts";
+export {
+  discoverEnvironment,
+  type EnvironmentInput,
+  type EnvironmentPlan,
+} from "./inspection/environment.ts";
 export { discoverCheck, type ReadText } from "./inspection/checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
 export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";
@@ -30,7 +35,10 @@ export {
   type Unproven,
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
+export { addedJudges } from "./protection/added-judges.ts";
+export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
+export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";
 export { protectionOf, type ProtectionInput } from "./protection/protection.ts";
 export {
   rebaseOnto,

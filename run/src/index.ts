@@ -3,11 +3,13 @@ export { causeChain } from "./audit/cause-chain.ts";
 export { type JournalFault } from "./audit/journal-fault.ts";
 export { lostLanding } from "./audit/lost-landing.ts";
 export { proveRun } from "./audit/run-proof.ts";
-export { type RunSnapshot, openRun, replay } from "./machine/run-machine.ts";
+export { factsOf } from "./facts/facts-fold.ts";
+export { type RunSnapshot, openRun, replay } from "./machine/replay.ts";
 export { closingOf, runBranch } from "./owed/closing.ts";
-export { type Effect, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
+export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
 export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
 export { intentOf } from "./state/intent-of.ts";
+export { isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";
 export {
   type TaskPhase,
   type TaskState,

@@ -14,7 +14,7 @@ export { nodeId, uniqueId } from "./process/ids.ts";
 export { openJournal } from "./journal/journal.ts";
 export type {
   AppendOptions,
-  AppendAfterResult,
+  AppendIfUnmovedResult,
   AppendResult,
   Journal,
   TailOptions,
@@ -35,6 +35,7 @@ export { openMetrics, type Measure } from "./service/metrics.ts";
 export type { Outcome } from "./work/outcome.ts";
 export { provision } from "./topology/provision.ts";
 export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
+export { converse, type Conversation } from "./rpc/rpc-conversation.ts";
 export { sandboxClient } from "./sandbox/sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox/sandbox-client.ts";
 export { associatesBacklog, countOpenRuns } from "./work/open-runs.ts";
@@ -62,7 +63,8 @@ export type { Role, RunningService, ServiceContext, ServiceDefinition } from "./
 export { pinOwnKey } from "./journal/own-key.ts";
 export { pinnedTrust, unsafeTrust } from "./journal/trust.ts";
 export type { Trust } from "./journal/trust.ts";
-export { openSigningKey } from "./process/signing-key.ts";
+export { openSigningKey, signOutcome } from "./process/signing-key.ts";
+export { OutcomeTrust, pinRunnerKey } from "./sandbox/outcome-trust.ts";
 export type { SigningKey } from "./process/signing-key.ts";
 export { consume } from "./work/work.ts";
 export type { ConsumeOptions, Consumption, Delivery } from "./work/work.ts";

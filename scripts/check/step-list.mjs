@@ -36,7 +36,7 @@ export const STEPS = [
   {
     name: "lint",
     command: (cache, changed) => {
-      const files = changed === null ? ["."] : present(changed, /\.(ts|js|mjs)$/);
+      const files = changed === null ? ["."] : present(changed, /\.(tsx?|js|mjs)$/);
       if (files.length === 0) return null;
       const args = ["--max-warnings", "0", "--no-warn-ignored", ...byContent(cache, "eslint")];
       return [program("eslint"), ...args, ...files];
@@ -47,6 +47,20 @@ export const STEPS = [
     command: (cache, changed) =>
       concerns(changed, /\.ts$|tsconfig|package/)
         ? [program("tsc"), "-p", ".", "--incremental", "--tsBuildInfoFile", join(cache, "tsc.tsbuildinfo")]
+        : null,
+  },
+  {
+    name: "types of the page",
+    command: (cache, changed) =>
+      concerns(changed, /^(web|run|contracts)\/|tsconfig|package/)
+        ? [
+            program("tsc"),
+            "-p",
+            "web",
+            "--incremental",
+            "--tsBuildInfoFile",
+            join(cache, "tsc-web.tsbuildinfo"),
+          ]
         : null,
   },
   {
@@ -61,11 +75,11 @@ export const STEPS = [
   {
     name: "architecture",
     command: (cache, changed) =>
-      concerns(changed, /\.(ts|cjs)$|package/)
+      concerns(changed, /\.(tsx?|cjs)$|package/)
         ? [
             ...[program("depcruise"), "--config", ".dependency-cruiser.cjs"],
             ...["--cache", join(cache, "depcruise"), "--cache-strategy", "content"],
-            ...["contracts", "run", "git", "runtime", "services", "cli", "test"],
+            ...["contracts", "run", "git", "runtime", "services", "cli", "web/src", "test"],
           ]
         : null,
     accept: (output) => {
@@ -77,7 +91,7 @@ export const STEPS = [
   {
     name: "dead code",
     command: async (cache, changed) =>
-      concerns(changed, /\.(ts|mjs|js)$|package|knip/)
+      concerns(changed, /\.(tsx?|mjs|js)$|package|knip/)
         ? [await ensureKnip(), "--no-progress", "--cache", "--cache-location", join(cache, "knip")]
         : null,
   },

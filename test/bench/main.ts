@@ -8,6 +8,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   "cold-start": () => import("./cold-start.ts"),
   contracts: () => import("./contracts.ts"),
   git: () => import("./git.ts"),
+  layers: () => import("./layers.ts"),
   journal: () => import("./journal.ts"),
   peers: () => import("./peers.ts"),
   sandbox: () => import("./sandbox.ts"),

@@ -269,7 +269,7 @@ async function workspace(test: Engine): Promise<void> {
   const tar = canonicalTar(tree);
   const trees = new TreeArchive(directory, { stream: () => Readable.from([tar]) }, 1e9);
   const preloader = new Preloader(trees);
-  preloader.wanted("tree");
+  preloader.wanted("tree", null);
   const order = await test.order();
   const pool = new WarmPool({
     provider: test.provider,
@@ -292,10 +292,11 @@ async function workspace(test: Engine): Promise<void> {
         20_000,
       );
       const started = performance.now();
-      const sources = { trees, blob: () => Promise.reject(new Error("no overlay")) };
+      const layering = { layersOf: () => Promise.resolve(null) }; // streamed
+      const sources = { trees, layering, blob: () => Promise.reject(new Error("no overlay")) };
       const plan = await planWorkspace(asked, sources, 64e6);
-      const lease = await pool.take(order, "tree");
-      await fillWorkspace(lease, plan, true);
+      const lease = await pool.take(order, plan.tree);
+      await fillWorkspace(lease, plan, "hint");
       const took = performance.now() - started;
       await lease.sandbox.run(shell("echo changed > src/part0/file0.js"));
       const collecting = performance.now();

@@ -44,6 +44,22 @@ test("each step of a run is in the log of the service that performed it", async 
   expect(associate.filter((msg) => ["claimed", "result"].includes(msg))).toEqual(["claimed", "result"]);
 });
 
+test("`nats micro ls` shows every service with the version of this build", async () => {
+  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { version: string };
+  const args = ["--server", stack.ready.nats, "micro", "ls", "--json"];
+  const { stdout } = await run(`${ROOT}.antiphon/tools/nats`, args);
+  const services = JSON.parse(stdout) as { name: string; version: string }[];
+  expect(services.map(({ name }) => name).sort()).toEqual([
+    "associate",
+    "director",
+    "egress",
+    "gateway",
+    "router",
+    "sandbox-runner",
+  ]);
+  expect(new Set(services.map((one) => one.version))).toEqual(new Set([version]));
+});
+
 test("while an attempt is running, `antiphon get` and the view in ANT_RUNS show it, and its duration grows", async () => {
   const runId = await start(`sleep 20; ${FIX}`);
   const view = async (): Promise<string> => {

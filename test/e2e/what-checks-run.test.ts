@@ -98,3 +98,76 @@ test.each([
   expect(JSON.stringify(done)).toContain(way);
   expect(repo.landed(done.runId)).toEqual([]);
 });
+
+test("a source that overwrites the next test file while the first one runs is caught, and the file is named", async () => {
+  const repo = project({
+    "package.json": '{"scripts":{"test":"node --test --test-concurrency=1 test/"}}\n',
+    "src/a.js": "module.exports = () => 2;\n",
+    "test/a.test.js":
+      "require('node:test')('a', () => require('node:assert').equal(require('../src/a.js')(), 1));\n",
+    "test/b.test.js":
+      "require('node:test')('b', () => require('node:assert').equal(require('../src/a.js')(), 1));\n",
+  });
+  const cheat = [
+    "const fs = require('node:fs');",
+    "for (const name of ['a', 'b']) fs.writeFileSync(__dirname + `/../test/${name}.test.js`, '');",
+    "process.exit(0);",
+  ].join(" ");
+  const done = await change(
+    repo,
+    `echo "${cheat.replaceAll("`", "\\`").replaceAll("$", "\\$")}" > src/a.js`,
+    "--check",
+    "npm test",
+  );
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_TAMPERED" }],
+  });
+  expect(done.tasks[0]?.message).toContain("test/b.test.js was changed while the check ran");
+  expect(repo.landed(done.runId)).toEqual([]);
+});
+
+test("a check that tosses a coin lands in none of eight runs", async () => {
+  const repo = project({ "src/a.js": "module.exports = 1;\n" });
+  const coin = "echo 'process.exit(Math.random() < 0.5 ? 1 : 0);' > src/a.js";
+  for (let i = 0; i < 8; i += 1) {
+    const done = await change(
+      repo,
+      coin,
+      "--check",
+      'node -e "require(\\"./src/a.js\\")"',
+      "--workflow",
+      "BUILD",
+    );
+    expect(done.status, JSON.stringify(done)).toBe("failed");
+  }
+});
+
+test("a check that asks nothing says so, and lands nothing where proof is demanded", async () => {
+  const repo = project({ "a.txt": "a\n" });
+  const says = ["echo b > a.txt", "--check", "true", "--workflow", "BUILD"] as const;
+  const lax = await change(repo, ...says);
+  expect(lax).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  const { stdout } = await stack.antiphon(["evidence", "get", lax.runId, "T-001", "1", "--verdict"]);
+  expect(stdout).toContain("passes without the files of the change, so it proves nothing about it");
+  const strict = await change(repo, ...says, "--require-proof", "regression");
+  expect(strict).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" }],
+  });
+});
+
+test("a file beside the tests that hides what the change breaks is found by trying without it", async () => {
+  const repo = project({
+    "check.py":
+      "import sys; sys.path.insert(0, 'test/plugins')\nimport a\ntry:\n  import extra\nexcept ImportError:\n  pass\nsys.exit(0 if a.value == 1 else 1)\n",
+    "a.py": "value = 1\n",
+  });
+  const cheat =
+    "echo 'value = 2' > a.py; mkdir -p test/plugins; printf 'import a\\na.value = 1\\n' > test/plugins/extra.py";
+  const done = await change(repo, cheat, "--check", "python3 check.py", "--workflow", "BUILD");
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_MASKED" }],
+  });
+});

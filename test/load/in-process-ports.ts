@@ -42,6 +42,9 @@ export function inProcessRepository(): RepositoryPort {
       Promise.resolve({
         kind: "candidate",
         unproven: [],
+        guards: [],
+        judges: [],
+        chance: null,
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
     // As in git, the same content is the same commit.
@@ -63,18 +66,11 @@ export function inProcessRepository(): RepositoryPort {
 
 export function inProcessRoom(): CleanRoomPort {
   return {
-    check: ({ checks }) =>
-      Promise.resolve(
-        checks.map((command) => ({
-          command,
-          exitCode: 0,
-          timedOut: false,
-          durationMs: 0,
-          stdout: null,
-          stderr: null,
-          tail: "",
-        })),
-      ),
+    check: ({ checks, trials }) => {
+      const passed = { exitCode: 0, timedOut: false, durationMs: 0, stdout: null, stderr: null, tail: "" };
+      const outcomes = checks.map((command) => ({ command, ...passed }));
+      return Promise.resolve({ trials: Array.from({ length: trials.least }, () => outcomes), written: null });
+    },
   };
 }
 

@@ -13,7 +13,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "verified-as-heard",
     bug: "a Director verifies a proposal without having read an earlier one of the same run",
-    file: "services/director/src/scheduling/director.ts",
+    file: "services/director/src/scheduling/step.ts",
     find: 'kind !== "verify" || !chain',
     replace: 'kind !== "verify"',
     withinSeeds: 300,
@@ -21,7 +21,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "gap-not-seen",
     bug: "a run is closed on the records received, although a cancel may be missing before the last one",
-    file: "services/director/src/runs/run-cache.ts",
+    file: "services/director/src/runs/cached-run.ts",
     find: "record.after === before.seq",
     replace: "true",
     withinSeeds: 400,
@@ -46,8 +46,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "claim-not-exclusive",
     bug: "an Associate works although another one holds the claim",
     file: "services/associate/src/claim/claim.ts",
-    find: 'if (answer.kind === "ours") return { kind: "work" };',
-    replace: 'if (answer.kind !== "settled" as never) return { kind: "work" };',
+    find: 'if (holder === null) return { kind: "work" };',
+    replace: 'return { kind: "work" };',
     withinSeeds: 120,
   },
   {

@@ -41,30 +41,44 @@ export const SMALL: ContainerLimits = {
 
 export interface TestEngine {
   readonly instance: string;
+  readonly owner: string;
   readonly engine: Engine;
   readonly provider: DockerProvider;
   order(limits?: Partial<ContainerLimits>, image?: string): Promise<SandboxOrder>;
   containers(): Promise<ListedContainer[]>;
+  /** Removes the layers of this instance. Sandboxes over them must be gone. */
+  removeLayers(): Promise<void>;
   /** Fails, and cleans up, if a container of this instance outlives the deadline. */
   expectNoContainers(withinMs?: number): Promise<void>;
 }
 
 export function testEngine(area: string): TestEngine {
   const instance = `test-${area}-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
+  const owner = ownLabel();
   const engine = dockerEngine();
   let serial = 0;
-  const provider = new DockerProvider({ engine, newName: () => `${instance}-${(serial += 1)}` });
+  const labels = () => containerLabels({ instance, node: "test", owner }, null, Date.now());
+  const provider = new DockerProvider({
+    engine,
+    newName: () => `${instance}-${(serial += 1)}`,
+    ownImage: sandboxImage(),
+    layers: { instance, owner, order: () => ({ limits: SMALL, labels: labels() }) },
+  });
   const containers = (): Promise<ListedContainer[]> => engine.list(instance);
   return {
     instance,
+    owner,
     engine,
     provider,
     containers,
     order: async (limits = {}, reference = sandboxImage()) => {
       const image = await provider.image(reference);
       if (image === null) throw new Error(`image ${reference} is not on the engine: run "npm run setup"`);
-      const labels = containerLabels({ instance, node: "test", owner: ownLabel() }, null, Date.now());
-      return { imageId: image.id, limits: { ...SMALL, ...limits }, labels };
+      return { imageId: image.id, limits: { ...SMALL, ...limits }, labels: labels() };
+    },
+    removeLayers: async () => {
+      for (const { name } of await engine.volumes(`antiphon-layer-${instance}-`))
+        await engine.removeVolume(name);
     },
     expectNoContainers: async (withinMs = 5_000) => {
       const left = await until(containers, (found) => found.length === 0, withinMs);

@@ -137,6 +137,8 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
           runtime: "runc",
           treeDirectory: join(directory, "trees"),
           treeBytes: 1e9,
+          keyFile: join(directory, "runner-key.pem"),
+          trustedRunnersFile: null,
         })),
     },
     runtime,

@@ -4,11 +4,21 @@ import { plain } from "../screen/screen.ts";
 import { duration } from "../screen/table.ts";
 import { DEFAULT_GATEWAY } from "../config.ts";
 import type { DevEvent, Report } from "./events.ts";
+import { LogFile } from "./log-file.ts";
 
 export function devPrinter(screen: Screen, json: boolean): Report {
   if (json) return (event) => screen.json(event);
   return (event) => {
     for (const line of describe(event, screen)) screen.out(line);
+  };
+}
+
+/** JSON lines with their times. The file begins with the first event, when the lock of the directory is taken. */
+export function filePrinter(path: string): Report {
+  let file: LogFile | null = null;
+  return (event) => {
+    file ??= new LogFile(path);
+    file.write(JSON.stringify({ time: new Date().toISOString(), ...event }));
   };
 }
 
@@ -29,7 +39,7 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
       return [
         "",
         `${c.green("✓")} ${c.bold("antiphon is ready")} after ${duration(event.elapsedMs)}`,
-        `  gateway   ${event.gateway}`,
+        `  gateway   ${event.gateway} (open it in a browser for the page)`,
         `  nats      ${event.nats}`,
         `  logs      ${event.logs}`,
         "",

@@ -44,6 +44,12 @@ function release(path: string): void {
   if (readHolder(path)?.pid === process.pid) rmSync(path, { force: true });
 }
 
+/** The living process that holds the lock, or null. */
+export function lockHolder(path: string): LockHolder | null {
+  const holder = readHolder(path);
+  return holder !== null && isRunning(holder) ? holder : null;
+}
+
 function readHolder(path: string): LockHolder | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as LockHolder;

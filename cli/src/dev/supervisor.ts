@@ -18,6 +18,7 @@ import { EmbeddedNats } from "./embedded-nats.ts";
 import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
+import { lockOf, writeInstance } from "./instance.ts";
 import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 
@@ -75,6 +76,7 @@ export class Supervisor {
     this.#startServices(nats);
     const gateway = await this.#untilReady(began);
     if (this.#stopping !== null) return;
+    writeInstance(this.#options.dir, { gateway, nats });
     this.#report({
       event: "ready",
       elapsedMs: Date.now() - began,
@@ -105,7 +107,7 @@ export class Supervisor {
   }
 
   #lock(): void {
-    const lock = takeLock(join(this.#options.dir, "lock"));
+    const lock = takeLock(lockOf(this.#options.dir));
     if (lock.kind === "taken") {
       throw new Failure(
         "ANT_DEV_ALREADY_RUNNING",
@@ -134,6 +136,8 @@ export class Supervisor {
       ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
       ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
       ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
+      ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
+      ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

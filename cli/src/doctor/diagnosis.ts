@@ -1,14 +1,16 @@
 // The checks of `antiphon doctor`. Each queries the real component; none changes anything.
 import { execFile } from "node:child_process";
-import { readFileSync, statfsSync } from "node:fs";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { request } from "node:http";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ROLES } from "@antiphon/contracts/roles";
 import { authorization } from "../config.ts";
 import type { CliConfig } from "../config.ts";
+import { gatewayAddress } from "../gateway/local-gateway.ts";
 import { greeting, isFree } from "../dev/loopback-port.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
+import { layerFinding } from "./layer-finding.ts";
 import { providerStates } from "./sandbox-providers.ts";
 import { runtimeFindings } from "./runtime-findings.ts";
 import { bytes } from "../screen/table.ts";
@@ -21,10 +23,10 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-const SETUP = "npm run setup";
+const SETUP = "antiphon setup";
 const TIMEOUT_MS = 3_000;
 
-export async function diagnose(config: CliConfig, root: string): Promise<Finding[]> {
+export async function diagnose(config: CliConfig): Promise<Finding[]> {
   const docker = await dockerEngine(config);
   return [
     node(),
@@ -34,8 +36,8 @@ export async function diagnose(config: CliConfig, root: string): Promise<Finding
       ? [docker, await image(config, docker.state === "ok")]
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
-    ...(config.sandboxProvider === "docker" ? await runtimes(config) : []),
-    disk(root),
+    ...(await engineFindings(config)),
+    disk(config.stateDir),
     ...(await gatewayAndPorts(config)),
   ];
 }
@@ -112,13 +114,15 @@ async function image(config: CliConfig, engineAnswers: boolean): Promise<Finding
   return ok("image", `${ref} (${Id.slice(0, 19)}, ${bytes(Size)})`);
 }
 
-async function runtimes(config: CliConfig): Promise<Finding[]> {
+async function engineFindings(config: CliConfig): Promise<Finding[]> {
+  const { sandboxProvider, sandboxRuntime } = config;
+  if (sandboxProvider !== "docker") return [layerFinding(null, sandboxProvider, sandboxRuntime)];
   const { status, body } = await dockerGet(config, "/info");
-  return runtimeFindings(
-    status === 200 ? JSON.parse(body) : null,
-    { PATH: config.path },
-    config.sandboxRuntime,
-  );
+  const info: unknown = status === 200 ? JSON.parse(body) : null;
+  return [
+    ...runtimeFindings(info, { PATH: config.path }, sandboxRuntime),
+    layerFinding(info, sandboxProvider, sandboxRuntime),
+  ];
 }
 
 function readImageRef(stateDir: string): string | null {
@@ -133,8 +137,10 @@ function readImageRef(stateDir: string): string | null {
   }
 }
 
-function disk(root: string): Finding {
-  const { bavail, bsize, blocks } = statfsSync(root);
+function disk(stateDir: string): Finding {
+  let place = stateDir;
+  while (!existsSync(place)) place = dirname(place); // Before the first set-up there is no such directory.
+  const { bavail, bsize, blocks } = statfsSync(place);
   const free = bavail * bsize;
   const percent = Math.round((bavail / blocks) * 100);
   const detail = `${bytes(free)} free (${percent} %)`;
@@ -145,13 +151,14 @@ function disk(root: string): Finding {
 
 async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   const headers = authorization(config.token);
+  const gatewayUrl = gatewayAddress(config);
   const asked = { method: "GET", headers, timeoutMs: TIMEOUT_MS };
-  const answer = await http.exchange(`${config.gatewayUrl}/services`, asked).catch(() => null);
+  const answer = await http.exchange(`${gatewayUrl}/services`, asked).catch(() => null);
   const services = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
   if (services !== null) {
     const names = services.map(({ name }) => name).sort();
     const missing = ROLES.filter((role) => !names.includes(role));
-    const gateway = ok("gateway", config.gatewayUrl);
+    const gateway = ok("gateway", gatewayUrl);
     if (missing.length === 0) return [gateway, ok("services", names.join(", "))];
     return [
       gateway,
@@ -162,12 +169,12 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
     return [
       problem(
         "gateway",
-        `${config.gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
+        `${gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
         "check ANTIPHON_GATEWAY_URL and ANTIPHON_TOKEN; see the gateway's log",
       ),
     ];
   }
-  const gateway = off("gateway", `nothing answers at ${config.gatewayUrl}`, "antiphon dev starts everything");
+  const gateway = off("gateway", `nothing answers at ${gatewayUrl}`, "antiphon dev starts everything");
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
 }
 

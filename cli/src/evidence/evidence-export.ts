@@ -2,13 +2,15 @@
 // The same run always gives the same files, so an export can be repeated.
 //
 // Promises:
-//   cli/C3 Because an export comes from a gateway that is not trusted, it writes no file whose bytes differ from the
-//     digest in its manifest, and none outside --out, regardless of the paths a manifest names.
+//   cli/C3 Because an export comes from a gateway that is not trusted, it writes no manifest that differs from the digest
+//     in its record, no file whose bytes differ from the digest in its manifest, and none outside --out, regardless of
+//     the paths a manifest names.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type { TaskContract } from "@antiphon/contracts";
 import { jsonSchemaOf } from "@antiphon/contracts/registry/json-schema";
+import { canonicalJson } from "@antiphon/contracts/wire/codec";
 import { layout } from "@antiphon/contracts/documents/layout";
 import { stringify } from "yaml";
 import { filePath } from "./evidence-view.ts";
@@ -45,12 +47,14 @@ export async function exportEvidence(
   for (const bundle of bundles) {
     const suffix = bundle.kind === "verdict" ? ".verdict" : "";
     const dir = layout.evidence(bundle.taskId, `${runId}.${bundle.epoch}${suffix}`);
+    const manifest = Buffer.from(canonicalJson(bundle.manifest), "utf8");
+    checkDigest(manifest, bundle.digest, `${dir}/manifest.json`, "its record"); // cli/C3
     write(`${dir}/manifest.json`, `${JSON.stringify(bundle.manifest, null, 2)}\n`);
     for (const file of bundle.manifest.files) {
       const content = await gateway.bytes(
         filePath(runId, bundle.taskId, bundle.epoch, file.path, bundle.kind === "verdict"),
       );
-      checkDigest(content, file.blob.digest, file.path); // cli/C3
+      checkDigest(content, file.blob.digest, file.path, "its manifest"); // cli/C3
       write(`${dir}/${file.path}`, content);
     }
   }
@@ -63,8 +67,8 @@ interface EvidenceAnswer {
   readonly router: unknown;
 }
 
-function checkDigest(content: Buffer, digest: string, path: string): void {
+function checkDigest(content: Buffer, digest: string, path: string, witness: string): void {
   const actual = `sha256-${createHash("sha256").update(content).digest("base64url")}`;
   if (actual !== digest)
-    throw new Failure("ANT_BLOB_CORRUPT", `${path} is ${actual}, its manifest says ${digest}`, {});
+    throw new Failure("ANT_BLOB_CORRUPT", `${path} is ${actual}, ${witness} says ${digest}`, {});
 }

@@ -2,7 +2,7 @@
 import type { EvidenceManifest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
-import { firstLine, short } from "../runs/narrate.ts";
+import { firstLine, short } from "../runs/sentences.ts";
 import { plain } from "../screen/screen.ts";
 import { bytes, duration } from "../screen/table.ts";
 

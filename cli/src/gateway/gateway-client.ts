@@ -69,8 +69,9 @@ export class GatewayClient {
     return this.#session;
   }
 
-  async post<T>(path: string, body: unknown): Promise<T> {
-    return jsonOf(await this.#send(path, body)) as T;
+  /** `timeoutMs`: for a request that takes minutes. */
+  async post<T>(path: string, body: unknown, timeoutMs = REQUEST_TIMEOUT_MS): Promise<T> {
+    return jsonOf(await this.#send(path, body, {}, timeoutMs)) as T;
   }
 
   /** Sent at most four times, again after a lost answer or a 503. */
@@ -82,13 +83,18 @@ export class GatewayClient {
     return jsonOf(answer) as T;
   }
 
-  async #send(path: string, body?: unknown, extra: Record<string, string> = {}): Promise<Answer> {
+  async #send(
+    path: string,
+    body?: unknown,
+    extra: Record<string, string> = {},
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<Answer> {
     try {
-      return await this.#request("POST", path, await this.#sessionToken(), body, extra);
+      return await this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs);
     } catch (error) {
       if (Failure.from(error).code !== "ANT_SESSION_EXPIRED") throw error;
       this.#session = null;
-      return this.#request("POST", path, await this.#sessionToken(), body, extra);
+      return this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs);
     }
   }
 
@@ -98,6 +104,7 @@ export class GatewayClient {
     token: string | null,
     body?: unknown,
     extra: Record<string, string> = {},
+    timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<Answer> {
     const headers: Record<string, string> = {
       accept: "application/json",
@@ -105,7 +112,7 @@ export class GatewayClient {
       ...extra,
     };
     if (body !== undefined) headers["content-type"] = "application/json";
-    const asked = { method, headers, timeoutMs: REQUEST_TIMEOUT_MS };
+    const asked = { method, headers, timeoutMs };
     const answer = await this.#http
       .exchange(this.url + path, body === undefined ? asked : { ...asked, body: JSON.stringify(body) })
       .catch((error: unknown) => {

@@ -2,9 +2,11 @@
 import type { CliContext } from "../context.ts";
 import { openDecisions } from "./decisions.ts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
-import { doingNow, narrate } from "./narrate.ts";
-import type { Line } from "./narrate.ts";
+import { foldFacts } from "@antiphon/run/facts/facts-fold";
+import { noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
+import { doingNow, narrate, type Line } from "./sentences.ts";
 import { plain } from "../screen/screen.ts";
+import { runView } from "@antiphon/run/view/run-view";
 import type { RunSummary } from "./summary.ts";
 import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 import { duration, table } from "../screen/table.ts";
@@ -29,12 +31,13 @@ const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
   const gateway = await context.gateway();
   const decisions = openDecisions(gateway, context.config.directorKeys);
-  const records: RunRecord[] = [];
+  let facts = noFacts(runId);
+  let last: RunRecord | undefined;
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
   let progress: LiveOutput | null = null;
-  const spinner = startSpinner(context, () => doingNow(records.at(-1), progress));
+  const spinner = startSpinner(context, () => doingNow(last, progress));
   const logs = options.logs ? "all" : context.screen.live && !options.quiet ? "progress" : "none";
   try {
     for await (const event of gateway.events(runId, {
@@ -44,11 +47,12 @@ export async function follow(context: CliContext, runId: string, options: Follow
     })) {
       if (event.kind === "record") {
         await decisions.check(event.record);
-        records.push(event.record);
+        last = event.record;
+        facts = foldFacts(facts, last);
         progress = null;
-        show(context, options, event.record, records[0]);
-        if (MAY_WAIT.has(event.record.type) && (await waits(context, runId, records))) {
-          return { kind: "waiting", summary: summarize(runId, records, decisions.words, Date.now()) };
+        show(context, options, last, facts.openedAt);
+        if (MAY_WAIT.has(last.type) && (await waits(context, facts))) {
+          return { kind: "waiting", summary: summarize(facts, decisions.words, Date.now()) };
         }
       } else if (event.kind === "output") {
         progress = event.output.stream === "progress" ? event.output : progress;
@@ -65,15 +69,15 @@ export async function follow(context: CliContext, runId: string, options: Follow
     process.removeListener("SIGINT", onInterrupt);
     spinner.stop();
   }
-  const summary = summarize(runId, records, decisions.words, Date.now());
-  return { kind: records.at(-1)?.type === "closed" ? "closed" : "interrupted", summary };
+  const summary = summarize(facts, decisions.words, Date.now());
+  return { kind: facts.closed === null ? "interrupted" : "closed", summary };
 }
 
 /** Asks the gateway for the current state, because an earlier question may have been answered since. */
-async function waits(context: CliContext, runId: string, records: RunRecord[]): Promise<boolean> {
-  if (summarize(runId, records, null, Date.now()).status !== "waiting_input") return false;
+async function waits(context: CliContext, facts: RunFacts): Promise<boolean> {
+  if (runView(facts).status !== "waiting_input") return false;
   const gateway = await context.gateway();
-  const { status } = await gateway.get<{ status: string }>(`/runs/${runId}`);
+  const { status } = await gateway.get<{ status: string }>(`/runs/${facts.runId}`);
   return status === "waiting_input";
 }
 
@@ -81,11 +85,11 @@ function show(
   context: CliContext,
   options: FollowOptions,
   record: RunRecord,
-  first: RunRecord | undefined,
+  openedAt: RunFacts["openedAt"],
 ): void {
   if (options.jsonLines) return context.screen.json({ event: "record", ...record });
   if (options.quiet) return;
-  const since = Date.parse(record.at) - Date.parse(first?.at ?? record.at);
+  const since = Date.parse(record.at) - Date.parse(timeOf(openedAt ?? record.at));
   for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
 }
 

@@ -1,6 +1,6 @@
 // Reads the files named by options of `antiphon run`.
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import { Failure, usage } from "../failure.ts";
@@ -16,6 +16,15 @@ export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
   };
+}
+
+/** The named repository, or the one around the current directory; if there is none, the directory itself. */
+export function repositoryOf(named: string | undefined, from = process.cwd()): string {
+  if (named !== undefined) return resolve(from, named);
+  for (let place = from; ; place = dirname(place)) {
+    if (existsSync(join(place, ".git"))) return place; // A linked work tree has a file of this name.
+    if (place === dirname(place)) return from;
+  }
 }
 
 /** If the gateway is on this machine, a missing repository is reported before anything is sent. */

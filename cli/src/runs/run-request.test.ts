@@ -14,6 +14,8 @@ describe("the intent made from the options of `antiphon run`", () => {
       check: ["make test"],
       land: "main",
       attempts: "2",
+      requireProof: "fail-to-pass",
+      trials: "5",
       allowDirty: true,
     };
     expect(intentOf("Build it", "/src/app", flags, NONE)).toEqual({
@@ -24,7 +26,7 @@ describe("the intent made from the options of `antiphon run`", () => {
         checks: ["make test"],
         land_on: "main",
       },
-      constraints: { max_attempts: 2, allow_dirty: true },
+      constraints: { max_attempts: 2, require_proof: "fail-to-pass", trials: 5, allow_dirty: true },
     });
   });
 
@@ -33,12 +35,13 @@ describe("the intent made from the options of `antiphon run`", () => {
   });
 
   it("has each option of the table where the table says", () => {
-    const given = { number: "7", count: true, usd: "0.5", switch: true, texts: ["a"] };
+    const given = { number: "7", count: true, usd: "0.5", switch: true, off: false, texts: ["a"] };
     const read = {
       number: 7,
       count: 1,
       usd: 500_000,
       switch: true,
+      off: [],
       texts: ["a"],
       word: "BUILD",
       text: "build",

@@ -65,8 +65,9 @@ type Reader = (given: unknown, flag: string, files: RunFiles) => unknown;
 const asGiven: Reader = (given) => given;
 const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   text: asGiven,
-  texts: asGiven,
+  texts: (given) => (given === false ? [] : given), // False: --no-...
   switch: asGiven,
+  off: asGiven,
   word: (given) => String(given).toUpperCase(),
   number: (given, flag) => wholeNumber(flag, String(given)),
   count: (given, flag) => (given === true ? 1 : wholeNumber(flag, String(given))),

@@ -1,8 +1,8 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
-import { isPaused, runView } from "@antiphon/run/view/run-view";
+import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
+import { runView } from "@antiphon/run/view/run-view";
 import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
-import type { RunRecord } from "../gateway/gateway-client.ts";
-import { branch, firstLine, short } from "./narrate.ts";
+import { branch, firstLine, short } from "./sentences.ts";
 
 export interface TaskSummary {
   readonly task: string;
@@ -44,42 +44,30 @@ export interface RunSummary {
 }
 
 /** `now`: milliseconds since 1970; the end of the duration while the run is open. */
-export function summarize(
-  runId: string,
-  records: readonly RunRecord[],
-  signed: string | null,
-  now: number,
-): RunSummary {
-  const view = runView(records);
-  const intent = records.find((record) => record.type === "intent");
-  const routed = records.find((record) => record.type === "routed");
-  const closed = records.find((record) => record.type === "closed");
-  // A task lands on the run's own branch; a landing without a task moves the requested target branch.
-  const landing = records.findLast(
-    ({ type, body, taskId }) => type === "landing" && taskId !== null && "ref" in body,
-  );
-  const ref = landing?.type === "landing" && landing.body.kind === "landed" ? landing.body : null;
-  const start = records[0]?.at ?? null;
-  const end = closed === undefined ? now : Date.parse(closed.at);
+export function summarize(facts: RunFacts, signed: string | null, now: number): RunSummary {
+  const { runId, intent, routed, landed, closed, openedAt } = facts;
+  const view = runView(facts);
+  const end = closed === null ? now : Date.parse(timeOf(closed.at));
+  const startedAt = openedAt === null ? null : timeOf(openedAt);
   return {
     runId,
-    intentId: intent?.body.intentId ?? null,
-    goal: intent?.body.intent.goal ?? "",
-    repo: intent?.body.base.repo.path ?? null,
+    intentId: intent?.intentId ?? null,
+    goal: intent?.intent.goal ?? "",
+    repo: intent?.base.repo.path ?? null,
     status: view.status,
-    paused: isPaused(records),
-    code: closed?.body.code ?? null,
-    message: closed?.body.message ?? "",
-    workflow: routed?.body.workflow ?? null,
+    paused: isPaused(facts),
+    code: closed?.code ?? null,
+    message: closed?.message ?? "",
+    workflow: routed?.workflow ?? null,
     tasks: view.steps.map((step) => taskSummary(view, step)),
-    commit: closed?.body.commit ?? ref?.commit ?? null,
-    branch: ref === null ? null : branch(ref.ref),
-    landedOn: closed?.body.landedOn ?? null,
-    seal: closed?.body.seal ?? null,
+    commit: closed?.commit ?? landed?.commit ?? null,
+    branch: landed === null ? null : branch(landed.ref),
+    landedOn: closed?.landedOn ?? null,
+    seal: closed?.seal ?? null,
     signed,
-    startedAt: start,
+    startedAt,
     // Record times come from the server's clock, and ours may be behind it.
-    durationMs: start === null ? 0 : Math.max(0, end - Date.parse(start)),
+    durationMs: startedAt === null ? 0 : Math.max(0, end - Date.parse(startedAt)),
   };
 }
 

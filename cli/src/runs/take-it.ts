@@ -1,5 +1,6 @@
 // Finds the git command that brings the result of a run into the user's branch, if one works here.
 import { execFileSync } from "node:child_process";
+import { quoted } from "../checks/command-line.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** Null: the result has landed on its target branch, is merged already, or the repository is not readable here. */
@@ -8,9 +9,9 @@ export function takeIt({ status, repo, branch, landedOn }: RunSummary): string |
   if (landedOn !== null && landedOn !== `refs/heads/${branch}`) return null;
   const git = (...args: string[]): string | null => answer(repo, args);
   if (git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`) === null) return null;
-  if (git("rev-parse", "--is-bare-repository") === "true") return `git fetch ${word(repo)} ${branch}`;
+  if (git("rev-parse", "--is-bare-repository") === "true") return `git fetch ${quoted(repo)} ${branch}`;
   if (git("merge-base", "--is-ancestor", branch, "HEAD") !== null) return null;
-  return `git -C ${word(repo)} merge ${branch}`;
+  return `git -C ${quoted(repo)} merge ${branch}`;
 }
 
 /** The output of git; null if git fails or there is no repository. */
@@ -24,9 +25,4 @@ function answer(repo: string, args: string[]): string | null {
   } catch {
     return null;
   }
-}
-
-/** Quotes a path for the shell if it needs it. */
-function word(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,9 +1,9 @@
-// antiphon completion <shell>: completion scripts, generated from the command tree.
+// antiphon completion <shell>: prints a completion script.
 import { Argument } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-
-const SHELLS = ["bash", "zsh", "fish"] as const;
+import { SHELLS } from "../completion/shell-scripts.ts";
+import type { Shell } from "../completion/shell-scripts.ts";
 
 export const addCompletion: AddVerb = (program, context) => {
   program
@@ -15,13 +15,14 @@ export const addCompletion: AddVerb = (program, context) => {
       "after",
       examples([
         "source <(antiphon completion bash)",
+        "source <(antiphon completion zsh)",
         "antiphon completion fish > ~/.config/fish/completions/antiphon.fish",
       ]),
     )
-    .action(async (shell: (typeof SHELLS)[number], options: { json?: boolean }) => {
-      const { commandTree, completionScript } = await import("../screen/completion.ts");
-      const tree = commandTree(program);
-      if (options.json === true) return context.screen.json(tree);
-      context.screen.out(completionScript(shell, tree));
+    .action(async (shell: Shell, options: { json?: boolean }) => {
+      const { commandTree } = await import("../completion/command-tree.ts");
+      const { completionScript } = await import("../completion/shell-scripts.ts");
+      if (options.json === true) return context.screen.json(commandTree(program));
+      context.screen.out(completionScript(shell));
     });
 };

@@ -2,7 +2,7 @@
 import type { RunViewModel } from "@antiphon/contracts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { short } from "../runs/narrate.ts";
+import { short } from "../runs/sentences.ts";
 
 interface DecideOptions {
   readonly reason?: string;

@@ -1,7 +1,8 @@
 // antiphon dev: runs all of Antiphon on this machine.
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { PROVIDER_NAMES } from "@antiphon/contracts/settings/sandbox-providers";
 import { Option } from "commander";
+import { devDirectory } from "../dev/instance.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -13,6 +14,10 @@ interface DevFlags {
   readonly sandbox?: string;
   readonly stateDir?: string;
   readonly watch?: boolean;
+  readonly background?: boolean;
+  readonly status?: boolean;
+  readonly stop?: boolean;
+  readonly eventsTo?: string;
   readonly json?: boolean;
 }
 
@@ -26,8 +31,12 @@ export const addDev: AddVerb = (program, context) => {
     .addOption(
       new Option("--sandbox <provider>", "the sandbox provider (default docker)").choices(PROVIDER_NAMES),
     )
-    .option("--state-dir <dir>", "directory of the data and logs (default .antiphon/dev in the checkout)")
+    .option("--state-dir <dir>", "directory of the data and logs (default: dev in the state directory)")
     .option("--watch", "rebuild when a source changes and restart the affected services (checkout only)")
+    .option("--background", "return as soon as it is ready, and leave it running")
+    .option("--status", "say whether it runs, and where")
+    .option("--stop", "end the one that runs, wherever it was started")
+    .addOption(new Option("--events-to <file>", "write the events to a file").hideHelp())
     .option(
       "--json",
       "print one JSON object per event: child_started, child_exited, ready, draining, stopped",
@@ -38,22 +47,34 @@ export const addDev: AddVerb = (program, context) => {
         "antiphon dev",
         "antiphon dev --associates 4",
         "antiphon dev --watch",
+        "antiphon dev --background",
+        "antiphon dev --stop",
         "antiphon dev --sandbox bubblewrap",
         "antiphon dev --port 0 --nats-port 0 --state-dir /tmp/trial",
       ]),
     )
     .action(async (flags: DevFlags) => {
-      await dev(context, flags);
+      const modes = [flags.background, flags.status, flags.stop, flags.watch].filter((mode) => mode === true);
+      if (modes.length > 1) throw usage("give one of --background, --status, --stop and --watch");
+      const dir = resolve(flags.stateDir ?? devDirectory(context.config.stateDir));
+      if (flags.status === true) return (await import("../dev/control.ts")).showStatus(context, dir, flags);
+      if (flags.stop === true) return (await import("../dev/control.ts")).stop(context, dir, flags);
+      if (flags.background === true)
+        return (await import("../dev/control.ts")).startBackground(context, dir, flags);
+      await dev(context, dir, flags);
     });
 };
 
-async function dev(context: CliContext, flags: DevFlags): Promise<void> {
+async function dev(context: CliContext, dir: string, flags: DevFlags): Promise<void> {
   const { Supervisor } = await import("../dev/supervisor.ts");
-  const { devPrinter } = await import("../dev/printer.ts");
+  const { devPrinter, filePrinter } = await import("../dev/printer.ts");
   const { watchSources } = await import("../dev/source-watch.ts");
-  const report = devPrinter(context.screen, flags.json === true);
+  const report =
+    flags.eventsTo === undefined
+      ? devPrinter(context.screen, flags.json === true)
+      : filePrinter(flags.eventsTo);
   const options = {
-    dir: resolve(flags.stateDir ?? join(context.config.stateDir, "dev")),
+    dir,
     port: number("--port", flags.port, 0, 65_535),
     natsPort: number("--nats-port", flags.natsPort, 0, 65_535),
     associates: number("--associates", flags.associates, 1, 64),

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { firstLine } from "../runs/narrate.ts";
+import { firstLine } from "../runs/sentences.ts";
 import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 

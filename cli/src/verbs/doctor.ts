@@ -50,7 +50,7 @@ export const addDoctor: AddVerb = (program, context) => {
 
 async function surroundings(context: CliContext, options: DoctorOptions): Promise<void> {
   const { diagnose } = await import("../doctor/diagnosis.ts");
-  const findings = await diagnose(context.config, context.root);
+  const findings = await diagnose(context.config);
   const healthy = findings.every((finding) => finding.state !== "problem");
   if (!healthy) context.setExitCode(1);
   if (options.json === true) return context.screen.json({ ok: healthy, findings });

@@ -4,6 +4,7 @@ import type { AddVerb } from "../context.ts";
 import { openDecisions } from "../runs/decisions.ts";
 import { printSummary } from "../runs/follow.ts";
 import type { RunRecord } from "../gateway/gateway-client.ts";
+import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { summarize } from "../runs/summary.ts";
 
 export const addGet: AddVerb = (program, context) => {
@@ -21,7 +22,7 @@ export const addGet: AddVerb = (program, context) => {
       const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${id}/events`);
       const decisions = openDecisions(gateway, context.config.directorKeys);
       for (const record of records) await decisions.check(record);
-      const summary = summarize(id, records, decisions.words, Date.now());
+      const summary = summarize(factsOf(records), decisions.words, Date.now());
       if (options.json === true)
         return context.screen.json({ ...summary, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);

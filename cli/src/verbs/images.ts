@@ -26,8 +26,9 @@ export const addImages: AddVerb = (program, context) => {
     .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon images build"]))
     .action(async (options: Json) => {
-      const { buildImage } = await import("../doctor/image-build.ts");
-      context.setExitCode(await buildImage(context.root, options.json === true));
+      const { runSetup } = await import("../doctor/setup-program.ts");
+      const json = options.json === true ? ["--json"] : [];
+      context.setExitCode(await runSetup(context, ["--only-image", ...json]));
     });
   change("allow", "test an image of the container engine and allow it, by digest", "alpine:3.22");
   change("disallow", "remove an image from the allowlist", "alpine:3.22");

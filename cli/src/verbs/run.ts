@@ -1,6 +1,6 @@
 // antiphon run "<intent>" --repo <path>: starts a run and watches it to its end.
 import { randomUUID } from "node:crypto";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import type { Intent } from "@antiphon/contracts";
 import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -10,6 +10,8 @@ import type { RunFlags } from "../runs/run-request.ts";
 interface RunOptions extends RunFlags {
   readonly follow?: boolean;
   readonly detach?: boolean;
+  /** False: --no-start. */
+  readonly start: boolean;
   readonly json?: boolean;
 }
 
@@ -22,19 +24,20 @@ export const addRun: AddVerb = (program, context) => {
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
     .argument("<intent...>", "the goal of the run, in plain words")
-    .requiredOption("--repo <path>", "the git repository to work on");
+    .option("--repo <path>", "the git repository to work on (default: the one around the current directory)");
   for (const { flag, help, reads } of context.runFlags)
     if (reads === "texts") command.option(flag, help, collect);
     else command.option(flag, help);
   command
     .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
+    .option("--no-start", "do not start the services of this machine if no gateway answers")
     .option("--json", "print one JSON object (with --follow: one per line)")
     .addHelpText(
       "after",
       examples([
-        'antiphon run "Fix the failing date parser" --repo ./app --patch fix.diff --check "npm test"',
-        'antiphon run "Add a licence header" --repo . --command "./add-header.sh" --allow-unverified',
+        'antiphon run "Fix the failing date parser" --patch fix.diff --check "npm test"',
+        'antiphon run "Add a licence header" --repo ./app --command "./add-header.sh" --allow-unverified',
         'antiphon run "Refactor the parser" --repo . --check "make test" --agent command -- my-agent --fast',
         "antiphon run get run_4f0c2k9s0x7d2m1q8z3a",
       ]),
@@ -47,14 +50,15 @@ export const addRun: AddVerb = (program, context) => {
 async function run(context: CliContext, goal: string, options: RunOptions): Promise<void> {
   if (goal.trim() === "")
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
-  const { loadFiles, localProblem } = await import("../runs/run-files.ts");
+  const { loadFiles, localProblem, repositoryOf } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
-  const repoPath = resolve(flags.repo ?? ".");
+  const repoPath = repositoryOf(flags.repo);
   const problem = localProblem(context.config.gatewayUrl, repoPath);
   if (problem !== null) throw problem;
   const files = await loadFiles(flags);
   const intent = intentOf(goal, repoPath, flags, files);
+  if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
   const runId = await start(context, intent, files.recording);
   if (options.detach === true) return announce(context, runId, options.json === true);
 

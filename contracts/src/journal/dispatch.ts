@@ -1,6 +1,7 @@
 /** `dispatch`: the Director hands out an attempt. The record is the work item. */
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
+import { EnvironmentSpec } from "../rpc/environment.ts";
 import { TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { ModelBudget } from "../runs/run-options.ts";
@@ -30,6 +31,7 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
+    environment: Type.Optional(EnvironmentSpec),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -48,4 +50,6 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
+  /** The prepared environment of the tree; absent: it needs none. */
+  environment?: EnvironmentSpec;
 };

@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { IntentId, RunId } from "../shapes/ids.ts";
 import { RepoBase } from "../shapes/refs.ts";
 import { RunOptions } from "../runs/run-options.ts";
-import { closed } from "../shapes/shape.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 import { Intent } from "../seeds/intent.ts";
 
 /** A policy's demands on a change. They can be checked only once the change exists, so the Director checks them. */
@@ -16,6 +16,10 @@ export const PolicyBounds = closed(
     max_files: Type.Optional(Type.Integer({ minimum: 1, description: "Files of one commit." })),
     max_lines: Type.Optional(
       Type.Integer({ minimum: 1, description: "Lines added and removed by one commit." }),
+    ),
+    require_proof: Type.Optional(oneOf(["regression", "fail-to-pass"])),
+    min_trials: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 64, description: "Trials of the checks." }),
     ),
     protected_paths: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {

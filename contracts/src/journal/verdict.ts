@@ -10,7 +10,7 @@ export type Verdict = Static<typeof Verdict>;
 
 export const Proves = oneOf(["nothing", "regression", "fail-to-pass"], {
   description:
-    "What passing checks prove about the change. `fail-to-pass`: they fail without it. `regression`: they pass with it and were not run without it. `nothing`: there are none, or they also pass without it.",
+    "What passing checks prove about the change. `fail-to-pass`: they fail without it. `regression`: they also pass without it and depend on its files, or they were not tried without it. `nothing`: there are none, or they also pass without its files, or pass only with files that the change adds on the side that judges it.",
 });
 export type Proves = Static<typeof Proves>;
 
@@ -22,7 +22,18 @@ export const VerdictBody = closed(
     }),
     message: Type.String(),
     proves: Type.Optional(Proves),
-    checks: Type.Array(CheckOutcome, { description: "Checks on base plus patch." }),
+    trials: Type.Optional(
+      closed(
+        { change: Type.Integer({ minimum: 0 }), base: Type.Integer({ minimum: 0 }) },
+        {
+          description:
+            "How often the checks ran with and without the change. The evidence holds every trial.",
+        },
+      ),
+    ),
+    checks: Type.Array(CheckOutcome, {
+      description: "Checks on base plus patch: of the first trial that failed, else of the first.",
+    }),
     baseChecks: Type.Array(CheckOutcome, { description: "Checks on the base alone (fail-to-pass)." }),
     head: CommitId,
     commit: nullable(CommitId, { description: "The commit the Director built; null if it built none." }),

@@ -2,6 +2,7 @@
 import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
+import { CheckReport, CheckRequest, RepoCheckEvent, RepoCheckRequest } from "../rpc/check-rpc.ts";
 import { EgressConfig } from "../settings/egress-config.ts";
 import {
   EgressCloseRequest,
@@ -10,6 +11,7 @@ import {
   EgressOpenRequest,
   EgressReport,
 } from "../rpc/egress-rpc.ts";
+import { EnvironmentReport, EnvironmentSpec } from "../rpc/environment.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../wire/live.ts";
 import { ProjectFile } from "../settings/project-file.ts";
@@ -65,6 +67,10 @@ export const OWN_CONTRACTS = {
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  CheckRequest: contract("CheckRequest.v1", "antiphon", CheckRequest),
+  CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),
+  RepoCheckRequest: contract("RepoCheckRequest.v1", "antiphon", RepoCheckRequest),
+  RepoCheckEvent: contract("RepoCheckEvent.v1", "antiphon", RepoCheckEvent),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),
@@ -80,6 +86,8 @@ export const OWN_CONTRACTS = {
   EgressOpened: contract("EgressOpened.v1", "antiphon", EgressOpened),
   EgressCloseRequest: contract("EgressCloseRequest.v1", "antiphon", EgressCloseRequest),
   EgressReport: contract("EgressReport.v1", "antiphon", EgressReport),
+  EnvironmentSpec: contract("EnvironmentSpec.v1", "antiphon", EnvironmentSpec),
+  EnvironmentReport: contract("EnvironmentReport.v1", "antiphon", EnvironmentReport),
   SandboxSignal: contract("SandboxSignal.v1", "antiphon", SandboxSignal),
   ProjectFile: contract("ProjectFile.v1", "antiphon", ProjectFile),
   ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),

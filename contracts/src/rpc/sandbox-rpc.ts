@@ -5,6 +5,7 @@
 import { Type, type Static } from "typebox";
 import { PROVIDER_NAMES, type ProviderName } from "../settings/sandbox-providers.ts";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
+import { EnvironmentReport, EnvironmentSpec } from "./environment.ts";
 import { BlobRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
@@ -36,10 +37,11 @@ export const SandboxWorkspace = closed(
     files: Type.Array(SandboxFile, { maxItems: 2000 }),
     overlay: nullable(BlobRef, { description: "Tar of the changed files." }),
     deletions: Type.Array(path, { maxItems: 20_000 }),
+    environment: Type.Optional(EnvironmentSpec),
   },
   {
     description:
-      "The contents of /workspace: the tree, minus deletions, plus the overlay, plus files, in this order.",
+      "The contents of /workspace: the environment, under the tree, minus deletions, plus the overlay, plus files, in this order.",
   },
 );
 export type SandboxWorkspace = Static<typeof SandboxWorkspace>;
@@ -73,17 +75,35 @@ export const SandboxLimits = closed(
 );
 export type SandboxLimits = Static<typeof SandboxLimits>;
 
+export const SandboxTrials = closed(
+  {
+    least: Type.Integer({ minimum: 1, maximum: 64, description: "Trials regardless of their time." }),
+    most: Type.Integer({ minimum: 1, maximum: 64 }),
+    withinMs: Type.Integer({
+      minimum: 0,
+      description: "After `least`, a trial begins only while the trials took less than this.",
+    }),
+  },
+  {
+    description:
+      "Run all steps several times, each trial on the same files and with a budget of its own, until two trials differ in which steps fail.",
+  },
+);
+export type SandboxTrials = Static<typeof SandboxTrials>;
+
 export const SandboxRequest = closed(
   {
     jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
     run: Type.String({ minLength: 1 }),
     task: Type.String({ minLength: 1 }),
     epoch: Type.Integer({ minimum: 0 }),
-    purpose: oneOf(["attempt", "verify", "base"]),
+    purpose: oneOf(["attempt", "verify", "base", "prepare"], {
+      description: "`prepare`: make sure that the workspace's environment exists; no step runs.",
+    }),
     image: nullable(Type.String({ minLength: 1 }), { description: "null: the runner's default." }),
     budgetMs: Type.Integer({ minimum: 1, description: "For all steps together." }),
     workspace: SandboxWorkspace,
-    steps: Type.Array(SandboxStep, { minItems: 1, maxItems: 128 }),
+    steps: Type.Array(SandboxStep, { maxItems: 128, description: "None for `prepare`, else at least one." }),
     collect: Type.Boolean({ description: "Return the changes in /workspace." }),
     collectAfter: Type.Optional(
       Type.String({
@@ -95,6 +115,10 @@ export const SandboxRequest = closed(
     ),
     limits: Type.Optional(SandboxLimits),
     egress: Type.Optional(EgressGrant),
+    again: Type.Optional(
+      Type.Boolean({ description: "Prepare the environment although it could not be prepared before." }),
+    ),
+    trials: Type.Optional(SandboxTrials),
   },
   { description: "A few commands in one sandbox." },
 );
@@ -137,6 +161,22 @@ export const SandboxChanges = closed({
 });
 export type SandboxChanges = Static<typeof SandboxChanges>;
 
+const written = Type.Array(Type.String(), { description: "Sorted; at most limits.writtenPaths." });
+
+export const SandboxWritten = closed(
+  {
+    changed: written,
+    restored: written,
+    made: written,
+    complete: Type.Boolean({ description: "False if a list was cut, or the workspace could not be read." }),
+  },
+  {
+    description:
+      "What all trials did to /workspace, compared by a supervisor that they cannot reach: files that are different or missing, files that were written and put back, and new files. Directories end with a slash; of a new one, only the names directly in it.",
+  },
+);
+export type SandboxWritten = Static<typeof SandboxWritten>;
+
 export const SandboxOutcome = closed(
   {
     outcome: oneOf(["completed", "timeout", "oom", "canceled", "refused", "error"]),
@@ -152,6 +192,14 @@ export const SandboxOutcome = closed(
       containerId: Type.String(),
     }),
     egress: Type.Optional(EgressReport),
+    environment: Type.Optional(EnvironmentReport),
+    trials: Type.Optional(
+      Type.Array(Type.Array(SandboxStepOutcome), {
+        maxItems: 63,
+        description: "The trials after the first, which is `steps`. The last one may be incomplete.",
+      }),
+    ),
+    written: Type.Optional(SandboxWritten),
   },
   { description: "How the job ended." },
 );
@@ -168,7 +216,13 @@ export const SandboxEvent = Type.Union(
     }),
     closed({ kind: Type.Literal("beat") }),
     closed({ kind: Type.Literal("step"), id: Type.String(), exitCode: nullable(Type.Integer()) }),
-    closed({ kind: Type.Literal("done"), result: SandboxOutcome }),
+    closed({
+      kind: Type.Literal("done"),
+      result: SandboxOutcome,
+      signature: Type.Optional(
+        Type.String({ description: "`<kid>.<signature>` of the runner over the request and the result." }),
+      ),
+    }),
   ],
   { description: "One message of the runner's answer." },
 );

@@ -5,7 +5,8 @@
 
 /**
  * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `word` in upper case, `number` as a whole number,
- * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `argv` as the words of a program.
+ * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `off` as
+ * the empty list of the option before it, `argv` as the words of a program.
  * `patch`, `tasks` and `recording` name a file.
  */
 export type FlagReading =
@@ -16,6 +17,7 @@ export type FlagReading =
   | "count"
   | "usd"
   | "switch"
+  | "off"
   | "argv"
   | "patch"
   | "tasks"

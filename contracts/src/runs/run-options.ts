@@ -139,6 +139,29 @@ export const RUN_OPTIONS = {
   allow_unproven: option("constraints", permission("Land although the check also passes on the base."), [
     flag("--allow-unproven", "switch", "land the change even if the check also passes without it"),
   ]),
+  require_proof: option(
+    "constraints",
+    oneOf(["regression", "fail-to-pass"], {
+      description:
+        "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
+    }),
+    [flag("--require-proof <p>", "text", "land only what the checks prove: `regression` or `fail-to-pass`")],
+  ),
+  trials: option(
+    "constraints",
+    Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description: "Run the checks exactly so often. Default: at least twice, more often if they are short.",
+    }),
+    [
+      flag(
+        "--trials <n>",
+        "number",
+        "run the checks exactly n times (default: twice or more, by their time)",
+      ),
+    ],
+  ),
   allow_dirty: option("constraints", permission("Start although the work tree has uncommitted changes."), [
     flag("--allow-dirty", "switch", "ignore uncommitted changes and start from the last commit"),
   ]),
@@ -176,6 +199,18 @@ export const RUN_OPTIONS = {
   image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
     flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
   ]),
+  setup: option(
+    "inputs",
+    Type.Array(command, {
+      maxItems: 64,
+      description:
+        "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
+    }),
+    [
+      flag("--setup <command>", "texts", "prepare the environment with this command (repeatable)"),
+      flag("--no-setup", "off", "prepare no environment"),
+    ],
+  ),
   image_note: option(
     null,
     text(

@@ -34,6 +34,19 @@ export const PolicyProfile = closed(
     limits: Type.Optional(RateLimits),
     maxLinesPerCommit: most("Ours: lines added and removed by one commit."),
     protectedPaths: Type.Optional(globs("Ours: paths that no change may touch, even with a grant.")),
+    requireProof: Type.Optional(
+      oneOf(["regression", "fail-to-pass"], {
+        description:
+          "Ours: what the checks must prove about a change, so that it lands without people's approval. Absent: nothing.",
+      }),
+    ),
+    minTrials: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description: "Ours: least number of trials of a run's checks. Absent: the run decides.",
+      }),
+    ),
     allowedGrants: Type.Optional(
       globs("Ours: protected paths that a run may be granted. Absent: any; empty: none."),
     ),

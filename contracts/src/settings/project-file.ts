@@ -24,6 +24,20 @@ export const ProjectFile = closed(
     ),
     checks: Type.Optional(commands),
     check: Type.Optional(command),
+    setup: Type.Optional(
+      Type.Union([command, Type.Array(command, { maxItems: 64 })], {
+        description:
+          "Commands that prepare the environment, with downloads. Empty: none. Default: found from lock files and manifests.",
+      }),
+    ),
+    setup_inputs: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        minItems: 1,
+        maxItems: 64,
+        description:
+          "Globs of the files that decide what setup makes. Default: all lock files and manifests.",
+      }),
+    ),
   },
   { description: "A repository's `antiphon.yaml`." },
 );

@@ -28,9 +28,12 @@ export type RecordSignature = { kid: string; value: string };
 export const thumbprintOf = (x: string): string =>
   createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
 
-/** The bytes that are signed for a record with this digest (contracts/C6). */
-export const signedBytes = (digest: string): Uint8Array =>
-  new TextEncoder().encode(`antiphon.record.v1\n${digest}`);
+/** What a signature is for. A signature for one purpose is none for another. */
+export type SignedFor = "record" | "outcome";
+
+/** The bytes that are signed for a record, or a sandbox's outcome, with this digest (contracts/C6). */
+export const signedBytes = (digest: string, purpose: SignedFor = "record"): Uint8Array =>
+  new TextEncoder().encode(`antiphon.${purpose}.v1\n${digest}`);
 
 /** Whether `value` is this key's signature over a record with this digest. */
 export function verifiesRecord(key: DirectorKey, digest: string, value: string): boolean {
@@ -40,14 +43,14 @@ export function verifiesRecord(key: DirectorKey, digest: string, value: string):
 const publicKeyOf = ({ kty, crv, x }: DirectorKey): KeyObject =>
   createPublicKey({ key: { kty, crv, x }, format: "jwk" });
 
-const verifies = (key: KeyObject, digest: string, value: string): boolean =>
-  verify(null, signedBytes(digest), key, Buffer.from(value, "base64url"));
+const verifies = (key: KeyObject, digest: string, value: string, purpose: SignedFor = "record"): boolean =>
+  verify(null, signedBytes(digest, purpose), key, Buffer.from(value, "base64url"));
 
 /** The reason to distrust a decision with this digest and signature; null if a trusted Director signed it. */
 export type Doubt = (signature: string, digest: string) => string | null;
 
 /** Trusts only the pinned keys (contracts/C6). A key under another key's thumbprint is never used. */
-export function trustIn(keys: readonly DirectorKey[]): Doubt {
+export function trustIn(keys: readonly DirectorKey[], purpose: SignedFor = "record"): Doubt {
   const byKid = new Map(
     keys.filter(({ x, kid }) => thumbprintOf(x) === kid).map((key) => [key.kid, publicKeyOf(key)]),
   );
@@ -57,7 +60,7 @@ export function trustIn(keys: readonly DirectorKey[]): Doubt {
     if (parsed === null) return "its signature cannot be read";
     const key = byKid.get(parsed.kid);
     if (key === undefined) return `no trusted key has the thumbprint ${parsed.kid}`;
-    return verifies(key, digest, parsed.value) ? null : "its signature does not verify";
+    return verifies(key, digest, parsed.value, purpose) ? null : "its signature does not verify";
   };
 }
 

@@ -12,6 +12,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.repo.check",
+    carries: "`RepoCheckRequest.v1` -> a stream of `RepoCheckEvent.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.run.contract",
     carries: "`RunContractRequest.v1` -> `RunContractReply.v1`; queue `director`",
     keptIn: "",

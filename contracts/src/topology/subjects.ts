@@ -88,6 +88,7 @@ export const subjects = {
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
+  repoCheck: `${ROOT}.rpc.repo.check`,
   runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,

@@ -152,6 +152,8 @@ export const BUCKETS = {
   recordings: "ANT_RECORDINGS",
   budgets: "ANT_BUDGETS",
   archive: "ANT_ARCHIVE",
+  environments: "ANT_ENVIRONMENTS",
+  layers: "ANT_LAYERS",
 } as const;
 
 export type Topology = {
@@ -292,6 +294,20 @@ const buckets: readonly BucketSpec[] = [
     kind: "object",
     purpose: "Packs: the records of finished runs, out of the journal.",
     keys: "sha256-<base64url>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.environments,
+    kind: "kv",
+    purpose: "Prepared environments: being made, ready, or failed; written by compare-and-set only.",
+    keys: "<environment key>",
+    history: 1,
+  },
+  {
+    name: BUCKETS.layers,
+    kind: "object",
+    purpose: "What prepared environments hold: tars with `workspace/` and `home/`.",
+    keys: "env-<sha256>.tar",
     history: 1,
   },
 ];

@@ -15,4 +15,6 @@ export interface Guard {
   readonly why: string;
   /** `proof`: open if the check fails without the change. `empty`: open to a new empty file. */
   readonly unless?: "proof" | "empty";
+  /** A check loads a new file here, and no build makes one. */
+  readonly loaded?: true;
 }

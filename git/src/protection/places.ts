@@ -14,6 +14,8 @@ interface ProtectedPlace {
   readonly globs: readonly string[];
   readonly when: "always" | RegExp;
   readonly existing?: true;
+  /** A check loads such a file wherever it appears, and no build makes one: it may not appear while the check runs. */
+  readonly loaded?: true;
 }
 
 const NODE =
@@ -67,7 +69,7 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
     when: NODE,
   },
   { what: "installed packages", globs: ["**/node_modules/**"], when: NODE },
-  { what: "mocks that a runner takes for the real thing", globs: ["__mocks__/**"], when: NODE },
+  { what: "mocks that a runner takes for the real thing", globs: ["__mocks__/**"], when: NODE, loaded: true },
   {
     what: "the configuration of a test runner",
     globs: [
@@ -88,18 +90,22 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
     ],
     when: PYTHON,
   },
-  { what: "a fixture of pytest", globs: ["**/conftest.py"], when: PYTHON },
+  { what: "a fixture of pytest", globs: ["**/conftest.py"], when: PYTHON, loaded: true },
   {
     what: "code that Python runs before any other",
     globs: ["**/{sitecustomize,usercustomize}.py", "**/*.{pth,egg-link}"],
     when: PYTHON,
+    loaded: true,
   },
   // `python -m` searches the current directory first.
   {
     what: "a module of the test runner",
-    globs: ["{pytest,_pytest,unittest,pluggy,doctest,coverage,tox,nox,xdist,pytest_cov}{.py,/**}"],
+    globs: ["{pytest,_pytest,unittest,pluggy,doctest,tox,nox,xdist,pytest_cov}{.py,/**}"],
     when: PYTHON,
+    loaded: true,
   },
+  // Tools write reports to `coverage/`, so it may appear.
+  { what: "a module of the test runner", globs: ["coverage{.py,/**}"], when: PYTHON },
   {
     what: "a makefile",
     globs: [...MAKEFILES.map((name) => `**/${name}`), "**/*.mk", "**/{Makefile,makefile}.{inc,in,am}"],

@@ -88,9 +88,11 @@ function reachedGuards({ paths }: TreeListing, reached: Reached): Guard[] {
 
 function places({ paths }: TreeListing, { programs }: Reached): Guard[] {
   const running = [...programs];
-  return PROTECTED_PLACES.flatMap(({ what, globs, when, existing }) => {
+  return PROTECTED_PLACES.flatMap(({ what, globs, when, existing, loaded }) => {
     if (when !== "always" && !running.some((program) => when.test(program))) return [];
-    if (existing !== true) return globs.map((glob): Guard => ({ rule: "protected.place", glob, why: what }));
+    const load = loaded === true ? { loaded } : {};
+    if (existing !== true)
+      return globs.map((glob): Guard => ({ rule: "protected.place", glob, why: what, ...load }));
     const form = formOf(globs);
     return paths
       .filter((path) => form.test(path))

@@ -29,7 +29,12 @@ function nodeShadows(tree: CheckTree, reached: Reached): Guard[] {
     if (found.language !== "node" || found.to === null || !reached.files.has(found.to)) return [];
     const { before } = nodeModule(tree, parentOf(found.from), found.name);
     const why = `it would be loaded instead of ${found.to}, by ${found.from}`;
-    return before.map((path): Guard => ({ rule: "protected.shadow", glob: literalGlob(path), why }));
+    return before.map((path): Guard => ({
+      rule: "protected.shadow",
+      glob: literalGlob(path),
+      why,
+      loaded: true,
+    }));
   });
 }
 
@@ -56,7 +61,7 @@ function pythonShadows(tree: CheckTree, reached: Reached, tests: readonly string
         const path = under(directory, form);
         if (tree.has(path)) continue;
         const why = `it would be loaded instead of the module ${name}`;
-        guards.push({ rule: "protected.shadow", glob: literalGlob(path), why });
+        guards.push({ rule: "protected.shadow", glob: literalGlob(path), why, loaded: true });
       }
     }
   }
@@ -64,7 +69,7 @@ function pythonShadows(tree: CheckTree, reached: Reached, tests: readonly string
     const package_ = path.endsWith("/__init__.py") ? null : `${path.slice(0, -3)}/__init__.py`;
     if (package_ === null || tree.has(package_)) continue;
     const why = `it would be loaded instead of ${path}`;
-    guards.push({ rule: "protected.shadow", glob: literalGlob(package_), why });
+    guards.push({ rule: "protected.shadow", glob: literalGlob(package_), why, loaded: true });
   }
   return guards;
 }

@@ -54,7 +54,10 @@ const SHELL_NAME = /\.(sh|bash|zsh|ksh|bats|ps1|cmd|bat)$/;
 
 export function isTest(path: string): boolean {
   if (TEST_DIRECTORIES.test(path) || /^t\/.+/.test(path) || SPEC_DIRECTORY.test(path)) return true;
-  if (EXPECTED.test(path)) return true;
+  return EXPECTED.test(path) || isTestByName(path);
+}
+
+export function isTestByName(path: string): boolean {
   return !DOCUMENT.test(path) && TEST_NAMES.some((form) => form.test(path));
 }
 

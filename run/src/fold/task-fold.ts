@@ -12,27 +12,23 @@
 import { limits, mayApprove } from "@antiphon/contracts";
 import type {
   ApprovalBody,
-  DispatchBody,
-  ClaimBody,
   DueBody,
   Feedback,
-  InputBody,
   LandingBody,
   ResultBody,
-  VerdictBody,
+  StoredRecord,
 } from "@antiphon/contracts";
-import type { ApprovalRule, RunPolicy, TaskPhase, TaskState } from "../state/run-state.ts";
+import type { Asked } from "@antiphon/contracts/runs/step-approval";
+import type { RunPolicy, TaskPhase, TaskState } from "../state/run-state.ts";
 
-export type TaskEvent = { seq: number; at: Date; epoch: number; digest: string } & (
-  | { type: "dispatch"; body: DispatchBody }
-  | { type: "claim"; body: ClaimBody }
-  | { type: "result"; body: ResultBody }
-  | { type: "verdict"; body: VerdictBody }
-  | { type: "landing"; body: LandingBody }
-  | { type: "input"; body: InputBody }
-  | { type: "approval"; body: ApprovalBody }
-  | { type: "due"; body: DueBody }
-);
+const TASK_TYPES = ["dispatch", "claim", "result", "verdict", "landing", "input", "approval", "due"] as const;
+type TaskType = (typeof TASK_TYPES)[number];
+type RecordOf<T extends TaskType> = Extract<StoredRecord, { type: T }>;
+export type TaskRecord = RecordOf<TaskType>;
+
+export function isTaskRecord(record: StoredRecord): record is TaskRecord {
+  return (TASK_TYPES as readonly string[]).includes(record.type);
+}
 
 export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
 
@@ -45,11 +41,12 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);
 
-export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, rule: ApprovalRule): TaskStep {
+export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, rule: Asked): TaskStep {
   const { phase } = task;
+  const epoch = event.type === "approval" ? event.body.attempt : event.epoch; // Approvals are numbered by the run.
   if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // run/R3
-  if (event.epoch !== phase.epoch) {
-    return refused(`epoch ${event.epoch} is not the current epoch ${phase.epoch}`); // run/R2
+  if (epoch !== phase.epoch) {
+    return refused(`epoch ${epoch} is not the current epoch ${phase.epoch}`); // run/R2
   }
   switch (event.type) {
     case "dispatch":
@@ -86,7 +83,7 @@ export function foldTask(task: TaskState, event: TaskEvent, policy: RunPolicy, r
 function afterResult(
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "dispatched" | "claimed" }>,
-  event: Extract<TaskEvent, { type: "result" }>,
+  event: RecordOf<"result">,
   policy: RunPolicy,
 ): TaskStep {
   const { body } = event;
@@ -124,7 +121,7 @@ function afterResult(
 
 function afterLoss(
   task: TaskState,
-  { epoch, at }: TaskEvent,
+  { epoch, at }: TaskRecord,
   body: Exclude<ResultBody, { kind: "reported" }>,
   policy: RunPolicy,
 ): TaskStep {
@@ -143,7 +140,7 @@ function afterLoss(
 /** run/R8: an attempt that never ran cannot have crashed its Associate, so the task is not poison. */
 function afterOutage(
   task: TaskState,
-  { epoch, at }: TaskEvent,
+  { epoch, at }: TaskRecord,
   body: Extract<ResultBody, { kind: "abandoned" }>,
   policy: RunPolicy,
 ): TaskStep {
@@ -158,9 +155,9 @@ function afterOutage(
 function afterVerdict(
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "proposed" }>,
-  event: Extract<TaskEvent, { type: "verdict" }>,
+  event: RecordOf<"verdict">,
   policy: RunPolicy,
-  rule: ApprovalRule,
+  rule: Asked,
 ): TaskStep {
   const { body, digest } = event;
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
@@ -189,7 +186,7 @@ function afterLanding(
 function afterInput(
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "asking" }>,
-  event: Extract<TaskEvent, { type: "input" }>,
+  event: RecordOf<"input">,
   policy: RunPolicy,
 ): TaskStep {
   const { body } = event;
@@ -205,9 +202,9 @@ function afterInput(
 function afterApproval(
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "awaiting" }>,
-  { body, at }: Extract<TaskEvent, { type: "approval" }>,
+  { body, at }: RecordOf<"approval">,
   policy: RunPolicy,
-  rule: ApprovalRule,
+  rule: Asked,
 ): TaskStep {
   const { epoch, digest, approvedBy, report, verdict } = phase;
   if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // run/R10

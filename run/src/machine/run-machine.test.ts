@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { closingOf } from "../owed/closing.ts";
 import { outstanding } from "../owed/outstanding.ts";
-import { openRun, replay, type RunSnapshot } from "./run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "./replay.ts";
 import { BASE, RecordLog, commitOf, planned } from "../testing/record-log.ts";
 
 const POLICY = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
@@ -13,7 +13,7 @@ const T4 = "T-004";
 const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);
 const owed = (log: RecordLog): string[] =>
   outstanding(fold(log)).map((effect) =>
-    "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
+    effect.taskId === null ? effect.kind : `${effect.kind} ${effect.taskId} ${effect.epoch}`,
   );
 const phase = (log: RecordLog, index = 0) => fold(log).context.tasks[index]?.phase;
 const attempt = (log: RecordLog, task: string, epoch = 1): RecordLog =>
@@ -166,7 +166,7 @@ describe("a run of one task", () => {
     attempt(log, T1, 4).withoutSandbox(T1, 4);
     expect(phase(log)).toMatchObject({ kind: "failed", code: "ANT_DOCKER_UNREACHABLE" });
     expect(owed(log)).toEqual(["close"]);
-    expect(outstanding(fold(log))).toEqual([{ kind: "close", poisoned: [] }]);
+    expect(outstanding(fold(log))).toEqual([{ kind: "close", taskId: null, epoch: 0, poisoned: [] }]);
   });
 
   test("closes an unplannable run as failed and says why", () => {

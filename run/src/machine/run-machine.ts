@@ -5,8 +5,9 @@
  *                |  \-> failing (no new work; active attempts may finish) -> settled
  *                \----> canceling (a change accepted before the cancel may land) -> settled
  *
- * It runs as a pure function: `replay` folds records, no action does IO. `outstanding` derives the effects that are
- * still to be done from a state, so a crash at any point only requires folding the records again.
+ * It runs as a pure function: `replay` folds records by a table made from this definition, no action does IO.
+ * `outstanding` derives the effects that are still to be done from a state, so a crash at any point only requires
+ * folding the records again.
  *
  * Promises:
  *   run/R4 Because the order of the stream decides, every Director treats a cancel alike: a change whose verdict comes
@@ -15,33 +16,27 @@
  *     under way be verified and landed, and loses nothing until the resume.
  */
 import type { StoredRecord } from "@antiphon/contracts";
-import { assign, createActor, setup, type SnapshotFrom } from "xstate";
-import { foldRun } from "../fold/run-fold.ts";
+import { assign, setup, type SnapshotFrom } from "xstate";
+import { foldRun, refuseRecord } from "../fold/run-fold.ts";
 import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "../state/run-state.ts";
 
-type RunContext = RunState & { readonly policy: RunPolicy };
 type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
 
-const NO_POLICY: RunPolicy = { maxAttempts: 0, maxLapses: 0, maxOutages: 0, maxIntegrations: 0 };
 const fold = { actions: "fold" } as const;
 /** Records that attempts under way may still add. */
 const attempts = { claim: fold, result: fold, verdict: fold, landing: fold } as const;
 
-const failed = (run: RunContext): boolean => run.tasks.some((task) => task.phase.kind === "failed");
+const failed = (run: RunState): boolean => run.tasks.some((task) => task.phase.kind === "failed");
 
 export const runMachine = setup({
   types: {
-    context: {} as RunContext,
+    context: {} as RunState,
     events: {} as RunEvent,
     input: {} as { runId: string; policy: RunPolicy },
   },
   actions: {
-    fold: assign(({ context, event }) => foldRun(context, event.record, context.policy)),
-    refuse: assign(({ context, event }) => ({
-      lastSeq: event.record.seq,
-      digests: [...context.digests, event.record.digest],
-      refused: { seq: event.record.seq, reason: `a ${event.type} record does not fit the state of the run` },
-    })),
+    fold: assign(({ context, event }) => foldRun(context, event.record)),
+    refuse: assign(({ context, event }) => refuseRecord(context, event.record)),
   },
   guards: {
     closed: ({ context }) => context.closed !== null,
@@ -63,7 +58,7 @@ export const runMachine = setup({
   },
 }).createMachine({
   id: "run",
-  context: ({ input }) => ({ ...emptyRun(input.runId), policy: input.policy }),
+  context: ({ input }) => emptyRun(input.runId, input.policy),
   initial: "queued",
   on: { control: fold, requeue: fold, "*": { actions: "refuse" } },
   states: {
@@ -125,50 +120,15 @@ export const runMachine = setup({
   },
 });
 
-export type RunSnapshot = SnapshotFrom<typeof runMachine>;
-
-export function openRun(runId: string, policy: RunPolicy): RunSnapshot {
-  return runMachine.getInitialSnapshot(inert, { runId, policy });
-}
-
-const nothing = (): void => undefined;
-const self = createActor(runMachine, { input: { runId: "", policy: NO_POLICY } });
-
-/**
- * The actor scope that xstate's pure `transition()` otherwise creates for every event: an actor that is never started,
- * and effects that are dropped. No action of this machine uses it, so one scope serves all events. Creating it anew
- * costs nine tenths of a transition.
- */
-const inert: Parameters<typeof runMachine.transition>[2] = {
-  self,
-  system: self.system,
-  id: "",
-  sessionId: "",
-  logger: nothing,
-  defer: nothing,
-  emit: nothing,
-  stopChild: nothing,
-  actionExecutor: nothing,
-};
-
-/** Folds those of `records` (in stream order) that the snapshot has not seen yet (run/R1). */
-export function replay(snapshot: RunSnapshot, records: readonly StoredRecord[]): RunSnapshot {
-  let next = snapshot;
-  for (const record of records) {
-    if (record.seq <= next.context.lastSeq) continue;
-    if (next.status !== "active") break; // run/R3: nothing follows `closed`.
-    next = runMachine.transition(next, { type: record.type, record }, inert);
-  }
-  return next;
-}
+export type RunStage = SnapshotFrom<typeof runMachine>["value"];
 
 /** A proposal behind a change that awaits approval is verified after that change landed (run/R5). A failing run waits for neither. */
-function isUnderWay({ tasks }: RunContext): boolean {
+function isUnderWay({ tasks }: RunState): boolean {
   const isHeldUp = tasks.some(({ phase }) => phase.kind === "awaiting");
   return tasks.some((task) => isActive(task) && !(isHeldUp && task.phase.kind === "proposed"));
 }
 
-function onlyWaiting(run: RunContext): boolean {
+function onlyWaiting(run: RunState): boolean {
   return (
     run.tasks.some(({ phase }) => phase.kind === "asking" || phase.kind === "awaiting") &&
     !run.tasks.some((task) => isActive(task) || task.phase.kind === "resting") &&

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { closingOf } from "./closing.ts";
 import { outstanding } from "./outstanding.ts";
 import { taskContract } from "../view/projection.ts";
-import { openRun, replay, type RunSnapshot } from "../machine/run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "../machine/replay.ts";
 import { RecordLog, commitOf, planned } from "../testing/record-log.ts";
 import { timersOf } from "./timers.ts";
 
@@ -14,7 +14,7 @@ const T2 = "T-002";
 const fold = (log: RecordLog): RunSnapshot => replay(openRun(log.runId, POLICY), log.records);
 const owed = (log: RecordLog): string[] =>
   outstanding(fold(log)).map((effect) =>
-    "taskId" in effect ? `${effect.kind} ${effect.taskId} ${effect.epoch}` : effect.kind,
+    effect.taskId === null ? effect.kind : `${effect.kind} ${effect.taskId} ${effect.epoch}`,
   );
 
 const proposed = (log: RecordLog, task = T1, epoch = 1): RecordLog =>

@@ -24,7 +24,8 @@ export function runBranch(runId: string): string {
 }
 
 function endingOf(run: RunState): Ending {
-  const landed = run.intent !== null && run.head !== run.intent.base.commit;
+  const { intent } = run.facts;
+  const landed = intent !== null && run.head !== intent.base.commit;
   const commit = landed ? run.head : null;
   const landedOn = landed ? runBranch(run.runId) : null;
   if (run.integration.kind === "landed") {

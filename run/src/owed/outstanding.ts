@@ -8,18 +8,32 @@
  *   run/R6 Because a task builds on the changes of its dependencies, it is dispatched from the run's current head, and
  *     only after all of them are done.
  */
-import type { RunSnapshot } from "../machine/run-machine.ts";
-import { isPaused, isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
+import type { RunSnapshot } from "../machine/replay.ts";
+import { isPaused } from "../facts/run-facts.ts";
+import { isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;
 
+/** The task and epoch of the record that an effect leads to; of the whole run: null. */
+interface Place {
+  readonly taskId: string | null;
+  readonly epoch: number;
+}
+
+interface OfTask extends Place {
+  readonly taskId: string;
+  readonly task: TaskState;
+}
+
 export type Effect =
-  | { kind: "dispatch"; taskId: string; epoch: number; task: TaskState }
-  | { kind: "verify"; taskId: string; epoch: number; task: TaskState; phase: Phase<"proposed"> }
-  | { kind: "land"; taskId: string; epoch: number; task: TaskState; phase: Phase<"accepted"> }
-  | { kind: "verify-integration"; epoch: number }
-  | { kind: "land-integration"; epoch: number; integration: Extract<Integration, { kind: "accepted" }> }
-  | { kind: "close"; poisoned: readonly PoisonedTask[] };
+  | ({ kind: "dispatch" } & OfTask)
+  | ({ kind: "verify"; phase: Phase<"proposed"> } & OfTask)
+  | ({ kind: "land"; phase: Phase<"accepted"> } & OfTask)
+  | ({ kind: "verify-integration" } & Place)
+  | ({ kind: "land-integration"; integration: Extract<Integration, { kind: "accepted" }> } & Place)
+  | ({ kind: "close"; poisoned: readonly PoisonedTask[] } & Place);
+
+export type EffectOf<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 
 /** A task with too many lost attempts. It leaves a dead letter before its run closes. */
 export interface PoisonedTask {
@@ -30,10 +44,8 @@ export interface PoisonedTask {
 }
 
 /** Identifies an effect, so that one process does not start it twice at the same time. */
-export function effectKey(runId: string, effect: Effect): string {
-  return "taskId" in effect
-    ? `${runId} ${effect.kind} ${effect.taskId} ${effect.epoch}`
-    : `${runId} ${effect.kind} ${"epoch" in effect ? effect.epoch : 0}`;
+export function effectKey(runId: string, { kind, taskId, epoch }: Effect): string {
+  return `${runId} ${kind} ${taskId ?? "-"} ${epoch}`;
 }
 
 export function outstanding(run: RunSnapshot): Effect[] {
@@ -42,7 +54,7 @@ export function outstanding(run: RunSnapshot): Effect[] {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(run.context) ? [] : dispatches(tasks)), // run/R7
+        ...(isPaused(run.context.facts) ? [] : dispatches(tasks)), // run/R7
         ...landings(tasks),
         ...verifications(tasks),
       ];
@@ -52,10 +64,10 @@ export function outstanding(run: RunSnapshot): Effect[] {
       return [...landings(tasks), ...integrationLanding(integration)]; // run/R4
     case "integrating":
       return integration.kind === "open"
-        ? [{ kind: "verify-integration", epoch: integration.epoch }]
+        ? [{ kind: "verify-integration", taskId: null, epoch: integration.epoch }]
         : integrationLanding(integration);
     case "settled":
-      return [{ kind: "close", poisoned: tasks.flatMap(poisoned) }];
+      return [{ kind: "close", taskId: null, epoch: 0, poisoned: tasks.flatMap(poisoned) }];
     default:
       return [];
   }
@@ -69,27 +81,12 @@ function poisoned({ phase, planned, lapses }: TaskState): PoisonedTask[] {
 function dispatches(tasks: readonly TaskState[]): Effect[] {
   return tasks
     .filter((task) => isReady(task, tasks)) // run/R6
-    .map((task) => ({
-      kind: "dispatch",
-      taskId: task.planned.task.task_id,
-      epoch: task.phase.epoch,
-      task,
-    }));
+    .map((task) => ({ kind: "dispatch", ...placeOf(task) }));
 }
 
 function landings(tasks: readonly TaskState[]): Effect[] {
   return tasks.flatMap((task): Effect[] =>
-    task.phase.kind === "accepted"
-      ? [
-          {
-            kind: "land",
-            taskId: task.planned.task.task_id,
-            epoch: task.phase.epoch,
-            task,
-            phase: task.phase,
-          },
-        ]
-      : [],
+    task.phase.kind === "accepted" ? [{ kind: "land", ...placeOf(task), phase: task.phase }] : [],
   );
 }
 
@@ -98,13 +95,15 @@ function verifications(tasks: readonly TaskState[]): Effect[] {
   const first = tasks
     .flatMap((task) => (task.phase.kind === "proposed" ? [{ task, phase: task.phase }] : []))
     .sort((a, b) => a.phase.seq - b.phase.seq)[0];
-  if (first === undefined) return [];
-  const { task, phase } = first;
-  return [{ kind: "verify", taskId: task.planned.task.task_id, epoch: phase.epoch, task, phase }];
+  return first === undefined ? [] : [{ kind: "verify", ...placeOf(first.task), phase: first.phase }];
 }
 
 function integrationLanding(integration: Integration): Effect[] {
   return integration.kind === "accepted"
-    ? [{ kind: "land-integration", epoch: integration.epoch, integration }]
+    ? [{ kind: "land-integration", taskId: null, epoch: integration.epoch, integration }]
     : [];
+}
+
+function placeOf(task: TaskState): OfTask {
+  return { taskId: task.planned.task.task_id, epoch: task.phase.epoch, task };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openRun, replay, type RunSnapshot } from "../machine/run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "../machine/replay.ts";
 import { RecordLog, planned } from "../testing/record-log.ts";
 import { dueStep, timersOf } from "./timers.ts";
 

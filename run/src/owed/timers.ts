@@ -9,7 +9,7 @@
  *     only while the run still waits for it, so that a repeated timer leads to the same record or to none.
  */
 import type { TimerAddress } from "@antiphon/contracts";
-import type { RunSnapshot } from "../machine/run-machine.ts";
+import type { RunSnapshot } from "../machine/replay.ts";
 import type { TaskState } from "../state/run-state.ts";
 
 export interface TimerBounds {
@@ -45,7 +45,7 @@ export function dueStep(run: RunSnapshot, timer: TimerAddress, now: Date, bounds
   if (timer.kind === "budget") {
     const at = budgetEnd(run);
     if (at === null) return { kind: "moot" };
-    const budgetS = run.context.intent?.options.run_time_budget_s ?? 0;
+    const budgetS = run.context.facts.intent?.options.run_time_budget_s ?? 0;
     return now < at ? { kind: "later", at } : { kind: "overspent", budgetS };
   }
   const task = run.context.tasks.find(
@@ -80,7 +80,7 @@ function timerOf(run: RunSnapshot, task: TaskState, bounds: TimerBounds): Timer 
     case "resting":
       return { kind: "rest", ...address, at: phase.until };
     case "asking": {
-      const seconds = run.context.intent?.options.question_timeout_s;
+      const seconds = run.context.facts.intent?.options.question_timeout_s;
       const ms = seconds === undefined ? bounds.questionMs : seconds * 1000;
       return { kind: "question", ...address, at: after(phase.at, ms) };
     }
@@ -94,7 +94,8 @@ function attemptMs({ planned }: TaskState, { graceMs }: TimerBounds): number {
 }
 
 function budgetEnd({ context }: RunSnapshot): Date | null {
-  const seconds = context.intent?.options.run_time_budget_s;
-  if (seconds === undefined || context.openedAt === null || context.cancel !== null) return null;
-  return after(context.openedAt, seconds * 1000);
+  const { intent, openedAt } = context.facts;
+  const seconds = intent?.options.run_time_budget_s;
+  if (seconds === undefined || openedAt === null || context.cancel !== null) return null;
+  return after(new Date(openedAt), seconds * 1000);
 }

@@ -1,5 +1,5 @@
 /**
- * The state of one run, folded from its records.
+ * The state of one run, folded from its records: the facts (`run-facts.ts`) and the Director's decisions.
  *
  * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> [awaiting ->] accepted -> done. An expired lease, a
  * rejection or an answer leads back to open at the next epoch; failed is the other end. Each phase holds its own facts,
@@ -16,15 +16,14 @@
 import type {
   CancelBody,
   ClosedBody,
-  ControlBody,
   EvidenceRef,
   Feedback,
-  IntentBody,
   PlannedTask,
   ResultBody,
   RoutedBody,
   VerdictBody,
 } from "@antiphon/contracts";
+import { noFacts, type RunFacts } from "../facts/run-facts.ts";
 
 export type Reported = Extract<ResultBody, { kind: "reported" }>;
 
@@ -64,12 +63,6 @@ export interface TaskState {
   readonly evidence: readonly EvidenceRef[];
 }
 
-/** The approvals that a verified change needs before it lands; with `needed` 0 it lands without one. */
-export interface ApprovalRule {
-  readonly needed: number;
-  readonly requester: string;
-}
-
 /** Landing of the finished run on the branch that the caller asked for. */
 export type Integration =
   | { kind: "none" }
@@ -80,17 +73,16 @@ export type Integration =
 
 export interface RunState {
   readonly runId: string;
-  readonly intent: IntentBody | null;
-  /** Stream time of the intent. */
-  readonly openedAt: Date | null;
+  /** The Director's bounds for this run. */
+  readonly policy: RunPolicy;
+  /** What the records say. The other fields are what follows from those that fit the state of the run. */
+  readonly facts: RunFacts;
   readonly routed: RoutedBody | null;
   readonly tasks: readonly TaskState[];
   /** The commit at the tip of `antiphon/<runId>`; the base commit until something lands. */
   readonly head: string;
   readonly integration: Integration;
   readonly cancel: CancelBody | null;
-  /** The latest pause or resume. */
-  readonly control: { readonly n: number; readonly kind: ControlBody["kind"] } | null;
   readonly closed: ClosedBody | null;
   readonly lastSeq: number;
   /** Digests of all records folded so far, in stream order; `closed` seals them. */
@@ -108,31 +100,21 @@ export interface RunPolicy {
   readonly restMs?: number;
 }
 
-export function emptyRun(runId: string): RunState {
+export function emptyRun(runId: string, policy: RunPolicy): RunState {
   return {
     runId,
-    intent: null,
-    openedAt: null,
+    policy,
+    facts: noFacts(runId),
     routed: null,
     tasks: [],
     head: "",
     integration: { kind: "none" },
     cancel: null,
-    control: null,
     closed: null,
     lastSeq: 0,
     digests: [],
     refused: null,
   };
-}
-
-export function approvalRuleOf({ intent }: Pick<RunState, "intent">): ApprovalRule {
-  return { needed: intent?.options.approvals?.needed ?? 0, requester: intent?.principal ?? "" };
-}
-
-/** While paused, nothing new is dispatched; attempts under way may finish, be verified and land. */
-export function isPaused(run: Pick<RunState, "control">): boolean {
-  return run.control?.kind === "pause";
 }
 
 export function isActive(task: TaskState): boolean {

@@ -4,6 +4,7 @@ import {
   encode,
   subjects,
   type AssociateResult,
+  type BlobRef,
   type CheckOutcome,
   type JournalBodies,
   type JournalType,
@@ -102,6 +103,7 @@ export class RecordLog {
     epoch: number,
     status: AssociateResult["status"],
     code: string | null = null,
+    patch: BlobRef | null = null,
   ): this {
     const body: Static<typeof ReportedResult> = {
       kind: "reported",
@@ -124,7 +126,7 @@ export class RecordLog {
       },
       code,
       evidence: EVIDENCE,
-      patch: null,
+      patch,
     };
     return this.add("result", taskId, epoch, body);
   }

@@ -39,7 +39,7 @@ function routerStatus(task: TaskState): RouterTask["status"] {
 /** The task contract of seed 001. A rejected task shows `open` again; the journal keeps its history. */
 export function taskContract(run: RunState, task: TaskState): TaskContract {
   const { planned, phase } = task;
-  const options = run.intent?.options;
+  const options = run.facts.intent?.options;
   return {
     id: planned.task.task_id,
     objective: planned.task.instruction,

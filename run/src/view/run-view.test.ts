@@ -2,9 +2,12 @@ import { describe, expect, test } from "vitest";
 import { golden } from "../../../contracts/conformance/proof.ts";
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
 import type { JournalBodies, JournalType, RunStep } from "@antiphon/contracts";
-import { isPaused, runView, type ViewedRecord } from "./run-view.ts";
+import { factsOf } from "../facts/facts-fold.ts";
+import { isPaused, type ReadRecord } from "../facts/run-facts.ts";
+import { runView } from "./run-view.ts";
 import { validate } from "@antiphon/contracts/validation/validate";
 
+const viewOf = (records: readonly ReadRecord[]) => runView(factsOf(records));
 const RUN = "run_a1";
 const AT = "2026-01-02T03:04:05.000Z";
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
@@ -15,13 +18,13 @@ function record<T extends JournalType>(
   body: object,
   taskId: string | null = null,
   epoch = 0,
-): ViewedRecord {
+): ReadRecord {
   const { body: full } = golden(`journal.${type}.v1`) as { body: JournalBodies[T] };
   const said = { v: 1, type, runId: RUN, taskId, epoch, cause: null, body: { ...full, ...body } };
-  return { ...said, digest: digestOf(encode(said)), at: new Date(AT) } as ViewedRecord;
+  return { ...said, digest: digestOf(encode(said)), at: new Date(AT) } as ReadRecord;
 }
 
-const routed = (deps: Record<string, string[]>): ViewedRecord => {
+const routed = (deps: Record<string, string[]>): ReadRecord => {
   const task = golden("DirectorTask.v0");
   const tasks = Object.entries(deps).map(([id, before]) => ({
     task: { ...task, task_id: id },
@@ -56,21 +59,21 @@ const landing = record(
   1,
 );
 
-const step = (records: readonly ViewedRecord[], at = 0): RunStep => {
-  const found = runView(records).steps[at];
+const step = (records: readonly ReadRecord[], at = 0): RunStep => {
+  const found = viewOf(records).steps[at];
   if (found === undefined) throw new Error("no such step");
   return found;
 };
 
 describe("the view of a run", () => {
   test("an accepted intent is queued, a routed one runs", () => {
-    expect(runView([record("intent", {})])).toEqual({
+    expect(viewOf([record("intent", {})])).toEqual({
       runId: RUN,
       status: "queued",
       steps: [],
       artifacts: [],
     });
-    expect(runView(start.slice(0, 2)).status).toBe("running");
+    expect(viewOf(start.slice(0, 2)).status).toBe("running");
   });
 
   test("a claim shows who works on it, at which epoch", () => {
@@ -80,14 +83,14 @@ describe("the view of a run", () => {
   test("a paused run shows `paused` on the steps it holds back, and not on those under way", () => {
     const pause = (n: number, kind: string) => record("control", { kind, by: "local" }, null, n);
     const held = [...start.slice(0, 2), pause(1, "pause")];
-    expect(runView(held).status).toBe("running");
+    expect(viewOf(held).status).toBe("running");
     expect(step(held).phase).toBe("paused");
-    expect(isPaused(held)).toBe(true);
+    expect(isPaused(factsOf(held))).toBe(true);
     expect(step([...start, pause(1, "pause")]).phase).toBe("claimed");
     expect(step([...start.slice(0, 3), pause(1, "pause")]).phase).toBe("ready");
     const resumed = [...held, pause(2, "resume")];
     expect(step(resumed).phase).toBe("ready");
-    expect(isPaused(resumed)).toBe(false);
+    expect(isPaused(factsOf(resumed))).toBe(false);
   });
 
   test("an ok report proposes the task", () => {
@@ -112,7 +115,7 @@ describe("the view of a run", () => {
       message: "no engine",
     };
     const out = [...start, record("result", { ...abandoned, outage: true }, "T-001", 1)];
-    const step = (records: ViewedRecord[]) => runView(records).steps[0];
+    const step = (records: ReadRecord[]) => viewOf(records).steps[0];
     expect(step(out)).toMatchObject({ phase: "resting", code: "ANT_DOCKER_UNREACHABLE" });
     const again = [
       ...out,
@@ -147,7 +150,7 @@ describe("the view of a run", () => {
 
   test("a landing readies the tasks that waited for it, and only those whose every dependency is done", () => {
     const diamond = routed({ "T-001": [], "T-002": ["T-001"], "T-003": ["T-001", "T-002"] });
-    const { steps } = runView([record("intent", {}), diamond, ...start.slice(2), ok, pass, landing]);
+    const { steps } = viewOf([record("intent", {}), diamond, ...start.slice(2), ok, pass, landing]);
     expect(steps.map(({ phase }) => phase)).toEqual(["finished", "ready", "blocked"]);
   });
 
@@ -158,12 +161,12 @@ describe("the view of a run", () => {
       "T-001",
       1,
     );
-    const waiting = runView([...start, asks]);
+    const waiting = viewOf([...start, asks]);
     expect(waiting).toMatchObject({
       status: "waiting_input",
       steps: [{ phase: "waiting_input", questions: ["Which format?"] }],
     });
-    const answered = runView([
+    const answered = viewOf([
       ...start,
       asks,
       record("input", { event: "answer", answers: ["ISO"] }, "T-001", 1),
@@ -173,7 +176,7 @@ describe("the view of a run", () => {
 
   test("a run that failed leaves no task under way", () => {
     const closed = record("closed", { status: "failed", code: "ANT_VERIFY_CHECK_FAILED" });
-    expect(runView([...start, closed])).toMatchObject({
+    expect(viewOf([...start, closed])).toMatchObject({
       status: "failed",
       steps: [{ status: "failed", phase: "finished" }],
     });
@@ -182,21 +185,21 @@ describe("the view of a run", () => {
   test("run/R1: every prefix of a run's records gives a view that is a valid RunViewModel", () => {
     const records = [...start, ok, pass, landing, record("closed", { status: "succeeded" })];
     for (let n = 1; n <= records.length; n++) {
-      expect(validate("RunViewModel", runView(records.slice(0, n)))).toMatchObject({ ok: true });
-      for (const one of runView(records.slice(0, n)).steps)
+      expect(validate("RunViewModel", viewOf(records.slice(0, n)))).toMatchObject({ ok: true });
+      for (const one of viewOf(records.slice(0, n)).steps)
         expect(validate("RunStep", one)).toMatchObject({ ok: true });
     }
   });
 
   test("run/R3: nothing changes after closed", () => {
     const records = [...start, record("closed", { status: "canceled" })];
-    expect(runView([...records, ok, pass, landing])).toEqual(runView(records));
+    expect(viewOf([...records, ok, pass, landing])).toEqual(viewOf(records));
   });
 
   test("run/R2: a stale epoch changes nothing but the artifacts", () => {
     const second = [...start, record("dispatch", {}, "T-001", 2)];
     expect(step([...second, ok])).toEqual(step(second));
-    expect(runView([...second, ok]).artifacts.length).toBe(runView(second).artifacts.length + 1);
+    expect(viewOf([...second, ok]).artifacts.length).toBe(viewOf(second).artifacts.length + 1);
   });
 
   test("each artifact names its kind and its place", () => {
@@ -207,7 +210,7 @@ describe("the view of a run", () => {
       bytes: 12,
     };
     const withPatch = record("result", { ...reported({}), patch }, "T-001", 1);
-    const { artifacts } = runView([...start, withPatch, pass]);
+    const { artifacts } = viewOf([...start, withPatch, pass]);
     expect(artifacts.map(({ kind }) => kind)).toEqual(["Plan", "Log", "Diff", "TestResults"]);
     for (const artifact of artifacts) expect(validate("RunArtifact", artifact)).toMatchObject({ ok: true });
   });
@@ -225,13 +228,13 @@ describe("answers and approvals", () => {
   test("an answer to one of two tasks leaves the other one waiting, and the run with it", () => {
     const answer = (task: string) =>
       record("input", { event: "answer", choice: undefined, answers: ["a"] }, task, 1);
-    const one = runView([...both, answer("T-001")]);
+    const one = viewOf([...both, answer("T-001")]);
     expect([one.status, one.steps.map(({ phase }) => phase)]).toEqual([
       "waiting_input",
       ["ready", "waiting_input"],
     ]);
     expect(one.steps[1]?.questions).toEqual(["Which?"]);
-    expect(runView([...both, answer("T-001"), answer("T-002")]).status).toBe("running");
+    expect(viewOf([...both, answer("T-001"), answer("T-002")]).status).toBe("running");
   });
 
   test("a rejected question shows who, when and why", () => {
@@ -265,7 +268,7 @@ describe("a change that people have to approve", () => {
     );
 
   test("waits, and shows which verdict and which commit are to be decided", () => {
-    const view = runView(pending(2));
+    const view = viewOf(pending(2));
     expect(view.status).toBe("waiting_input");
     expect(view.steps[0]).toMatchObject({
       status: "proposed",
@@ -281,7 +284,7 @@ describe("a change that people have to approve", () => {
     const records = [...pending(2), word(1, "approve", "ben"), word(2, "approve", "ben")];
     expect(step([...records, word(3, "approve", "ann")])).toMatchObject({ phase: "waiting_input" });
     const all = [...records, word(3, "approve", "cleo", "good")];
-    expect(runView(all).status).toBe("running");
+    expect(viewOf(all).status).toBe("running");
     expect(step(all)).toMatchObject({
       phase: "landing",
       questions: [],
@@ -315,7 +318,7 @@ describe("a change that people have to approve", () => {
   test("every prefix of its records gives a valid view", () => {
     const records = [...pending(1), word(1, "approve", "ben"), landing, record("closed", {})];
     for (let n = 1; n <= records.length; n++)
-      for (const one of runView(records.slice(0, n)).steps)
+      for (const one of viewOf(records.slice(0, n)).steps)
         expect(validate("RunStep", one)).toMatchObject({ ok: true });
   });
 });

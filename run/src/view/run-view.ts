@@ -1,348 +1,200 @@
 /**
- * The view of a run for people: a pure projection of its records in stream order. Any prefix of the records gives a
- * view, so a view can be rebuilt at any time.
+ * The view of a run for people: a map over its facts. Any prefix of the records gives a view, so a view can be rebuilt
+ * at any time.
  *
  * Lifecycle: queued -> running <-> waiting_input -> succeeded | failed | canceled.
- *
- * A record of an older epoch still adds its artifacts. An answer or approval changes only the step it is about.
  */
 import { BUCKETS } from "@antiphon/contracts/topology/topology";
-import type {
-  Choice,
-  JournalRecord,
-  JournalType,
-  BlobRef,
-  RunArtifact,
-  RunStep,
-  RunViewModel,
-} from "@antiphon/contracts";
-import { afterWord, openApproval, type Asked } from "@antiphon/contracts/runs/step-approval";
-
-/** A record as it is read back. Over HTTP, `at` is a string. */
-export type ViewedRecord = JournalRecord & { readonly digest: string; readonly at: Date | string };
-type Viewed<T extends JournalType> = Extract<ViewedRecord, { type: T }>;
-
-type View = {
-  runId: string;
-  status: RunViewModel["status"];
-  steps: Map<string, RunStep>;
-  artifacts: RunArtifact[];
-  paused: boolean;
-  /** Tasks with a dispatched attempt: a pause does not hold these back. */
-  out: Set<string>;
-  /** Lost attempts of each task: from the second loss on, the next attempt waits for a backoff. */
-  lost: Map<string, number>;
-  asked: Asked;
-};
+import type { Choice, InputBody, RunArtifact, RunStep, RunViewModel } from "@antiphon/contracts";
+import {
+  isPaused,
+  type Attempt,
+  type EvidenceFact,
+  type RunFacts,
+  type TaskFacts,
+} from "../facts/run-facts.ts";
 
 /** run/R1 */
-export function runView(records: readonly ViewedRecord[]): RunViewModel {
-  const view: View = {
-    runId: records[0]?.runId ?? "",
-    status: "queued",
-    steps: new Map(),
-    artifacts: [],
-    paused: false,
-    out: new Set(),
-    lost: new Map(),
-    asked: { requester: "", needed: 0 },
-  };
-  for (const record of records) {
-    if (isOver(view)) break; // run/R3
-    apply(view, record);
-  }
-  return {
-    runId: view.runId,
-    status: view.status,
-    steps: [...view.steps.values()].map((step) =>
-      view.paused && !view.out.has(step.id) ? held(step) : step,
-    ),
-    artifacts: view.artifacts,
-  };
+export function runView(facts: RunFacts): RunViewModel {
+  const steps = (facts.tasks ?? []).map((task) => stepOf(facts, task));
+  return { runId: facts.runId, status: statusOf(facts, steps), steps, artifacts: artifactsOf(facts) };
 }
-
-const isOver = ({ status }: View): boolean =>
-  status === "succeeded" || status === "failed" || status === "canceled";
-
-function apply(view: View, record: ViewedRecord): void {
-  switch (record.type) {
-    case "intent":
-      view.asked = {
-        requester: record.body.principal,
-        needed: record.body.options.approvals?.needed ?? 0,
-      };
-      return;
-    case "cancel":
-    case "requeue":
-    case "archived":
-    case "restored":
-      return;
-    case "due":
-      return due(view, record);
-    case "control":
-      view.paused = record.body.kind === "pause";
-      return;
-    case "routed":
-      return routed(view, record);
-    case "input":
-      return answered(view, record);
-    case "approval":
-      return approved(view, record);
-    case "closed":
-      view.status = record.body.status;
-      view.paused = false;
-      for (const step of view.steps.values()) settle(step);
-      return;
-    case "dispatch":
-    case "claim":
-    case "result":
-    case "verdict":
-    case "landing":
-      return attempt(view, record);
-  }
-}
-
-/** The status of a run has no value for a pause (seed 002), so its steps show it. */
-function held(step: RunStep): RunStep {
-  return step.phase === "ready" ? { ...step, phase: "paused" } : step;
-}
-
-/** True while people hold the run. A closed run is not paused. */
-export function isPaused(records: readonly JournalRecord[]): boolean {
-  const last = records.findLast(({ type }) => type === "control" || type === "closed");
-  return last?.type === "control" && last.body.kind === "pause";
-}
-
-function routed(view: View, record: Viewed<"routed">): void {
-  view.status = "running";
-  for (const { task, deps } of record.body.tasks) {
-    view.steps.set(task.task_id, {
-      id: task.task_id,
-      title: task.instruction,
-      kind: task.kind,
-      status: "open",
-      phase: deps.length === 0 ? "ready" : "blocked",
-      epoch: 0,
-      attempts: 0,
-      deps: [...deps],
-      verdict: null,
-      code: null,
-      message: null,
-      commit: null,
-      questions: [],
-      associate: null,
-    });
-  }
-  view.artifacts.push(inBucket("Plan", view.runId, null, 0, "Router contract", `${view.runId}.router`));
-}
-
-function answered(view: View, { taskId, body, at }: Viewed<"input">): void {
-  const step = taskId === null ? undefined : view.steps.get(taskId);
-  if (step?.phase !== "waiting_input" || step.approval?.state === "pending") return;
-  Object.assign(step, { phase: "ready", questions: [] });
-  if (body.event === "approval" && (body.choice === "reject" || body.choice === "changes"))
-    turnedDown(step, { ...body, choice: body.choice, at: timeOf(at) });
-  goesOn(view);
-}
-
-function approved(view: View, { body, at }: Viewed<"approval">): void {
-  const step = view.steps.get(body.task);
-  if (step?.phase !== "waiting_input" || step.approval === undefined || step.epoch !== body.attempt) return;
-  const before = step.approval;
-  step.approval = afterWord(before, body, timeOf(at), view.asked);
-  const { state, commit } = step.approval;
-  if (state === "pending") return;
-  if (state === "approved") Object.assign(step, { phase: "landing", commit, questions: [] });
-  else {
-    Object.assign(step, { phase: "ready", questions: [] });
-    turnedDown(step, { ...body, at: timeOf(at) });
-  }
-  goesOn(view);
-}
-
-type TurnedDown = { choice: Choice; by: string; at: string; reason?: string };
-
-function turnedDown(step: RunStep, { choice, by, at, reason = "" }: TurnedDown): void {
-  const why = reason.trim() === "" ? "no reason given" : reason;
-  if (choice === "reject") {
-    const message = `rejected by ${by} at ${at}: ${why}`;
-    Object.assign(step, { status: "failed", phase: "finished", code: "ANT_TASK_REJECTED", message });
-  } else {
-    const message = `${by} asked for changes at ${at}: ${why}`;
-    Object.assign(step, { status: "open", code: "ANT_TASK_CHANGES_ASKED", message });
-  }
-}
-
-const timeOf = (at: Date | string): string => (typeof at === "string" ? at : at.toISOString());
 
 /** A run waits as long as one of its steps waits. */
-function goesOn(view: View): void {
-  const waits = [...view.steps.values()].some(({ phase }) => phase === "waiting_input");
-  view.status = waits ? "waiting_input" : "running";
+function statusOf({ closed, tasks }: RunFacts, steps: readonly RunStep[]): RunViewModel["status"] {
+  if (closed !== null) return closed.status;
+  if (tasks === null) return "queued";
+  return steps.some(({ phase }) => phase === "waiting_input") ? "waiting_input" : "running";
 }
 
-/** A run that is over has no step under way. */
-function settle(step: RunStep): void {
-  if (step.status !== "done") step.status = "failed";
-  step.phase = "finished";
+function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
+  const { task, deps } = planned;
+  const newest = attempts.at(-1);
+  const sent = attempts.findLast(({ dispatched }) => dispatched);
+  const told = attempts.flatMap(toldBy);
+  const approval = sent?.approval ?? null;
+  return {
+    id: task.task_id,
+    title: task.instruction,
+    kind: task.kind,
+    ...standing(facts, { planned, attempts }),
+    epoch: sent?.epoch ?? 0,
+    attempts: attempts.filter(({ result }) => result?.kind === "reported").length,
+    deps: [...deps],
+    verdict: (newest?.verdict ?? sent?.verdict)?.verdict ?? null,
+    code: told.findLast(({ code }) => code !== undefined)?.code ?? null,
+    message: told.findLast(({ message }) => message !== undefined)?.message ?? null,
+    commit: newest === undefined ? null : commitOf(newest),
+    questions: newest === undefined ? [] : questionsOf(newest),
+    associate: sent?.associate ?? null,
+    ...(approval === null ? {} : { approval }),
+  };
 }
 
-type AttemptRecord = Viewed<"dispatch" | "claim" | "result" | "verdict" | "landing">;
+type Standing = Pick<RunStep, "status" | "phase">;
 
-function attempt(view: View, record: AttemptRecord): void {
-  const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
-  if (step === undefined) return;
-  artifactsOf(view, record, step);
-  if (record.epoch < step.epoch) return; // run/R2
-  switch (record.type) {
-    case "dispatch":
-      view.out.add(step.id);
-      Object.assign(step, {
-        epoch: record.epoch,
-        status: "open",
-        phase: "ready",
-        verdict: null,
-        associate: null,
-      });
-      delete step.approval;
-      return;
-    case "claim":
-      Object.assign(step, { phase: "claimed", associate: record.body.associate });
-      return;
-    case "result":
-      view.out.delete(step.id);
-      return resulted(view, record, step);
-    case "verdict":
-      return judged(view, record, step);
-    case "landing":
-      return landed(view, record, step);
+/** A run that is over has no step under way. The status of a run has no value for a pause (seed 002), so its steps show it. */
+function standing(facts: RunFacts, task: TaskFacts): Standing {
+  const { status, phase } = attemptStanding(facts, task);
+  if (facts.closed !== null) return { status: status === "done" ? "done" : "failed", phase: "finished" };
+  const sent = task.attempts.findLast(({ dispatched }) => dispatched);
+  const isHeld = phase === "ready" && isPaused(facts) && sent?.result !== null;
+  return { status, phase: isHeld ? "paused" : phase };
+}
+
+function attemptStanding(facts: RunFacts, { planned, attempts }: TaskFacts): Standing {
+  const newest = attempts.at(-1);
+  if (newest === undefined)
+    return { status: "open", phase: planned.deps.every((id) => isDone(facts, id)) ? "ready" : "blocked" };
+  if (newest.landing !== null) return newest.landing.kind === "landed" ? DONE : OPEN;
+  if (newest.verdict !== null) return judgedStanding(newest, newest.verdict.verdict === "PASS");
+  if (newest.result !== null) return resultStanding(newest, newest.result, attempts);
+  return newest.associate === null ? OPEN : { status: "open", phase: "claimed" };
+}
+
+const OPEN: Standing = { status: "open", phase: "ready" };
+const DONE: Standing = { status: "done", phase: "finished" };
+const REJECTED: Standing = { status: "failed", phase: "finished" };
+
+function judgedStanding({ verdict, approval }: Attempt, passed: boolean): Standing {
+  if (!passed) return OPEN;
+  if (verdict?.commit === null) return DONE; // Nothing changed, so nothing lands.
+  switch (approval?.state) {
+    case "pending":
+      return { status: "proposed", phase: "waiting_input" };
+    case "rejected":
+      return REJECTED;
+    case "changes":
+      return OPEN;
+    default:
+      return { status: "proposed", phase: "landing" };
   }
 }
 
-function due(view: View, record: Viewed<"due">): void {
-  const step = record.taskId === null ? undefined : view.steps.get(record.taskId);
-  if (step?.phase === "resting" && record.body.kind === "rest") step.phase = "ready";
-}
-
-function lostPhase(view: View, { id }: RunStep): RunStep["phase"] {
-  const times = (view.lost.get(id) ?? 0) + 1;
-  view.lost.set(id, times);
-  return times < 2 ? "ready" : "resting";
-}
-
-function resulted(view: View, record: Viewed<"result">, step: RunStep): void {
-  const { body } = record;
-  if (body.kind === "lapsed") {
-    Object.assign(step, {
-      phase: lostPhase(view, step),
-      code: "ANT_TASK_LAPSED",
-      message: `${body.holder} went silent`,
-    });
-    return;
+function resultStanding(
+  { answer, rested }: Attempt,
+  result: NonNullable<Attempt["result"]>,
+  attempts: readonly Attempt[],
+): Standing {
+  if (result.kind !== "reported") {
+    const waits = isOutage(result) || attempts.filter(({ result: one }) => isLoss(one)).length > 1;
+    return waits && !rested ? { status: "open", phase: "resting" } : OPEN;
   }
-  if (body.kind === "abandoned") {
-    const phase = body.outage === true ? "resting" : lostPhase(view, step);
-    Object.assign(step, { phase, code: body.code, message: body.message });
-    return;
-  }
-  step.attempts += 1;
-  const { result } = body;
-  step.message = result.summary;
-  if (result.status === "ok") Object.assign(step, { status: "proposed", phase: "verifying", code: null });
-  else if (result.status === "needs_input") {
-    Object.assign(step, { phase: "waiting_input", questions: [...result.questions] });
-    view.status = "waiting_input";
-  } else Object.assign(step, { phase: "ready", code: body.code });
+  if (result.result.status === "ok") return { status: "proposed", phase: "verifying" };
+  if (result.result.status === "failed") return OPEN;
+  if (answer === null) return { status: "open", phase: "waiting_input" };
+  return turnedDown(answer.body) === "reject" ? REJECTED : OPEN;
 }
 
-function judged(view: View, record: Viewed<"verdict">, step: RunStep): void {
-  const { verdict, code, message, commit } = record.body;
-  Object.assign(step, { verdict, code, message });
-  if (verdict === "PASS" && commit !== null && view.asked.needed > 0) {
-    step.approval = openApproval(record.digest, commit, view.asked);
-    step.phase = "waiting_input";
-    step.questions = [`May commit ${commit.slice(0, 10)} land?`];
-    view.status = "waiting_input";
-  } else if (verdict === "PASS" && commit !== null) {
-    Object.assign(step, { phase: "landing", commit });
-  } else if (verdict === "PASS") {
-    Object.assign(step, { status: "done", phase: "finished" }); // Nothing changed, so nothing lands.
-  } else Object.assign(step, { status: "open", phase: "ready" });
+const isOutage = (result: NonNullable<Attempt["result"]>): boolean =>
+  result.kind === "abandoned" && result.outage === true;
+
+/** The first loss is retried at once; from the second on, the next attempt waits for a backoff. */
+const isLoss = (result: Attempt["result"]): boolean =>
+  result !== null && result.kind !== "reported" && !isOutage(result);
+
+function isDone(facts: RunFacts, id: string): boolean {
+  const task = facts.tasks?.find(({ planned }) => planned.task.task_id === id);
+  return task !== undefined && task.attempts.length > 0 && attemptStanding(facts, task).status === "done";
 }
 
-function landed(view: View, record: Viewed<"landing">, step: RunStep): void {
-  const { body } = record;
-  if (body.kind === "refused") {
-    Object.assign(step, {
-      status: "open",
-      phase: "ready",
-      code: body.code,
-      message: body.message,
-      commit: null,
-    });
-    return;
-  }
-  Object.assign(step, { status: "done", phase: "finished", code: null, commit: body.commit });
-  for (const other of view.steps.values()) {
-    if (other.phase === "blocked" && other.deps.every((id) => view.steps.get(id)?.status === "done")) {
-      other.phase = "ready";
-    }
-  }
+/** What an attempt tells about its task; an absent field leaves what was told before. */
+interface Told {
+  readonly code?: string | null;
+  readonly message?: string;
 }
 
-function artifactsOf(view: View, record: AttemptRecord, step: RunStep): void {
-  if (record.type === "result" && record.body.kind === "reported") {
-    const { evidence, patch } = record.body;
-    view.artifacts.push(
-      inBucket(
-        "Log",
-        view.runId,
-        step.id,
-        record.epoch,
-        `Evidence of attempt ${record.epoch}`,
-        evidence.key,
-        evidence.digest,
-      ),
+function toldBy({ result, answer, verdict, approval, landing }: Attempt): Told[] {
+  const told: Told[] = [];
+  if (result?.kind === "lapsed")
+    told.push({ code: "ANT_TASK_LAPSED", message: `${result.holder} went silent` });
+  if (result?.kind === "abandoned") told.push({ code: result.code, message: result.message });
+  if (result?.kind === "reported") {
+    const { status, summary: message } = result.result;
+    told.push(
+      status === "needs_input" ? { message } : { message, code: status === "ok" ? null : result.code },
     );
-    if (patch !== null)
-      view.artifacts.push(inObjects("Diff", step.id, record.epoch, `Diff of attempt ${record.epoch}`, patch));
+    const choice = answer === null ? null : turnedDown(answer.body);
+    if (status === "needs_input" && answer !== null && choice !== null)
+      told.push(turnDown({ ...answer.body, choice, at: answer.at }));
   }
-  if (record.type === "verdict" && record.body.evidence !== null) {
-    const { evidence, verdict } = record.body;
-    view.artifacts.push(
-      inBucket(
-        "TestResults",
-        view.runId,
-        step.id,
-        record.epoch,
-        `Clean room: ${verdict}`,
-        evidence.key,
-        evidence.digest,
-      ),
-    );
-  }
+  if (verdict !== null) told.push({ code: verdict.code, message: verdict.message });
+  const last = approval?.words.at(-1);
+  if (approval !== null && last !== undefined && last.choice !== "approve") told.push(turnDown(last));
+  if (landing?.kind === "refused") told.push({ code: landing.code, message: landing.message });
+  if (landing?.kind === "landed") told.push({ code: null });
+  return told;
 }
 
-function inBucket(
-  kind: RunArtifact["kind"],
-  _runId: string,
-  taskId: string | null,
-  epoch: number,
-  title: string,
-  name: string,
-  digest: string | null = null,
-): RunArtifact {
-  const bucket = kind === "Plan" ? BUCKETS.contracts : BUCKETS.evidence;
-  return { kind, taskId, epoch, title, bucket, name, digest, bytes: null };
+function turnedDown({ event, choice }: InputBody): "reject" | "changes" | null {
+  return event === "approval" && (choice === "reject" || choice === "changes") ? choice : null;
 }
 
-function inObjects(
-  kind: RunArtifact["kind"],
-  taskId: string,
-  epoch: number,
-  title: string,
-  blob: BlobRef,
-): RunArtifact {
-  const { bucket, name, digest, bytes } = blob;
-  return { kind, taskId, epoch, title, bucket, name, digest, bytes };
+function turnDown({
+  choice,
+  by,
+  at,
+  reason = "",
+}: {
+  choice: Choice;
+  by: string;
+  at: string;
+  reason?: string;
+}) {
+  const why = reason.trim() === "" ? "no reason given" : reason;
+  return choice === "reject"
+    ? { code: "ANT_TASK_REJECTED", message: `rejected by ${by} at ${at}: ${why}` }
+    : { code: "ANT_TASK_CHANGES_ASKED", message: `${by} asked for changes at ${at}: ${why}` };
+}
+
+function commitOf({ verdict, approval, landing }: Attempt): string | null {
+  if (landing !== null) return landing.kind === "landed" ? landing.commit : null;
+  if (approval !== null) return approval.state === "approved" ? approval.commit : null;
+  return verdict?.verdict === "PASS" ? verdict.commit : null;
+}
+
+function questionsOf({ result, answer, approval }: Attempt): string[] {
+  if (approval?.state === "pending") return [`May commit ${approval.commit.slice(0, 10)} land?`];
+  const isAsking = result?.kind === "reported" && result.result.status === "needs_input" && answer === null;
+  return isAsking ? [...result.result.questions] : [];
+}
+
+function artifactsOf({ runId, tasks, evidence }: RunFacts): RunArtifact[] {
+  if (tasks === null) return [];
+  const plan: RunArtifact = {
+    ...{ kind: "Plan", taskId: null, epoch: 0, title: "Router contract" },
+    ...{ bucket: BUCKETS.contracts, name: `${runId}.router`, digest: null, bytes: null },
+  };
+  return [plan, ...evidence.filter(({ isLate }) => !isLate).flatMap(artifactsFrom)];
+}
+
+function artifactsFrom({ taskId, epoch, ref, from }: EvidenceFact): RunArtifact[] {
+  const at = { taskId, epoch };
+  const kept = { bucket: BUCKETS.evidence, name: ref.key, digest: ref.digest, bytes: null };
+  if (from.kind === "verdict")
+    return [{ kind: "TestResults", ...at, title: `Clean room: ${from.verdict}`, ...kept }];
+  const bundle: RunArtifact = { kind: "Log", ...at, title: `Evidence of attempt ${epoch}`, ...kept };
+  if (from.patch === null) return [bundle];
+  const { bucket, name, digest, bytes } = from.patch;
+  return [bundle, { kind: "Diff", ...at, title: `Diff of attempt ${epoch}`, bucket, name, digest, bytes }];
 }

@@ -29,7 +29,7 @@ import type { SigningKey } from "../process/signing-key.ts";
  * server refuses, the stored record is read and compared by digest. An `intent` is refused while its run has any
  * record, so it cannot open an archived run again.
  *
- * `appendAfter` also expects that the run has no record its writer does not know. In a cluster the leader decides this
+ * `appendIfUnmoved` also expects that the run has no record its writer does not know. In a cluster the leader decides this
  * from what it has stored, while another record of the run may still be on its way to the replicas; there no record
  * claims to follow directly (`after`), and a writer that has to know reads the run. A forged decision (forged.ts) does
  * not occupy a register: the genuine one is appended behind it.
@@ -42,7 +42,7 @@ export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };
 
 /** `moved`: the run holds a newer record than the expected one, so nothing was stored. */
-export type AppendAfterResult = AppendResult | { kind: "moved" };
+export type AppendIfUnmovedResult = AppendResult | { kind: "moved" };
 
 export interface AppendOptions {
   signal?: AbortSignal;
@@ -52,7 +52,7 @@ export interface AppendOptions {
    * Hint: probable last sequence of the run. If it is right, the record says that it follows directly (`after`), which
    * proves to readers that no record is missing between the two; otherwise the record is stored without that header.
    */
-  after?: number;
+  probablyAfter?: number;
 }
 
 export interface TailOptions {
@@ -62,13 +62,16 @@ export interface TailOptions {
 }
 
 export interface Journal {
-  /** `at` of an appended record is this process's clock; read the record back for JetStream's time. */
+  /**
+   * Appends while the record's own register is empty, whatever else the run holds. `at` of an appended record is this
+   * process's clock; read the record back for JetStream's time.
+   */
   append(record: NewRecord, options?: AppendOptions): Promise<AppendResult>;
   /**
-   * Appends only while the record at sequence `after` is the run's last one. A restored run has new sequences and
+   * Appends only while the record at sequence `after` is also the run's last one. A restored run has new sequences and
    * always answers `moved`; the caller then reads the run and uses `append`.
    */
-  appendAfter(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendAfterResult>;
+  appendIfUnmoved(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendIfUnmovedResult>;
   /** All records of a run, archived or not, or those of some types, in stream order. One request per 1,024 records. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
@@ -120,8 +123,8 @@ class JetStreamJournal implements Journal {
 
   async append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {
     const out = this.messageOf(record, options);
-    if (options.after !== undefined && !this.bus.isCluster) {
-      const done = await this.publishAfter(out, options.after, options);
+    if (options.probablyAfter !== undefined && !this.bus.isCluster) {
+      const done = await this.publishAfter(out, options.probablyAfter, options);
       if (done !== null) return done;
     }
     const filter = record.type === "intent" ? { expectedSubject: this.filterOf(record.runId) } : {};
@@ -143,11 +146,11 @@ class JetStreamJournal implements Journal {
     }
   }
 
-  async appendAfter(
+  async appendIfUnmoved(
     record: NewRecord,
     after: number,
     options: AppendOptions = {},
-  ): Promise<AppendAfterResult> {
+  ): Promise<AppendIfUnmovedResult> {
     const out = this.messageOf(record, options);
     for (let attempt = 0, last = after; attempt <= refusedReads; attempt += 1) {
       const done = await this.publishAfter(out, after, options, last);

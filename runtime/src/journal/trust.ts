@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { DirectorKey, Doubt } from "@antiphon/contracts";
+import type { DirectorKey, Doubt, SignedFor } from "@antiphon/contracts";
 import { AntiphonError, parseSignature, thumbprintOf, trustIn, validate } from "@antiphon/contracts";
 
 /**
@@ -23,9 +23,15 @@ export const unsafeTrust: Trust = { doubt: () => null, keys: () => null };
 /** For a process without keys: it believes no decision. */
 export const noTrust: Trust = pinnedTrust([]);
 
-export function pinnedTrust(keys: readonly DirectorKey[]): Trust {
-  return { doubt: trustIn(keys), keys: () => keys };
+export function pinnedTrust(keys: readonly DirectorKey[], purpose: SignedFor = "record"): Trust {
+  return { doubt: trustIn(keys, purpose), keys: () => keys };
 }
+
+/** The settings that name a file of trusted keys. */
+const VARIABLES: Readonly<Record<SignedFor, string>> = {
+  record: "ANTIPHON_TRUSTED_KEYS",
+  outcome: "ANTIPHON_TRUSTED_RUNNERS",
+};
 
 /** How long a service waits for the file that the Director of the same deployment is about to create. */
 const waitMs = 15_000;
@@ -45,25 +51,27 @@ export async function openTrust(file: string, wait = waitMs): Promise<Trust> {
   }
 }
 
-/** For the process that creates the file (own-key.ts); until then it believes no decision. */
-export function trustToBeMade(file: string): Trust {
+/** For a file that may not exist yet; until then no signature is believed. */
+export function trustToBeMade(file: string, purpose: SignedFor = "record"): Trust {
   const version = versionOf(file);
-  const keys = version === "" ? [] : trustedKeys(file, readFileSync(file, "utf8"));
-  return new FileTrust(file, version, keys);
+  const keys = version === "" ? [] : trustedKeys(file, readFileSync(file, "utf8"), purpose);
+  return new FileTrust(file, version, keys, purpose);
 }
 
 /** The keys of a JWK set. @throws AntiphonError ANT_CONFIG_INVALID, or ANT_TRUST_MISSING if the set is empty. */
-export function trustedKeys(file: string, text: string): DirectorKey[] {
+export function trustedKeys(file: string, text: string, purpose: SignedFor = "record"): DirectorKey[] {
+  const variable = VARIABLES[purpose];
   let keys: unknown;
   try {
     keys = (JSON.parse(text) as { keys?: unknown } | null)?.keys;
   } catch {
-    throw invalid(file, "is not JSON");
+    throw invalid(variable, file, "is not JSON");
   }
-  if (!Array.isArray(keys)) throw invalid(file, "has no list `keys`");
-  if (keys.length === 0) throw missing(`${file} names no key`);
+  if (!Array.isArray(keys)) throw invalid(variable, file, "has no list `keys`");
+  if (keys.length === 0) throw missing(`${file} names no key`, variable);
   return keys.map((key: unknown, i) => {
-    if (!isKey(key)) throw invalid(file, `key ${i + 1} is not an Ed25519 public key under its thumbprint`);
+    if (!isKey(key))
+      throw invalid(variable, file, `key ${i + 1} is not an Ed25519 public key under its thumbprint`);
     return key;
   });
 }
@@ -79,11 +87,14 @@ class FileTrust implements Trust {
   /** Identifies the version of the file that was read. */
   #version: string;
 
-  constructor(file: string, version: string, keys: readonly DirectorKey[]) {
+  readonly #purpose: SignedFor;
+
+  constructor(file: string, version: string, keys: readonly DirectorKey[], purpose: SignedFor = "record") {
     this.#file = file;
     this.#version = version;
     this.#keys = keys;
-    this.#doubt = trustIn(keys);
+    this.#purpose = purpose;
+    this.#doubt = trustIn(keys, purpose);
   }
 
   keys(): readonly DirectorKey[] {
@@ -103,13 +114,13 @@ class FileTrust implements Trust {
     if (version === this.#version) return false;
     this.#version = version;
     try {
-      const added = trustedKeys(this.#file, readFileSync(this.#file, "utf8"));
+      const added = trustedKeys(this.#file, readFileSync(this.#file, "utf8"), this.#purpose);
       const before = this.#keys.filter(({ kid }) => added.every((key) => key.kid !== kid));
       this.#keys = [...before, ...added];
     } catch {
       return false; // The decision is doubted, and the alarm about it names the unknown key.
     }
-    this.#doubt = trustIn(this.#keys);
+    this.#doubt = trustIn(this.#keys, this.#purpose);
     return true;
   }
 }
@@ -120,12 +131,12 @@ function versionOf(file: string): string {
   return stat === undefined ? "" : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
-function missing(detail: string): AntiphonError {
-  return new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_KEYS" } });
+function missing(detail: string, variable = VARIABLES.record): AntiphonError {
+  return new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable } });
 }
 
-function invalid(file: string, why: string): AntiphonError {
-  return new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_TRUSTED_KEYS=${JSON.stringify(file)}: it ${why}`, {
-    data: { variable: "ANTIPHON_TRUSTED_KEYS" },
+function invalid(variable: string, file: string, why: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", `${variable}=${JSON.stringify(file)}: it ${why}`, {
+    data: { variable },
   });
 }

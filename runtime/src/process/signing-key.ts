@@ -8,7 +8,7 @@ import { flushSync } from "@antiphon/git/disk/flush";
 import { makeOnce } from "./made-once.ts";
 
 /**
- * The Ed25519 key with which a Director signs its decisions and commits. It is read from a named file (PKCS#8, PEM),
+ * The Ed25519 key with which a Director signs its decisions and commits, or a sandbox-runner its outcomes. It is read from a named file (PKCS#8, PEM),
  * which is created with mode 0600 on first use; without a file the key lives as long as the process. Its public half is
  * published under its thumbprint, so signatures can still be verified when the key is gone.
  *
@@ -27,10 +27,25 @@ export function signRecord(key: SigningKey, digest: string): string {
   return signatureText({ kid: key.jwk.kid, value });
 }
 
-/** @throws AntiphonError ANT_CONFIG_INVALID if the file holds no Ed25519 private key. */
-export function openSigningKey(file: string | null): SigningKey {
+/** The signature text of a sandbox's outcome with this digest. */
+export function signOutcome(key: SigningKey, digest: string): string {
+  const value = Buffer.from(key.sign(signedBytes(digest, "outcome"))).toString("base64url");
+  return signatureText({ kid: key.jwk.kid, value });
+}
+
+/**
+ * @param variable the setting that names the file
+ * @throws AntiphonError ANT_CONFIG_INVALID if the file holds no Ed25519 private key.
+ */
+export function openSigningKey(file: string | null, variable = "ANTIPHON_DIRECTOR_KEY"): SigningKey {
   if (file === null) return signingKey(generateKeyPairSync("ed25519").privateKey);
-  return signingKey(readKey(file, readOrMake(file)));
+  try {
+    return signingKey(readKey(readOrMake(file)));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `${variable}=${JSON.stringify(file)}: ${why}`;
+    throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable } });
+  }
 }
 
 function signingKey(privateKey: KeyObject): SigningKey {
@@ -47,15 +62,11 @@ function readOrMake(file: string): string {
     flushIfPossible(dirname(file)); // The process that created the file may not have flushed it yet.
     return pem;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unusable(file, (error as Error).message);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  try {
-    const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    makeOnce(file, pem.toString(), 0o600);
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw unusable(file, (error as Error).message);
-  }
+  const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
+  makeOnce(file, pem.toString(), 0o600);
+  return readFileSync(file, "utf8");
 }
 
 /** A directory that cannot be flushed (a mounted secret) is one this process creates no key in. */
@@ -67,20 +78,13 @@ function flushIfPossible(directory: string): void {
   }
 }
 
-function readKey(file: string, pem: string): KeyObject {
+function readKey(pem: string): KeyObject {
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw unusable(file, "it is not a PEM private key"); // The parser's own message may quote the file.
+    throw new Error("it is not a PEM private key"); // The parser's own message may quote the file.
   }
-  if (key.asymmetricKeyType !== "ed25519")
-    throw unusable(file, `it is ${key.asymmetricKeyType}, not Ed25519`);
+  if (key.asymmetricKeyType !== "ed25519") throw new Error(`it is ${key.asymmetricKeyType}, not Ed25519`);
   return key;
-}
-
-function unusable(file: string, why: string): AntiphonError {
-  return new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_DIRECTOR_KEY=${JSON.stringify(file)}: ${why}`, {
-    data: { variable: "ANTIPHON_DIRECTOR_KEY" },
-  });
 }

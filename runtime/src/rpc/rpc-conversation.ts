@@ -1,5 +1,13 @@
 import { createInbox, type Msg } from "@nats-io/nats-core";
-import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  HEADERS,
+  MSGPACK,
+  encode,
+  isErrorCode,
+  limits,
+  type ErrorCode,
+} from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { objectIn, subscribe } from "../nats/subscription.ts";
 import { wireHeaders } from "../nats/wire-headers.ts";
@@ -10,11 +18,13 @@ export interface Conversation<Event> {
   /** Called with every event, including the last one. */
   onEvent?: (event: Event) => void;
   headers?: Readonly<Record<string, string>>;
+  /** The error when the other side falls silent. Default ANT_SANDBOX_RUNNER_LOST. */
+  silentCode?: ErrorCode;
 }
 
 /**
  * Asks one question that is answered by a stream of events, among them heartbeats. Resolves with the last event, or
- * with null if nobody serves the subject. Rejects with the error that was answered, or with ANT_SANDBOX_RUNNER_LOST
+ * with null if nobody serves the subject. Rejects with the error that was answered, or with `silentCode`
  * after limits.sandboxSilenceMs of silence. A message that is not an event counts only as a sign of life. If the
  * listener throws, the conversation ends, because the following events would be incomplete.
  */
@@ -22,14 +32,14 @@ export function converse<Event extends object>(
   bus: Bus,
   subject: string,
   request: object,
-  { isLast, onEvent, headers = {} }: Conversation<Event>,
+  { isLast, onEvent, headers = {}, silentCode = "ANT_SANDBOX_RUNNER_LOST" }: Conversation<Event>,
 ): Promise<Event | null> {
   return new Promise((resolve, reject) => {
     const inbox = createInbox();
     let heardAt = performance.now();
     const watch = setInterval(() => {
       if (performance.now() - heardAt <= limits.sandboxSilenceMs) return;
-      end(() => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", `${subject} is silent`)));
+      end(() => reject(new AntiphonError(silentCode, `${subject} is silent`)));
     }, limits.sandboxBeatMs / 2);
     const hear = (message: Msg): void => {
       heardAt = performance.now();

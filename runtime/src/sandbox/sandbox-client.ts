@@ -1,6 +1,7 @@
 import type { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits, subjects } from "@antiphon/contracts";
 import { createInbox, type Msg } from "@nats-io/nats-core";
+import type { OutcomeTrust } from "./outcome-trust.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Clock } from "../process/clock.ts";
 import { systemClock } from "../process/clock.ts";
@@ -18,6 +19,9 @@ import { wireHeaders } from "../nats/wire-headers.ts";
  * job is not asked again here, because its container may still live (`mayLive` in the error's data); the next try
  * belongs to another attempt. An aborted signal cancels the job on the runner and ends the call within limits.cancelMs;
  * without the runner's confirmation the error says `mayLive` too.
+ *
+ * With `trust`, an outcome counts only under the signature of a trusted runner over this very request. After any other
+ * answer the job is asked again, limits.sandboxForgeries times at most.
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;
@@ -36,24 +40,37 @@ type Asked =
   | { kind: "nobody" }
   | { kind: "refused"; code: string; message: string }
   | { kind: "lost" }
+  | { kind: "forged" }
   | { kind: "canceled" };
 
 /** If nobody serves the subject for this long, there is no runner; one that is starting would be ready by then. */
 const nobodyMs = 20_000;
 
-export function sandboxClient(bus: Bus, options: { requester: string; clock?: Clock }): SandboxClient {
+export interface SandboxClientOptions {
+  requester: string;
+  clock?: Clock;
+  /** Absent: every outcome is believed. */
+  trust?: OutcomeTrust;
+}
+
+export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxClient {
   const clock = options.clock ?? systemClock;
   return {
     async run(request, { signal, onEvent, patienceMs = 600_000 }) {
       const askedAt = clock.now();
       let lastSeenAt = askedAt;
-      for (let attempt = 0; ; attempt += 1) {
+      for (let attempt = 0, forged = 0; ; attempt += 1) {
         if (signal.aborted) throw canceled(request);
-        const asked = await ask(bus, request, options.requester, signal, onEvent);
+        const asked = await ask(bus, request, options, signal, onEvent);
         const now = clock.now();
         switch (asked.kind) {
           case "done":
             return asked.outcome;
+          case "forged":
+            forged += 1;
+            if (forged >= limits.sandboxForgeries)
+              throw new AntiphonError("ANT_SANDBOX_FORGED", `${forged} answers to job ${request.jobId}`);
+            break;
           case "canceled":
             throw canceled(request, { mayLive: true });
           case "lost":
@@ -92,7 +109,7 @@ function canceled(request: SandboxRequest, data: Record<string, unknown> = {}): 
 function ask(
   bus: Bus,
   request: SandboxRequest,
-  requester: string,
+  { requester, trust }: SandboxClientOptions,
   signal: AbortSignal,
   onEvent: ((event: SandboxEvent) => void) | undefined,
 ): Promise<Asked> {
@@ -125,7 +142,15 @@ function ask(
       } finally {
         // Also if the listener throws: the job has ended all the same.
         if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });
-        else if (event.kind === "done") finish({ kind: "done", outcome: event.result });
+        else if (event.kind === "done") {
+          const { result, signature = "" } = event;
+          if (trust?.believes(request, result, signature) !== false)
+            finish({ kind: "done", outcome: result });
+          else {
+            say({ kind: "cancel" }); // to a true runner that may have the job as well
+            finish({ kind: "forged" });
+          }
+        }
       }
     };
     const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });

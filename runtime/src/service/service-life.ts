@@ -12,6 +12,7 @@ import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
 import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
 import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/trust.ts";
+import { VERSION } from "./version.ts";
 
 /**
  * The life of a service process, the same for every role.
@@ -48,6 +49,7 @@ export interface Role {
 export interface ServiceDefinition {
   /** `router`, `director`, ...: shown by `nats micro ls`. */
   name: string;
+  /** Default: the version of this build. */
   version?: string;
   description?: string;
   /** True for a Director: it creates the file with the trusted keys if there is none. Other services wait for it. */
@@ -99,7 +101,7 @@ export async function startService(
     const identity = {
       name: definition.name,
       id: node,
-      version: definition.version ?? "0.0.0",
+      version: definition.version ?? VERSION,
       description: definition.description ?? `Antiphon ${definition.name}`,
       startedAt: new Date(),
     };

@@ -103,22 +103,22 @@ function orderConformance(open: () => Journal): void {
     expect(await journal.read(runId)).toHaveLength(1);
   });
 
-  it("appendAfter stores a record only while the named one is the run's last, and otherwise answers `moved`", async () => {
+  it("appendIfUnmoved stores a record only while the named one is the run's last, and otherwise answers `moved`", async () => {
     const journal = open();
     const [runId, other] = [fresh("run_"), fresh("run_")];
     await journal.append(intentRecord(runId));
     const last = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1)));
     await journal.append(intentRecord(other)); // Another run's record does not count.
     const claim = claimRecord(runId, "T-001", 1, "as_one");
-    expect(await journal.appendAfter(claim, last.seq - 1)).toEqual({ kind: "moved" });
-    expect(await journal.appendAfter(claim, last.seq + 100)).toEqual({ kind: "moved" });
+    expect(await journal.appendIfUnmoved(claim, last.seq - 1)).toEqual({ kind: "moved" });
+    expect(await journal.appendIfUnmoved(claim, last.seq + 100)).toEqual({ kind: "moved" });
     expect(await journal.read(runId)).toHaveLength(2);
-    expect(await journal.appendAfter(claim, last.seq)).toMatchObject({
+    expect(await journal.appendIfUnmoved(claim, last.seq)).toMatchObject({
       kind: "appended",
       record: { after: last.seq },
     });
-    expect((await journal.appendAfter(claim, last.seq)).kind).toBe("duplicate");
-    const second = await journal.appendAfter(claimRecord(runId, "T-001", 1, "as_two"), last.seq);
+    expect((await journal.appendIfUnmoved(claim, last.seq)).kind).toBe("duplicate");
+    const second = await journal.appendIfUnmoved(claimRecord(runId, "T-001", 1, "as_two"), last.seq);
     expect(second).toMatchObject({ kind: "conflict", existing: { body: { associate: "as_one" } } });
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, last.seq]);
   });
@@ -127,10 +127,12 @@ function orderConformance(open: () => Journal): void {
     const journal = open();
     const runId = fresh("run_");
     const { seq } = recordOf(await journal.append(intentRecord(runId)));
-    const next = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1), { after: seq }));
-    const later = recordOf(await journal.append(dispatchRecord(runId, "T-002", 1), { after: seq }));
+    const next = recordOf(await journal.append(dispatchRecord(runId, "T-001", 1), { probablyAfter: seq }));
+    const later = recordOf(await journal.append(dispatchRecord(runId, "T-002", 1), { probablyAfter: seq }));
     expect([next.after, later.after]).toEqual([seq, undefined]);
-    expect((await journal.append(dispatchRecord(runId, "T-002", 1), { after: seq })).kind).toBe("duplicate");
+    expect((await journal.append(dispatchRecord(runId, "T-002", 1), { probablyAfter: seq })).kind).toBe(
+      "duplicate",
+    );
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, seq, undefined]);
   });
 
@@ -140,7 +142,7 @@ function orderConformance(open: () => Journal): void {
     const { seq } = recordOf(await journal.append(intentRecord(runId)));
     const results = await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        journal.appendAfter(claimRecord(runId, "T-001", i + 1, "as"), seq),
+        journal.appendIfUnmoved(claimRecord(runId, "T-001", i + 1, "as"), seq),
       ),
     );
     expect(results.filter(({ kind }) => kind === "appended")).toHaveLength(1);

@@ -1,7 +1,7 @@
 import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, digestOf, encode, subjects } from "@antiphon/contracts";
 import type {
-  AppendAfterResult,
+  AppendIfUnmovedResult,
   AppendOptions,
   AppendResult,
   Journal,
@@ -27,7 +27,7 @@ export class MemoryJournal implements Journal {
     return this.log;
   }
 
-  append(record: NewRecord, { after }: AppendOptions = {}): Promise<AppendResult> {
+  append(record: NewRecord, { probablyAfter: after }: AppendOptions = {}): Promise<AppendResult> {
     const isNext = after !== undefined && this.lastOf(record.runId) === after;
     const subject = subjects.journal(record);
     const payload = encode({ v: 1, ...record });
@@ -55,10 +55,10 @@ export class MemoryJournal implements Journal {
     return Promise.resolve({ kind: "appended", record: stored });
   }
 
-  appendAfter(record: NewRecord, after: number): Promise<AppendAfterResult> {
+  appendIfUnmoved(record: NewRecord, after: number): Promise<AppendIfUnmovedResult> {
     const isTaken = this.bySubject.has(subjects.journal(record));
     return this.lastOf(record.runId) === after || isTaken
-      ? this.append(record, { after })
+      ? this.append(record, { probablyAfter: after })
       : Promise.resolve({ kind: "moved" });
   }
 

@@ -18,6 +18,8 @@ export interface DirectorConfig {
    * Without one (only with ANTIPHON_UNSAFE_TRUST) the key lives as long as the process.
    */
   keyFile: string | null;
+  /** JWK set file with the public keys of the sandbox-runners whose outcomes count. ANTIPHON_TRUSTED_RUNNERS. */
+  trustedRunnersFile: string | null;
   policy: RunPolicy;
   sweep: SweepTiming;
   timers: TimerSettings;
@@ -30,6 +32,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoRoots: repoRoots(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
+    trustedRunnersFile: env["ANTIPHON_TRUSTED_RUNNERS"] || null,
     policy: {
       maxAttempts: limits.maxAttempts,
       maxLapses: limits.maxLapses,

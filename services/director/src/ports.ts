@@ -8,11 +8,13 @@ import type {
   RepoInspectRequest,
   RepoRef,
   RepoInspectReply,
+  SandboxTrials,
+  SandboxWritten,
   TreeRef,
   VerdictBody,
 } from "@antiphon/contracts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { ChangedTree, Unproven } from "@antiphon/git";
+import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
 
 /** The paths that a change may touch, and the checks that will judge it. */
 export interface ChangeRules {
@@ -30,9 +32,20 @@ export interface ChangeRules {
 /** The tree of a patch applied to a head; no ref points to it yet. */
 export type Candidate = ChangedTree;
 
-export type CandidateOutcome =
-  | { kind: "candidate"; candidate: Candidate; unproven: readonly Unproven[] }
-  | { kind: "refused"; code: string; message: string };
+export interface AppliedChange {
+  kind: "candidate";
+  candidate: Candidate;
+  /** Sources that the change edits and the check runs. */
+  unproven: readonly Unproven[];
+  /** What the change may not touch, nor may its code while the check runs. */
+  guards: readonly Guard[];
+  /** Files that it adds on the side that judges, other than tests (git/src/protection/added-judges.ts). */
+  judges: readonly string[];
+  /** A source of chance in the change or in what the check reaches. */
+  chance: Chance | null;
+}
+
+export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };
 
 /** The user's repository. Each call can be repeated: the same arguments make the same objects. */
 export interface RepositoryPort {
@@ -78,12 +91,19 @@ export interface RoomRequest {
   checks: readonly string[];
   image: string | null;
   budgetMs: number;
+  trials: SandboxTrials;
+}
+
+/** The outcomes of all checks, once for each trial, and what the trials did to the files; null: the runner cannot tell. */
+export interface RoomOutcome {
+  trials: readonly (readonly CheckOutcome[])[];
+  written: SandboxWritten | null;
 }
 
 /** Runs the contract's commands in a fresh sandbox with a pristine tree and no network. */
 export interface CleanRoomPort {
   /** @throws AntiphonError when the sandbox itself failed, which allows no verdict. */
-  check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]>;
+  check(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome>;
 }
 
 export interface VerdictEvidencePort {
@@ -110,7 +130,19 @@ export interface VerdictManifest {
   code: string | null;
   message: string;
   proves?: VerdictBody["proves"];
-  checks: readonly CheckOutcome[];
-  again: readonly CheckOutcome[] | null;
-  baseChecks: readonly CheckOutcome[];
+  /** All trials, by the tree they ran on. */
+  trials: TrialsByTree;
+}
+
+type Trials = readonly (readonly CheckOutcome[])[];
+
+export interface TrialsByTree {
+  /** The tree that is to become the head. */
+  change: Trials;
+  /** The tree without the change. */
+  base: Trials;
+  /** The tree without the change and without the files that it touches. */
+  hollow: Trials;
+  /** The tree without the files that the change adds on the side that judges. */
+  withoutJudges: Trials;
 }

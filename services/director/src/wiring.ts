@@ -3,6 +3,8 @@ import {
   AntiphonError,
   BUCKETS,
   subjects,
+  type RepoCheckEvent,
+  type RepoCheckRequest,
   type RepoInspectRequest,
   type RunContractRequest,
   type RunRebuildRequest,
@@ -12,6 +14,7 @@ import {
   associatesBacklog,
   consume,
   consumeTimers,
+  listen,
   openBlobs,
   openDeadLetters,
   openJournal,
@@ -20,16 +23,19 @@ import {
   openRunArchive,
   openSigningKey,
   openTimers,
+  OutcomeTrust,
   pinOwnKey,
   progressOf,
   putBackLost,
   requeueing,
   sandboxClient,
   serveRpc,
+  serveRpcStream,
   systemClock,
   tell,
   type Bus,
   type Logger,
+  type Measure,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -44,6 +50,7 @@ import type { DirectorConfig } from "./config.ts";
 import { contractOf } from "@antiphon/run";
 import { Director, type DirectorParts } from "./scheduling/director.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
+import { performOver } from "./effects/effect-table.ts";
 import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
@@ -52,6 +59,7 @@ import { RunCache } from "./runs/run-cache.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
+import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -65,12 +73,30 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     sign: (bytes: Uint8Array) => key.sign(bytes),
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const trust = trustedRunners(context, config);
   const ports = {
     repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log),
-    room: new CleanRoom(sandboxClient(bus, { requester: node }), files),
+    room: new CleanRoom(sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) }), files),
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
-  return directOver(context, config, ports, key);
+  const role = directOver(context, config, ports, key);
+  return trust === null ? role : { ...role, measures: [forgedOutcomes(trust)] };
+}
+
+/** Null: trust is off, and every outcome is believed. */
+function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }: DirectorConfig) {
+  if (config.unsafeTrust) return null;
+  if (trustedRunnersFile !== null) return OutcomeTrust.inFile(trustedRunnersFile, log);
+  const detail = "ANTIPHON_TRUSTED_RUNNERS is not set, so no sandbox-runner is trusted";
+  throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_RUNNERS" } });
+}
+
+function forgedOutcomes(trust: OutcomeTrust): Measure {
+  return {
+    name: "antiphon_forged_outcomes_total",
+    help: "Answers to jobs of the clean room without the signature of a trusted runner. They were not used.",
+    read: () => ({ refused: trust.forged }),
+  };
 }
 
 /** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
@@ -96,9 +122,9 @@ export function directOver(
 ): Role {
   const journal = openJournal(bus, { log, key });
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const runner = new EffectRunner({ ...ports, letters });
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
+  const runner = new EffectRunner({ journal, runs, perform: performOver({ ...ports, letters }), log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -127,7 +153,7 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ journal, runs, runner, projector, timers, admission, tell: say, log });
+  const director = new Director({ runs, runner, projector, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -136,6 +162,8 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
+  const stop = new AbortController();
+  answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consume(bus, {
     consumer: "director",
     slots: config.slots,
@@ -151,7 +179,6 @@ export function directOver(
     handle: ({ address, at }) => timers.due(address, at),
   });
 
-  const stop = new AbortController();
   const going = [arming.run(stop.signal), turning.run(stop.signal)];
   const sweeps = sweepForever(
     {
@@ -202,4 +229,21 @@ function answerQuestions(
   };
   serveRpc(bus, subjects.runContract, "director", contract, { log });
   serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
+}
+
+/** Serves checks without a run; a stop of the Director ends them. */
+function answerChecks(
+  bus: Bus,
+  { log, ...parts }: Pick<VerificationPorts, "repository" | "room"> & { signal: AbortSignal; log: Logger },
+): void {
+  const onCanceled = (checkId: string, canceled: () => void): (() => void) =>
+    listen(bus, subjects.control(checkId), canceled);
+  const checks = new RepoChecks({ ...parts, onCanceled });
+  serveRpcStream<RepoCheckRequest, RepoCheckEvent>(
+    bus,
+    subjects.repoCheck,
+    "director",
+    (request, emit) => checks.answer(request, emit),
+    { log },
+  );
 }

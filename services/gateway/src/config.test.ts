@@ -14,6 +14,7 @@ describe("the gateway's settings", () => {
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "fallback",
+      page: null,
     });
   });
 

@@ -20,6 +20,8 @@ export interface GatewayConfig {
    * `fallback` (default): it uses the standard image and records why. `require`: it is refused.
    */
   readonly devcontainer: "fallback" | "require";
+  /** ANTIPHON_PAGE: the folder of a built page. Default: the one of the build that the gateway runs from. */
+  readonly page: string | null;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -44,7 +46,8 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   const people = peopleOf(env.ANTIPHON_TOKENS ?? "", token);
   const devcontainer = devcontainerOf(env.ANTIPHON_DEVCONTAINER);
   const hosts = allowedHosts.filter((name) => name !== "");
-  return { host, port, token, people, allowedHosts: hosts, openRuns, devcontainer };
+  const page = env.ANTIPHON_PAGE || null;
+  return { host, port, token, people, allowedHosts: hosts, openRuns, devcontainer, page };
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;

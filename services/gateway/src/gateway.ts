@@ -9,8 +9,10 @@
 //   gateway/G3 Because a run's id is derived from its Idempotency-Key, repeating a request starts no second run, and
 //     the same key with another intent is refused.
 import { AntiphonError } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
+import { factsOf, runView, type RunFacts } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import { checkController } from "./checks/check-controller.ts";
+import type { CheckController } from "./checks/check-controller.ts";
 import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
@@ -24,6 +26,7 @@ import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
 import type { IntentIntake } from "./intents/intent-intake.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
 import { PolicyGuard } from "./policy/policy-guard.ts";
+import { RunAdmission } from "./intents/run-admission.ts";
 import type { Caller } from "./intents/run-admission.ts";
 import type { Backend } from "./ports.ts";
 import { storeRecording } from "./intents/recording.ts";
@@ -35,10 +38,12 @@ import type { RunSummary } from "./runs/run-summary.ts";
 
 export interface Gateway {
   readonly intake: IntentIntake;
+  readonly checks: CheckController;
   readonly evidence: EvidenceReader;
   readonly deadLetters: DeadLetterController;
   readonly journal: JournalController;
   records(runId: string): Promise<StoredRecord[]>;
+  facts(runId: string): Promise<RunFacts>;
   view(runId: string): Promise<RunViewModel>;
   /** Newest first. */
   runs(limit: number): Promise<RunSummary[]>;
@@ -71,26 +76,30 @@ export function openGateway(
     if (found.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
     return found;
   };
+  const facts = async (runId: string): Promise<RunFacts> => factsOf(await records(runId));
   const guard = new PolicyGuard({ policies: () => store.policies(), now: Date.now });
   const intake = intentIntake(backend, guard, newRunId, options);
+  const inspect: Backend["inspect"] = options.inspect ?? ((request) => backend.inspect(request));
   return {
     intake,
-    retry: async (runId, caller) => intake.retry(await records(runId), caller),
+    checks: checkController(backend, new RunAdmission(backend, guard, inspect)),
+    retry: async (runId, caller) => intake.retry(await facts(runId), caller),
     async restore(runId, principal) {
       await guard.admitCall(principal);
       return backend.restore(runId, principal);
     },
     rebuild: (runId) => backend.rebuild(runId),
     sessions: new CommandSessions({ store, intake, guard, backend, now: Date.now }),
-    evidence: evidenceReader(backend, records),
+    evidence: evidenceReader(backend, facts),
     deadLetters: deadLetterController(backend, guard),
     journal: journalController(backend),
     policy: new PolicyController(backend, guard),
     records,
-    view: async (runId) => runView(await records(runId)),
+    facts,
+    view: async (runId) => runView(await facts(runId)),
     runs: (limit) => list.newest(limit),
-    say: sideEvents(backend, records),
-    control: runControl(backend, records),
+    say: sideEvents(backend, facts),
+    control: runControl(backend, facts),
     record: (body) => storeRecording(backend, body),
   };
 }

@@ -7,6 +7,8 @@ import type {
   ImagesRequest,
   NewRecord,
   RebuiltRun,
+  RepoChecked,
+  RepoCheckRequest,
   RepoInspectReply,
   RepoInspectRequest,
   StoredRecord,
@@ -67,6 +69,8 @@ export interface Backend {
   /** The stored view, unvalidated; null: none. */
   storedView(runId: string): Promise<unknown>;
   inspect(request: RepoInspectRequest): Promise<Inspected>;
+  /** Minutes. `signal`: the caller has gone away. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */
+  check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoChecked>;
   hintCancel(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;
   manifest(key: string): Promise<EvidenceManifest | null>;

@@ -12,6 +12,8 @@ import { isLoopback } from "./http/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { Backend } from "./ports.ts";
 import { openGateway } from "./gateway.ts";
+import { readPage } from "./page/page-files.ts";
+import { addPage } from "./page/page-routes.ts";
 import { inspectWithFallback } from "./intents/standard-image.ts";
 
 export async function start(
@@ -38,6 +40,7 @@ export async function start(
     return { type: (await registry).contentType, text: await (await registry).metrics() };
   };
   addRoutes(server, { gateway, backend, sessions, streams, metrics });
+  addPage(server, readPage(config.page));
   const url = await server.listen({ host: config.host, port: config.port });
   log.info({ url }, "listening");
   return {

@@ -34,7 +34,7 @@ async function handle({ record, signal }: Delivery, journal: Journal, log: Logge
   const body = route(record.body);
   const done = await journal.append(
     { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
-    { signal, after: seq },
+    { signal, probablyAfter: seq },
   );
   if (done.kind === "conflict") {
     // A Router of another version was first. Its record stands, and the run continues with it.

@@ -53,6 +53,16 @@ export interface SandboxConfig {
   readonly path: string;
   /** HOME: the directory where microsandbox keeps its images and its records of machines. */
   readonly home: string;
+  /**
+   * ANTIPHON_RUNNER_KEY: PEM file of the Ed25519 key that signs outcomes; made if it does not exist. Default:
+   * runner-key.pem in the state directory.
+   */
+  readonly keyFile: string;
+  /**
+   * ANTIPHON_TRUSTED_RUNNERS: the file of the runners that Directors trust. The first runner makes it; a runner whose key
+   * is not in it does not start. Null: an operator takes care of it.
+   */
+  readonly trustedRunnersFile: string | null;
   /** The directory of the base trees. */
   readonly treeDirectory: string;
   /** ANTIPHON_SANDBOX_TREE_BYTES: the largest size of that directory. */
@@ -97,6 +107,8 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     },
     path: text(env, "PATH") ?? "/usr/local/bin:/usr/bin:/bin",
     home: text(env, "HOME") ?? "/",
+    keyFile: text(env, "ANTIPHON_RUNNER_KEY") ?? join(stateDirectory, "runner-key.pem"),
+    trustedRunnersFile: text(env, "ANTIPHON_TRUSTED_RUNNERS"),
     treeDirectory: join(stateDirectory, "trees"),
     treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
   };

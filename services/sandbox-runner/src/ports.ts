@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 import type { ProviderName } from "@antiphon/contracts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
+import type { Layers, LayerStore } from "./layers/layer-store.ts";
+import type { Written } from "./workspace/written.ts";
 
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
@@ -20,12 +22,34 @@ export interface ContainerLimits {
   readonly runtime: string;
 }
 
+/** A volume of an engine, and where the engine has it. */
+export interface LowerVolume {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** What a container's /workspace is made of; see providers/workspace-mounts.ts. */
+export type WorkspaceSource =
+  | { readonly kind: "memory" }
+  /** The container of a top: its /workspace is the tmpfs that a layered sandbox writes to. */
+  | { readonly kind: "top" }
+  /** The container that unpacks a layer: its /tmp is the new volume. */
+  | { readonly kind: "fill"; readonly volume: string }
+  | {
+      readonly kind: "layers";
+      /** Where the engine has the top. */
+      readonly top: string;
+      readonly tree: LowerVolume | null;
+      readonly environment: { readonly workspace: LowerVolume; readonly home: LowerVolume } | null;
+    };
+
 /** All that can vary between two sandboxes; see providers/container-spec.ts. */
 export interface ContainerSpec {
   /** The engine's content id: sha256:... */
   readonly imageId: string;
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
+  readonly workspace: WorkspaceSource;
 }
 
 /** The facts about an image that must be known before it is run. */
@@ -102,12 +126,22 @@ export class SandboxDied extends Error {
   }
 }
 
+/** What the commands in a sandbox did to its files. */
+export interface Survey {
+  /** Null when the workspace could not be read. */
+  readonly written: Written | null;
+  /** Nothing is left of what the commands made. Files that they changed are still changed. */
+  readonly cleared: boolean;
+}
+
 /** One container with one attempt in it. */
 export interface Sandbox {
   readonly id: string;
   readonly imageId: string;
   /** True when the code inside cannot forge the supervisor's frames (supervisor/sealed-supervisor.ts). */
   readonly sealed: boolean;
+  /** HOME of its commands. */
+  readonly home: string;
   /** Time from the request to the supervisor's hello. */
   readonly bootMs: number;
   /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */
@@ -121,6 +155,11 @@ export interface Sandbox {
    * result. Call it before the first command.
    */
   remember?(baseline: Baseline): Promise<void>;
+  /**
+   * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
+   * the temporary directories. A provider without it has sandboxes that run each command list once.
+   */
+  written?(clear: boolean): Promise<Survey>;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**
@@ -140,6 +179,8 @@ export interface SandboxOrder {
   readonly imageId: string;
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
+  /** The layers that /workspace and HOME are mounted over; absent for an empty /workspace. */
+  readonly layers?: Layers;
 }
 
 /** The limits that a provider can enforce. It reports those it cannot; everything else holds for every provider. */
@@ -153,7 +194,9 @@ export interface SandboxProvider {
   readonly name: ProviderName;
   /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
-  /** Starts an empty sandbox as ordered. Resolves when its supervisor has said hello. */
+  /** Absent where files can only be streamed into a sandbox. */
+  readonly layers?: LayerStore | undefined;
+  /** Starts a sandbox as ordered. Resolves when its supervisor has said hello. */
   start(order: SandboxOrder): Promise<Sandbox>;
   image(reference: string): Promise<ImageFacts | null>;
   ping(): Promise<void>;

@@ -4,23 +4,33 @@
  * Lifecycle: waiting for the provider and the image (the log says what is missing, with the remedy) -> serving ->
  * draining (jobs finish) -> stopped (no container of this runner is left).
  */
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
 import {
   allDone,
   openBlobs,
   openJournal,
+  openKv,
+  systemClock,
+  openSigningKey,
+  pinRunnerKey,
   serveRpc,
+  signOutcome,
   uniqueId,
   type Bus,
   type Logger,
   type Role,
   type Measure,
   type ServiceContext,
+  type SigningKey,
 } from "@antiphon/runtime";
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
 import { Evidence } from "./jobs/evidence.ts";
+import { Environments } from "./environments/environments.ts";
+import { KEPT_LAYER_BYTES, LayerArchive } from "./environments/layer-archive.ts";
+import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
 import { WarmPool } from "./pool/pool.ts";
@@ -53,6 +63,7 @@ export async function startSandboxRunner(
 ): Promise<Runner> {
   const { bus, log, node } = context;
   const owner = ownLabel();
+  const key = signingKeyOf(readConfig(), log);
   const { config, host } = await ready(readConfig, { node, owner }, context);
   const { provider } = host;
   const { instance } = config;
@@ -81,9 +92,13 @@ export async function startSandboxRunner(
       imageId: (images.known ?? image).id,
       limits: defaults,
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
+      ...(preloader.layers === null ? {} : { layers: preloader.layers }),
     }),
     preload: (sandbox) => preloader.preload(sandbox),
-    onFailure: (error) => log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool"),
+    onFailure: (error) => {
+      preloader.forgetLayers();
+      log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool");
+    },
     now: () => performance.now(),
   });
   const slots = new Slots(config.slots);
@@ -93,19 +108,36 @@ export async function startSandboxRunner(
     defaults,
     image: (asked) => images.resolve(asked),
     lease: async (order, job, tree) => {
-      preloader.wanted(tree);
+      preloader.wanted(tree?.name ?? null, order.layers ?? null);
       const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
     },
     sources: {
       trees,
+      layering: new Layering({
+        store: provider.layers,
+        onStreamed: (reason) => log.warn({ reason }, "not mounted over layers: files are streamed"),
+      }),
       blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
     },
+    environments: new Environments({
+      records: openKv(bus, BUCKETS.environments),
+      layers: new LayerArchive(
+        join(dirname(config.treeDirectory), "environments"),
+        openBlobs(bus, BUCKETS.layers),
+        KEPT_LAYER_BYTES,
+      ),
+      files: openBlobs(bus, BUCKETS.evidenceFiles),
+      platform: `${process.platform}/${process.arch}`,
+      clock: systemClock,
+      newHolder: () => `${node}.${uniqueId()}`,
+    }),
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
-  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports });
+  const sign = (digest: string): string => signOutcome(key, digest);
+  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
@@ -137,6 +169,13 @@ export async function startSandboxRunner(
       await ended(pool, sessions, slots, host);
     },
   };
+}
+
+/** The key that signs the outcomes of this runner. Directors must trust it, so that is settled before it takes a job. */
+function signingKeyOf({ keyFile, trustedRunnersFile }: SandboxConfig, log: Logger): SigningKey {
+  const key = openSigningKey(keyFile, "ANTIPHON_RUNNER_KEY");
+  if (trustedRunnersFile !== null) pinRunnerKey(trustedRunnersFile, key.jwk, log);
+  return key;
 }
 
 /** A container that cannot be removed is reported, but the jobs and the provider are still ended properly. */

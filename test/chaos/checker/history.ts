@@ -77,7 +77,7 @@ export interface ContainerJob {
   readonly runId: string;
   readonly taskId: string;
   readonly epoch: number;
-  readonly purpose: "attempt" | "verify" | "base";
+  readonly purpose: "attempt" | "verify" | "base" | "prepare";
 }
 
 /** One measurement of a bounded quantity. */

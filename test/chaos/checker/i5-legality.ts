@@ -4,7 +4,7 @@
  */
 import { canonicalJson, digestOf, limits, type StoredRecord } from "@antiphon/contracts";
 import { closingOf } from "../../../run/src/owed/closing.ts";
-import { openRun, replay, type RunSnapshot } from "../../../run/src/machine/run-machine.ts";
+import { openRun, replay, type RunSnapshot } from "../../../run/src/machine/replay.ts";
 import { violation, type Invariant, type RunFacts, type Violation } from "./invariant.ts";
 import { LegalRun } from "./legal-run.ts";
 

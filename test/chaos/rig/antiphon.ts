@@ -47,6 +47,8 @@ export async function startAntiphon(options: SystemOptions): Promise<System> {
         ANTIPHON_REPO_ROOTS: [tmpdir(), ...(options.power === null ? [] : [options.power.path])].join(":"),
         ANTIPHON_DIRECTOR_KEY: join(options.dir, "director-key.pem"),
         ANTIPHON_TRUSTED_KEYS: join(options.dir, "trusted-keys.json"),
+        ANTIPHON_RUNNER_KEY: join(options.dir, "runner-key.pem"),
+        ANTIPHON_TRUSTED_RUNNERS: join(options.dir, "trusted-runners.json"),
         ANTIPHON_INSTANCE: instance,
         ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
         ANTIPHON_STATE_DIR: join(options.power?.path ?? options.dir, name),

@@ -203,7 +203,7 @@ describe("antiphon dev", () => {
     const program = run(["dev", "--port", "0", "--nats-port", "0", "--state-dir", join(dir, "dev")], env);
     expect(await program.ended()).toBe(4);
     expect(program.stderr).toContain(`error ${code}: `);
-    expect(program.stderr).toContain("npm run setup");
+    expect(program.stderr).toContain("antiphon setup");
   });
 });
 

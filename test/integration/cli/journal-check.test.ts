@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BUCKETS, digestOf, HEADERS, journalStream } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
+import { factsOf, runView } from "@antiphon/run";
 import type { JournalFault } from "@antiphon/run";
 import type { RawRecord, RunMaterial } from "@antiphon/contracts";
 import {
@@ -52,6 +52,7 @@ async function openWorld(): Promise<World> {
     allowedHosts: [],
     openRuns: 10_000,
     devcontainer: "require" as const,
+    page: null,
   };
   const startGateway = (): Promise<RunningService> =>
     startService(
@@ -406,8 +407,8 @@ describe("blocks damaged on the server's disk", () => {
   test("records that the server silently cuts off its last block are detected by the views", async () => {
     const views = openKv(world.bus, BUCKETS.runs);
     const cut = await openJournal(world.bus).read("run_c");
-    await views.put("run_c", runView(cut));
-    await views.put("run_b", { ...runView(cut), runId: "run_b" });
+    await views.put("run_c", runView(factsOf(cut)));
+    await views.put("run_b", { ...runView(factsOf(cut)), runId: "run_b" });
     await world.nats.kill();
     rmSync(join(store(), "index.db"), { force: true }); // As after a kill in the middle of writing.
     await world.restart();

@@ -52,6 +52,7 @@ function renderLocal(): Manifest[] {
     cpSync(join(root, "deploy"), copy, { recursive: true });
     const overlay = join(copy, "k8s/overlays/local");
     makeKey(join(overlay, "director-key.pem"), join(overlay, "trusted-keys.json"));
+    makeKey(join(overlay, "runner-key.pem"), join(overlay, "trusted-runners.json"));
     return renderKustomization(overlay);
   } finally {
     rmSync(copy, { recursive: true, force: true });
@@ -191,6 +192,15 @@ describe("Kubernetes manifests", () => {
     expect(holders.map(({ metadata }) => metadata.name)).toEqual(["director"]);
   });
 
+  it("gives the runner's key to the sandbox-runner alone, and the trusted runners to the Director", () => {
+    const holding = (name: string): string[] =>
+      of(local, "Deployment")
+        .filter((one) => JSON.stringify(podOf(one).volumes ?? []).includes(`"${name}-`))
+        .map(({ metadata }) => metadata.name);
+    expect(holding("runner-key")).toEqual(["sandbox-runner"]);
+    expect(holding("trusted-runners")).toEqual(["director"]);
+  });
+
   it("keeps secrets out of the base", () => {
     expect(of(base, "Secret")).toEqual([]);
   });
@@ -244,6 +254,18 @@ describe("the compose file", () => {
       expect(volumes, role).toContain(`trusted-keys:/var/lib/antiphon-trust${mode}`);
       expect(volumes.some((volume) => volume.includes("director-keys:"))).toBe(role === "director");
     }
+  });
+
+  it("gives the runner's key to the sandbox-runner alone, and the trusted runners to the director, read-only", () => {
+    const mounts = (needle: string): string[] =>
+      Object.entries(compose.services).flatMap(([name, { volumes = [] }]) =>
+        volumes.filter((volume) => volume.startsWith(needle)).map((volume) => `${name} ${volume}`),
+      );
+    expect(mounts("runner-keys:")).toEqual(["sandbox-runner runner-keys:/var/lib/antiphon-keys"]);
+    expect(mounts("trusted-runners:")).toEqual([
+      "director trusted-runners:/var/lib/antiphon-runners:ro",
+      "sandbox-runner trusted-runners:/var/lib/antiphon-runners",
+    ]);
   });
 });
 

@@ -87,6 +87,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,
+      page: null,
     };
     const role = await startGateway(context, settings);
     url = role.url;
@@ -136,7 +137,8 @@ function direct(context: ServiceContext, key: SigningKey, gate: { open: Promise<
     async check({ checks }: { checks: readonly string[] }) {
       await gate.open;
       const passed = { exitCode: 0, timedOut: false, durationMs: 1, stdout: null, stderr: null, tail: "" };
-      return checks.map((command) => ({ command, ...passed }));
+      const outcomes = checks.map((command) => ({ command, ...passed }));
+      return { trials: [outcomes, outcomes], written: null };
     },
   };
   const ports = {

@@ -3,7 +3,7 @@
  * Router and Associate; the runs have `allow_unverified`, so nothing is checked in a sandbox.
  */
 import { BUCKETS, journalStream, type NewRecord, type StoredRecord } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
+import { factsOf, runView } from "@antiphon/run";
 import {
   createLogger,
   openBlobs,
@@ -125,7 +125,7 @@ async function documents(runId: string): Promise<Documents> {
 async function shown(runId: string): Promise<Documents> {
   await eventually("the view is up to date", async () => {
     const entry = await openKv(world.bus, BUCKETS.runs).get(runId);
-    return JSON.stringify(entry?.value) === JSON.stringify(runView(await world.journal.read(runId)));
+    return JSON.stringify(entry?.value) === JSON.stringify(runView(factsOf(await world.journal.read(runId))));
   });
   return documents(runId);
 }
@@ -168,7 +168,7 @@ test("a rebuild restores documents that are gone, stale, different or no JSON; a
   await remove(gone);
   const views = openKv(world.bus, BUCKETS.runs);
   const contracts = openKv(world.bus, BUCKETS.contracts);
-  await views.put(stale, runView((await world.journal.read(stale)).slice(0, 4)));
+  await views.put(stale, runView(factsOf((await world.journal.read(stale)).slice(0, 4))));
   await contracts.put(`${other}.T-002`, {
     ...(runs[2].before[`ANT_CONTRACTS/${other}.T-002`] as object),
     epoch: 7,

@@ -107,7 +107,7 @@ beforeAll(async () => {
           ...said,
           tail: "x".repeat(2048),
         }));
-        return Promise.resolve(outcomes);
+        return Promise.resolve({ trials: [outcomes, outcomes], written: null });
       },
     };
     const ports = { repository: inProcessRepository(), room, evidence };
@@ -227,7 +227,7 @@ test("the largest allowed body is stored under the longest names, signed and tra
     return body;
   };
   const append = (epoch: number, bytes: number) =>
-    journal.append({ ...longest, epoch, body: bodyOf(bytes) }, { traceparent, after: 0 });
+    journal.append({ ...longest, epoch, body: bodyOf(bytes) }, { traceparent, probablyAfter: 0 });
   expect(await append(1_000_000, recordBodyBytes)).toMatchObject({ kind: "appended" });
   await expect(append(999_999, limits.recordBytes)).rejects.toMatchObject({ code: "ANT_NATS_REJECTED" });
 });

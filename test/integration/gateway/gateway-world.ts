@@ -72,6 +72,7 @@ export async function openWorld(
           allowedHosts: [],
           openRuns: 10_000,
           devcontainer: "require" as const,
+          page: null,
           ...over,
         };
         const role = await start(context, settings);

@@ -442,3 +442,55 @@ describe("antiphon run", () => {
     expect(await stored()).toBe(before);
   });
 });
+
+describe("POST /checks", () => {
+  const check = (body: Fields): Promise<Answer> => post("/checks", { repo, ...body });
+
+  it("is refused as a run that only reads, before a Director is asked for a sandbox", async () => {
+    const before = await stored();
+    const rules: Partial<PolicyProfile>[] = [
+      { commandBlacklist: ["RunTests"] },
+      { commandWhitelist: ["ApplyPatch"] },
+    ];
+    for (const says of rules) {
+      await enforce(says);
+      const refusal = await check({ checks: ["true"] });
+      expect([refusal.status, errorOf(refusal)]).toMatchObject([
+        403,
+        { code: "ANT_POLICY_REFUSED", profile: "strict", value: "RunTests" },
+      ]);
+    }
+    await enforce({ maxFilesPerCommit: 1 });
+    const large = await check({ patch: [diff("a.txt"), diff("b.txt")].map((file) => file.diff).join("") });
+    expect([large.status, errorOf(large)]).toMatchObject([403, { rule: "maxFilesPerCommit" }]);
+    await enforce({ maxTimeBudgetS: 10 });
+    expect(errorOf(await check({ time_budget_s: 11 }))).toMatchObject({ rule: "maxTimeBudgetS" });
+    expect(await stored()).toBe(before);
+  });
+
+  it("counts as a call", async () => {
+    await enforce({ limits: { callsPerMinute: 1 } });
+    await check({ repo: join(repo, "missing") });
+    const statuses = [await check({ checks: [] }), await check({ checks: [] })].map(({ status }) => status);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it.each([
+    [{ repo: "relative" }, 400, "ANT_CONTRACT_INVALID"],
+    [{ patch: "no diff" }, 422, "ANT_PATCH_MALFORMED"],
+    [{ repo: "/nonexistent" }, 422, "ANT_REPO_NOT_FOUND"],
+    [{ base_ref: "no-such-branch" }, 422, "ANT_REPO_REF_NOT_FOUND"],
+  ])("refuses %j before it answers 200", async (body, status, code) => {
+    await enforce({});
+    const answer = await check(body);
+    expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+  });
+
+  it("answers a failure of the check itself in the body of its 200", async () => {
+    await enforce({});
+    const link =
+      "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n";
+    const answer = await check({ patch: link, checks: ["true"] });
+    expect([answer.status, errorOf(answer).code]).toEqual([200, "ANT_PATCH_SYMLINK"]);
+  });
+});

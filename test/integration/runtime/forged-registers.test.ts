@@ -61,13 +61,13 @@ test("runtime/J14: an intent opens its run behind messages forged under its name
   expect((await reader.read("run_early")).map(({ type }) => type)).toEqual(["intent"]);
 });
 
-test("appendAfter passes over a forged decision, and not over a genuine record", async () => {
+test("appendIfUnmoved passes over a forged decision, and not over a genuine record", async () => {
   const { record } = (await journal.append(intentRecord("run_after"))) as { record: { seq: number } };
   await forge(verdictRecord("run_after", "T-001", 1));
-  const next = await journal.appendAfter(dispatchRecord("run_after", "T-001", 1), record.seq);
+  const next = await journal.appendIfUnmoved(dispatchRecord("run_after", "T-001", 1), record.seq);
   expect(next).toMatchObject({ kind: "appended", record: { after: record.seq } });
   await forge(verdictRecord("run_after", "T-001", 2));
-  const late = await journal.appendAfter(dispatchRecord("run_after", "T-001", 2), record.seq);
+  const late = await journal.appendIfUnmoved(dispatchRecord("run_after", "T-001", 2), record.seq);
   expect(late).toEqual({ kind: "moved" });
 });
 

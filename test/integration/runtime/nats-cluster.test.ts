@@ -57,10 +57,12 @@ describe("three servers, three copies of each stream", () => {
     const opened = await journal.append(intentRecord(runId));
     if (opened.kind !== "appended") throw new Error(opened.kind);
     const { seq } = opened.record;
-    const next = await journal.appendAfter(dispatchRecord(runId, "T-1", 1), seq);
+    const next = await journal.appendIfUnmoved(dispatchRecord(runId, "T-1", 1), seq);
     expect(next.kind).toBe("appended");
-    expect(await journal.appendAfter(dispatchRecord(runId, "T-2", 1), seq)).toEqual({ kind: "moved" });
-    expect((await journal.append(dispatchRecord(runId, "T-3", 1), { after: seq })).kind).toBe("appended");
+    expect(await journal.appendIfUnmoved(dispatchRecord(runId, "T-2", 1), seq)).toEqual({ kind: "moved" });
+    expect((await journal.append(dispatchRecord(runId, "T-3", 1), { probablyAfter: seq })).kind).toBe(
+      "appended",
+    );
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 

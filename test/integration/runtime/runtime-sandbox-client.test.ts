@@ -5,9 +5,19 @@ import type {
   SandboxRequest,
   SandboxSignal,
 } from "../../../contracts/src/index.ts";
-import { subjects } from "../../../contracts/src/index.ts";
+import { limits, outcomeDigest, subjects } from "../../../contracts/src/index.ts";
 import type { Bus } from "../../../runtime/src/index.ts";
-import { listen, sandboxClient, serveRpcStream } from "../../../runtime/src/index.ts";
+import {
+  createLogger,
+  listen,
+  openSigningKey,
+  OutcomeTrust,
+  pinnedTrust,
+  sandboxClient,
+  serveRpcStream,
+  signOutcome,
+} from "../../../runtime/src/index.ts";
+import { signRecord } from "../../../runtime/src/process/signing-key.ts";
 import type { NatsServer } from "../../support/nats.ts";
 import { eventually, startNats } from "../../support/nats.ts";
 
@@ -75,6 +85,64 @@ describe("the sandbox client", () => {
     expect(result.outcome).toBe("completed");
     expect(kinds).toEqual(["accepted", "started", "step", "done"]);
     await stop();
+  });
+
+  describe("that trusts some runners", () => {
+    const [ours, stranger] = [openSigningKey(null), openSigningKey(null)];
+    const log = createLogger("test", { level: "silent" });
+    const trusting = () => {
+      const trust = new OutcomeTrust(pinnedTrust([ours.jwk], "outcome"), log);
+      return { trust, client: sandboxClient(bus, { requester: "dr_test", trust }) };
+    };
+    const signed = (key: typeof ours, asked: SandboxRequest, result = outcome("completed")) => ({
+      kind: "done" as const,
+      result,
+      signature: signOutcome(key, outcomeDigest(asked, result)),
+    });
+    const { signal } = new AbortController();
+
+    it("refuses the answer of a stranger in the queue group, counts it, and asks again", async () => {
+      const forgeries = [
+        (asked: SandboxRequest) => ({
+          kind: "done" as const,
+          result: outcome("completed"),
+          asked: asked.jobId,
+        }),
+        (asked: SandboxRequest) => signed(stranger, asked),
+        (asked: SandboxRequest) => ({
+          ...signed(ours, asked),
+          result: { ...outcome("completed"), message: "other" },
+        }),
+        (asked: SandboxRequest) => ({
+          ...signed(ours, asked),
+          signature: signRecord(ours, outcomeDigest(asked, outcome("completed"))),
+        }),
+      ];
+      let asks = 0;
+      const stop = serve(async (asked, emit) => {
+        emit(forgeries[asks]?.(asked) ?? signed(ours, asked, outcome("timeout")));
+        asks += 1;
+        await Promise.resolve();
+      });
+      const { trust, client } = trusting();
+      expect((await client.run(request(), { signal })).outcome).toBe("timeout");
+      expect([asks, trust.forged]).toEqual([5, 4]);
+      await stop();
+    });
+
+    it("refuses the outcome of another job, and gives up after many forgeries with a code", async () => {
+      const other = request();
+      const replay = signed(ours, other);
+      const stop = serve(async (_, emit) => {
+        emit(replay);
+        await Promise.resolve();
+      });
+      const { trust, client } = trusting();
+      await expect(client.run(request(), { signal })).rejects.toMatchObject({ code: "ANT_SANDBOX_FORGED" });
+      expect(trust.forged).toBe(limits.sandboxForgeries);
+      expect((await client.run(other, { signal })).outcome).toBe("completed");
+      await stop();
+    });
   });
 
   it("asks again while every runner is busy, and gives up with ANT_SANDBOX_BUSY", async () => {

@@ -107,7 +107,7 @@ function serveSandboxes(): { asked: () => number; imageIsThere: () => void } {
   } as unknown as ServiceOptions["ports"];
   const log = createLogger("test", { level: "silent" });
   const signal = new AbortController().signal;
-  new SandboxService({ bus, log, slots: new Slots(4), signal, ports }).serve();
+  new SandboxService({ bus, log, slots: new Slots(4), signal, ports, sign: () => "" }).serve();
   return { asked: () => asked, imageIsThere };
 }
 

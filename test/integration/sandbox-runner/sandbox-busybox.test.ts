@@ -21,7 +21,7 @@ beforeAll(async () => {
   giving = new DockerProvider({
     engine: test.engine,
     newName: () => `${test.instance}-g${(serial += 1)}`,
-    packImage: facts.id,
+    ownImage: facts.id,
   });
 }, 300_000);
 afterAll(() => {

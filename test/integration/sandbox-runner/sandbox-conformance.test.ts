@@ -1,6 +1,8 @@
 /** The public conformance suite of sandbox providers, on each provider that can run here without a stand-in. */
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { Readable } from "node:stream";
+import { afterAll, describe, expect, it } from "vitest";
 import { BubblewrapProvider } from "../../../services/sandbox-runner/src/providers/bubblewrap/bubblewrap-provider.ts";
 import { makeCgroup } from "../../../services/sandbox-runner/src/providers/bubblewrap/cgroup.ts";
 import { sandboxConformance } from "../../../services/sandbox-runner/src/testing/conformance.ts";
@@ -13,6 +15,21 @@ sandboxConformance("docker", {
   order: (limits) => docker.order(limits),
   leftovers: async () => (await docker.containers()).map(({ name }) => name),
 });
+
+const layered = testEngine("conformance-layers");
+const EMPTY = Buffer.alloc(1024);
+const empty = { kind: "tree", digest: createHash("sha256").update(EMPTY).digest("hex") } as const;
+
+sandboxConformance("docker, over a layer", {
+  provider: () => layered.provider,
+  order: async (limits) => {
+    await layered.provider.layers?.fill(empty, () => Readable.from([EMPTY]));
+    return { ...(await layered.order(limits)), layers: { tree: empty.digest, environment: null } };
+  },
+  leftovers: async () => (await layered.containers()).map(({ name }) => name),
+});
+
+afterAll(() => layered.removeLayers());
 
 const instance = `test-${process.pid}`;
 let serial = 0;

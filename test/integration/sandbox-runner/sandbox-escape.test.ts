@@ -1,4 +1,6 @@
 /** Attacks by code in a sandbox, on the real engine with the real image. */
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SEALED_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/sealed-supervisor.ts";
 import { PLAIN_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/plain-supervisor.ts";
@@ -10,14 +12,22 @@ const EPERM = 1;
 const ENOSYS = 38;
 const test = testEngine("escape");
 
-describe("code in a sandbox", () => {
+const EMPTY = Buffer.alloc(1024);
+const digest = createHash("sha256").update(EMPTY).digest("hex");
+
+describe.each([
+  ["a sandbox", {}],
+  ["a sandbox over a layer", { layers: { tree: digest, environment: null } }],
+])("code in %s", (_name, over) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
-    sandbox = await test.provider.start(await test.order());
+    await test.provider.layers?.fill({ kind: "tree", digest }, () => Readable.from([EMPTY]));
+    sandbox = await test.provider.start({ ...(await test.order()), ...over });
   });
   afterAll(async () => {
     await sandbox.destroy({ kind: "canceled", reason: "test over" });
     await test.expectNoContainers();
+    await test.removeLayers();
   });
 
   it(`gets none of ${SYSCALL_PROBES.length} system calls past the filter`, async () => {

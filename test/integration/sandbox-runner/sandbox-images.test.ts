@@ -30,7 +30,7 @@ beforeAll(async () => {
   provider = new DockerProvider({
     engine: test.engine,
     newName: () => `${test.instance}-p${(serial += 1)}`,
-    packImage: facts.id,
+    ownImage: facts.id,
   });
 });
 afterEach(() => test.expectNoContainers());

@@ -61,6 +61,8 @@ it("a runner that stops finishes its jobs, closes everything, and then reports t
     runtime: "runc",
     treeDirectory: directory,
     treeBytes: 1e9,
+    keyFile: join(directory, "runner-key.pem"),
+    trustedRunnersFile: null,
   } as const;
   const service = await startService(
     {

@@ -73,6 +73,8 @@ function startRunner(
     runtime: "runc",
     treeDirectory: directory,
     treeBytes: 1e9,
+    keyFile: join(directory, "runner-key.pem"),
+    trustedRunnersFile: null,
   };
   return startService(
     {
@@ -306,6 +308,66 @@ describe("a job", () => {
     expect(codes).toEqual(["ANT_SANDBOX_OOM", "ANT_SANDBOX_PIDS", "ANT_SANDBOX_DISK"]);
   });
 
+  const TRIALS = { least: 3, most: 3, withinMs: 0 };
+  const exits = ({ steps, trials = [] }: SandboxOutcome) =>
+    [steps, ...trials].map((trial) => trial.map(({ exitCode }) => exitCode));
+
+  it("runs each trial on the files and in the directories of the first", async () => {
+    const overlay = await openBlobs(bus, BUCKETS.evidenceFiles).put(
+      null,
+      canonicalTar([file("src/a.txt", "new\n")]),
+    );
+    const script = [
+      'test "$(cat src/a.txt)" = new',
+      "test ! -e src/b.txt",
+      "mkdir out /tmp/out /dev/shm/out",
+      "touch out/x /tmp/out/x",
+      "chmod 000 out /tmp/out",
+      "rm -r bin",
+      "echo broken > src/a.txt",
+    ].join(" && ");
+    const { outcome } = await run({
+      purpose: "verify",
+      workspace: { ...NOTHING, tree: TREE, overlay, deletions: ["src/b.txt"] },
+      steps: [step("s", script)],
+      trials: TRIALS,
+    });
+    expect(exits(outcome)).toEqual([[0], [0], [0]]);
+    expect(outcome.written).toEqual({
+      changed: ["bin/run", "src/a.txt"],
+      restored: [],
+      made: ["out/", "out/x"],
+      complete: true,
+    });
+  });
+
+  it("runs trials until two of them differ", async () => {
+    const coin = step("coin", "test $(od -An -N1 -tu1 /dev/urandom) -lt 128; x=$?; echo $x; exit $x");
+    const { outcome } = await run({
+      purpose: "verify",
+      steps: [coin],
+      trials: { least: 60, most: 60, withinMs: 0 },
+    });
+    const ends = exits(outcome).flat();
+    expect(new Set(ends)).toEqual(new Set([0, 1]));
+    expect(ends.indexOf(ends[0] === 0 ? 1 : 0)).toBe(ends.length - 1);
+    expect(outcome.trials?.at(-1)?.[0]?.stdout.tail).toBe(`${ends.at(-1)}\n`);
+  });
+
+  it("keeps a trial that ran out of time beside those that did not", async () => {
+    const slowAtLast = "n=$(date +%s%N); case $(((n / 1000) % 2)) in 0) true ;; *) sleep 30 ;; esac";
+    const { outcome } = await run({
+      purpose: "verify",
+      steps: [step("s", slowAtLast, { timeoutMs: 700 })],
+      trials: { least: 20, most: 20, withinMs: 0 },
+    });
+    const last = [outcome.steps, ...(outcome.trials ?? [])].at(-1);
+    expect([outcome.outcome, last?.[0]?.timedOut]).toEqual([
+      outcome.trials === undefined ? "timeout" : "completed",
+      true,
+    ]);
+  });
+
   it("publishes its output live, while it runs", async () => {
     const heard: string[] = [];
     const stop = listen<LogLine>(bus, subjects.logsOfRun("run_aaaaaaaaaaaaaaaaaaaa"), ({ text: line }) =>
@@ -506,7 +568,7 @@ describe("a runner of its own process", () => {
       (log) => log.includes("ANT_DOCKER_UNREACHABLE"),
       30_000,
     );
-    expect(said).toContain("npm run setup");
+    expect(said).toContain("antiphon setup");
     expect(said).not.toContain('"ready":true');
     expect(child.exitCode).toBe(null);
   });
@@ -518,6 +580,6 @@ describe("a runner of its own process", () => {
       (log) => log.includes("ANT_SANDBOX_IMAGE_MISSING"),
       30_000,
     );
-    expect(said).toContain("npm run setup");
+    expect(said).toContain("antiphon setup");
   });
 });

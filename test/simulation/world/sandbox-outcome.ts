@@ -31,12 +31,22 @@ export function outcomeOf(request: SandboxRequest, facts: Circumstances): Sandbo
   if (odd < 0.02) return { ...plain, outcome: "oom", code: "ANT_SANDBOX_OOM", message: "out of memory" };
   if (odd < 0.05)
     return { ...plain, outcome: "error", code: "ANT_SANDBOX_FAILED", message: "the engine failed" };
-  const steps = request.steps.map((step) => stepOf(step.id, exitOf(request, step.id, chance)));
+  const trial = (): SandboxStepOutcome[] =>
+    request.steps.map((step) => stepOf(step.id, exitOf(request, step.id, chance)));
+  const steps = trial();
+  // The runner reports what was written only for a job of trials.
+  const trials =
+    request.trials === undefined
+      ? {}
+      : {
+          trials: request.trials.least > 1 ? [trial()] : [],
+          written: { changed: [], restored: [], made: [], complete: true },
+        };
   const changes =
     request.collect && steps.every((step) => !step.id.startsWith("work") || step.exitCode === 0)
       ? changesOf(containerId, chance, files)
       : null;
-  return { ...plain, outcome: "completed", message: "ran", steps, changes };
+  return { ...plain, outcome: "completed", message: "ran", steps, changes, ...trials };
 }
 
 function exitOf(request: SandboxRequest, step: string, chance: Chance): number {

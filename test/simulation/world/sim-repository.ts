@@ -129,7 +129,14 @@ export class SimRepository implements RepositoryPort {
       if (tree === null)
         return { kind: "refused", code: "ANT_PATCH_DOES_NOT_APPLY", message: "it does not fit" };
       const overlay = [{ path: "change.txt", mode: "100644" as const, content: patch }];
-      return { kind: "candidate", unproven: [], candidate: { tree, objects: [], overlay, deletions: [] } };
+      return {
+        kind: "candidate",
+        unproven: [],
+        guards: [],
+        judges: [],
+        chance: null,
+        candidate: { tree, objects: [], overlay, deletions: [] },
+      };
     });
   }
 

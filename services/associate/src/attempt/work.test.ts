@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "./work.ts";
-import type { StopReason } from "./work.ts";
+import type { StopReason } from "./attempt-end.ts";
 
 const meta = { bootMs: 1, provider: "docker" as const, node: "n", image: "i", containerId: "c" };
 const blob = { bucket: "ANT_EVIDENCE_FILES", name: "b", digest: `sha256-${"A".repeat(43)}`, bytes: 1 };

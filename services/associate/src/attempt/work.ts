@@ -8,8 +8,9 @@
  *     budget last and then abandoned, and is never reported as a failure of the task.
  */
 import { AntiphonError } from "@antiphon/contracts";
-import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
+import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP } from "./attempt.ts";
 import { merged } from "./change.ts";
@@ -26,19 +27,6 @@ export interface AttemptOrder {
   readonly epoch: number;
   readonly dispatch: DispatchBody;
   readonly associate: string;
-}
-
-export type StopReason = "canceled" | "fenced" | "draining";
-
-export type AttemptEnd =
-  | { readonly kind: "reported"; readonly body: Extract<ResultBody, { kind: "reported" }> }
-  | { readonly kind: "abandoned"; readonly code: string; readonly message: string; readonly outage?: true }
-  | { readonly kind: "stopped"; readonly why: StopReason; readonly left?: LeftBehind };
-
-/** The last fault of a container that is not confirmed to be gone. */
-export interface LeftBehind {
-  readonly code: string;
-  readonly message: string;
 }
 
 export async function carryOut(
@@ -62,7 +50,7 @@ export async function carryOut(
   }
 }
 
-function stoppedBy(stop: AbortSignal): Extract<AttemptEnd, { kind: "stopped" }> {
+function stoppedBy(stop: AbortSignal): Stopped {
   return { kind: "stopped", why: stop.reason as StopReason };
 }
 

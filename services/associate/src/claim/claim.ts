@@ -1,22 +1,52 @@
 /**
- * Decides what to do about a dispatch, given the holder of its claim. The claim is a compare-and-set in the journal, so
- * exactly one process ever holds an attempt.
+ * Decides what to do about a delivery of a dispatch: first from the holder of its claim, then from the end of the work.
+ * The claim is a compare-and-set in the journal, so exactly one process ever holds an attempt.
  */
-export type ClaimAnswer =
-  /** This process holds the claim, just written or from an earlier delivery. */
-  { readonly kind: "ours" } | { readonly kind: "theirs"; readonly holder: string };
+import { limits, type ResultBody } from "@antiphon/contracts";
+import type { Outcome } from "@antiphon/runtime";
+import type { AttemptEnd } from "../attempt/attempt-end.ts";
 
-export type ClaimStep =
-  | { readonly kind: "work" }
-  /** The attempt already has its result. */
-  | { readonly kind: "settled" }
-  /** The holder went silent, since the server has delivered its dispatch to this process. */
-  | { readonly kind: "expired"; readonly holder: string }
-  /** Another process works on it and may be alive; look again later. */
-  | { readonly kind: "wait" };
+/** The delivery is over, after the result of the attempt was recorded if there is one to record. */
+export type Settlement = Outcome | { readonly kind: "record"; readonly body: ResultBody };
 
-export function claimStep(answer: ClaimAnswer, deliveries: number, hasResult: boolean): ClaimStep {
-  if (hasResult) return { kind: "settled" };
-  if (answer.kind === "ours") return { kind: "work" };
-  return deliveries > 1 ? { kind: "expired", holder: answer.holder } : { kind: "wait" };
+/**
+ * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
+ * heartbeats (a third of the ack wait), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
+ * only when its holder is dead.
+ */
+const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
+const LOOK_AGAIN: Settlement = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
+
+/** `holder`: the other Associate that holds the claim; null: this process does, just now or from an earlier delivery. */
+export function afterClaim(
+  holder: string | null,
+  observer: string,
+  deliveries: number,
+  hasResult: boolean,
+): Settlement | { readonly kind: "work" } {
+  if (hasResult) return { kind: "done" };
+  if (holder === null) return { kind: "work" }; // associate/A1
+  // On a redelivery the server has not heard from the holder for the ack wait.
+  return deliveries > 1 ? { kind: "record", body: { kind: "lapsed", observer, holder } } : LOOK_AGAIN;
+}
+
+export function afterWork(end: AttemptEnd, associate: string): Settlement {
+  const abandoned = (fault: { code: string; message: string; outage?: true }): Settlement => ({
+    kind: "record",
+    body: { kind: "abandoned", associate, ...fault },
+  });
+  if (end.kind === "reported") return { kind: "record", body: end.body };
+  if (end.kind === "abandoned") return abandoned(end);
+  switch (end.why) {
+    case "canceled":
+      return { kind: "done" }; // the Director closes the run by itself
+    case "fenced":
+      // associate/A2: an ack could cancel the redelivery to another Associate.
+      return end.left === undefined ? LOOK_AGAIN : abandoned(end.left); // associate/A3
+    case "draining":
+      return abandoned({
+        code: "ANT_ASSOCIATE_DRAINING",
+        message: "the Associate was stopped before the attempt ended",
+      });
+  }
 }

@@ -14,12 +14,13 @@ import { listen } from "@antiphon/runtime";
 import type { Bus, Journal, Logger } from "@antiphon/runtime";
 import { isLost, proven } from "./fence.ts";
 import type { Fence } from "./fence.ts";
-import type { StopReason } from "../attempt/work.ts";
+import type { Stopped, StopReason } from "../attempt/attempt-end.ts";
 
 export interface RunWatch {
   /** Aborts with a StopReason. */
   readonly signal: AbortSignal;
-  stop(why: StopReason): void;
+  /** Resolves when the process shuts down and that is what stops the attempt. */
+  readonly draining: Promise<Stopped>;
   /** Ends the watch without stopping the attempt. */
   release(): void;
 }
@@ -35,6 +36,7 @@ export function watchRun(
   bus: Bus,
   journal: Journal,
   attempt: { runId: string; taskId: string; epoch: number },
+  shutdown: AbortSignal,
   log: Logger,
 ): RunWatch {
   const { runId, taskId, epoch } = attempt;
@@ -46,6 +48,7 @@ export function watchRun(
   const release = (): void => {
     clearInterval(timer);
     stopListening();
+    shutdown.removeEventListener("abort", drain);
   };
   const stop = (why: StopReason): void => {
     if (abort.signal.aborted) return;
@@ -83,5 +86,13 @@ export function watchRun(
   const stopListening = listen<ControlHint>(bus, subjects.control(runId), (hint) => {
     if (hint.kind === "cancel") void ask(); // only a hint: the record decides
   });
-  return { signal: abort.signal, stop, release };
+  const draining = new Promise<Stopped>((resolve) => {
+    abort.signal.addEventListener("abort", () => {
+      if (abort.signal.reason === "draining") resolve({ kind: "stopped", why: "draining" });
+    });
+  });
+  const drain = (): void => stop("draining");
+  shutdown.addEventListener("abort", drain, { once: true });
+  if (shutdown.aborted) drain();
+  return { signal: abort.signal, draining, release };
 }

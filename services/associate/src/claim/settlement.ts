@@ -9,16 +9,15 @@
  *   associate/A2 Because the journal accepts one result per attempt, and a dispatch is acknowledged only when that result
  *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
 import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
 import type { AppendResult, Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
-import { isOver, watchRun } from "./run-watch.ts";
-import { claimStep } from "./claim.ts";
-import type { ClaimAnswer } from "./claim.ts";
-import { storeResult } from "./result-writer.ts";
-import type { AttemptPorts } from "../ports.ts";
+import type { AttemptEnd } from "../attempt/attempt-end.ts";
 import { carryOut } from "../attempt/work.ts";
-import type { AttemptEnd } from "../attempt/work.ts";
+import type { AttemptPorts } from "../ports.ts";
+import { afterClaim, afterWork } from "./claim.ts";
+import { storeResult } from "./result-writer.ts";
+import { isOver, watchRun } from "./run-watch.ts";
 
 /** One attempt, with its address in the run. */
 export interface Attempt {
@@ -29,12 +28,6 @@ export interface Attempt {
   readonly cause: Cause;
 }
 
-/**
- * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
- * heartbeats (a third of the ack wait), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
- * only when its holder is dead.
- */
-const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
 /** A stopping process tries this long to store the result, then hands the dispatch back. */
 const RESULT_GRACE_MS = 3000;
 
@@ -51,24 +44,18 @@ export interface Settling {
 export async function settle(job: Settling): Promise<Outcome> {
   const { attempt, delivery, journal, identity, ports } = job;
   const { runId, taskId, epoch } = attempt;
+  const { associate } = identity;
   const claim = await claimed(job);
   if (claim === null) return { kind: "done" };
   const held = claim.kind === "conflict" ? claim.existing : claim.record;
-  const answer: ClaimAnswer =
-    claim.kind === "conflict" ? { kind: "theirs", holder: holderOf(held) } : { kind: "ours" };
-  const existing = claim.kind === "appended" ? null : await journal.find("result", runId, taskId, epoch);
-  const step = claimStep(answer, delivery.deliveries, existing !== null);
-  switch (step.kind) {
-    case "settled":
-      return { kind: "done" };
-    case "wait":
-      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
-    case "expired":
-      return await record(job, held, { kind: "lapsed", observer: identity.associate, holder: step.holder });
-    case "work": // associate/A1
-      ports.progress(`taken by ${identity.associate} (attempt ${epoch})`);
-      return await recordEnd(job, held, await worked(job));
+  const holder = claim.kind === "conflict" ? holderOf(held) : null;
+  const result = claim.kind === "appended" ? null : await journal.find("result", runId, taskId, epoch);
+  let next = afterClaim(holder, associate, delivery.deliveries, result !== null);
+  if (next.kind === "work") {
+    ports.progress(`taken by ${associate} (attempt ${epoch})`);
+    next = afterWork(await worked(job), associate);
   }
+  return next.kind === "record" ? record(job, held, next.body) : next;
 }
 
 /**
@@ -83,7 +70,7 @@ async function claimed({ attempt, delivery, journal, identity }: Settling): Prom
   const record: NewRecord = { type: "claim", runId, taskId, epoch, cause, body: identity };
   const { signal, deliveries } = delivery;
   if (deliveries === 1 && delivery.record.after !== undefined) {
-    const first = await journal.appendAfter(record, cause.seq, { signal });
+    const first = await journal.appendIfUnmoved(record, cause.seq, { signal });
     if (first.kind !== "moved") return first;
   }
   const [over, result] = await Promise.all([
@@ -102,67 +89,15 @@ function holderOf(record: StoredRecord): string {
  * that shuts down does not wait for the runner to confirm the stop, because it must store the result while it has a
  * connection. If the cancel was lost, the runner kills the container when the signs of life stop.
  */
-async function worked({
-  attempt,
-  delivery,
-  journal,
-  identity,
-  ports,
-  bus,
-  log,
-}: Settling): Promise<AttemptEnd> {
-  const watch = watchRun(bus, journal, attempt, log);
-  const shutdown = new Promise<AttemptEnd>((resolve) => {
-    watch.signal.addEventListener(
-      "abort",
-      () => {
-        if (watch.signal.reason === "draining") resolve({ kind: "stopped", why: "draining" });
-      },
-      { once: true },
-    );
-  });
-  const onShutdown = (): void => watch.stop("draining");
-  delivery.signal.addEventListener("abort", onShutdown, { once: true });
-  if (delivery.signal.aborted) onShutdown();
+async function worked(job: Settling): Promise<AttemptEnd> {
+  const { attempt, delivery, journal, identity, ports, bus, log } = job;
+  const { runId, epoch, dispatch } = attempt;
+  const watch = watchRun(bus, journal, attempt, delivery.signal, log);
   try {
-    const order = {
-      runId: attempt.runId,
-      epoch: attempt.epoch,
-      dispatch: attempt.dispatch,
-      associate: identity.associate,
-    };
-    return await Promise.race([carryOut(order, ports, watch.signal), shutdown]);
+    const order = { runId, epoch, dispatch, associate: identity.associate };
+    return await Promise.race([carryOut(order, ports, watch.signal), watch.draining]);
   } finally {
-    delivery.signal.removeEventListener("abort", onShutdown);
     watch.release();
-  }
-}
-
-async function recordEnd(job: Settling, claim: StoredRecord, end: AttemptEnd): Promise<Outcome> {
-  const { associate } = job.identity;
-  switch (end.kind) {
-    case "reported":
-      return await record(job, claim, end.body);
-    case "abandoned":
-      return await record(job, claim, { ...end, associate });
-    case "stopped":
-      break;
-  }
-  switch (end.why) {
-    case "canceled":
-      return { kind: "done" }; // the Director closes the run by itself
-    case "fenced":
-      if (end.left !== undefined)
-        return await record(job, claim, { kind: "abandoned", associate, ...end.left }); // associate/A3
-      // associate/A2: an ack could cancel the redelivery to another Associate.
-      return { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
-    case "draining":
-      return await record(job, claim, {
-        kind: "abandoned",
-        associate,
-        code: "ANT_ASSOCIATE_DRAINING",
-        message: "the Associate was stopped before the attempt ended",
-      });
   }
 }
 
@@ -184,7 +119,7 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
       append: (result) =>
         journal.append(
           { type: "result", runId, taskId, epoch, cause, body: result },
-          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { after: claim.seq }) },
+          { signal: giveUp.signal, ...(claim.after === undefined ? {} : { probablyAfter: claim.seq }) },
         ),
     });
     const at = { run: runId, task: taskId, epoch, result: body.kind };

@@ -34,8 +34,8 @@ export class AdmissionQueue {
   }
 
   /** Whether the attempt may be dispatched now. Otherwise it is queued. */
-  admits({ runId, intent }: RunState, key: string): boolean {
-    const { priority = "interactive", tenant = "default" } = intent?.options ?? {};
+  admits({ runId, facts }: RunState, key: string): boolean {
+    const { priority = "interactive", tenant = "default" } = facts.intent?.options ?? {};
     if (priority === "interactive" && tenant === "default") return true;
     if (this.#admitted.has(key)) return true;
     this.#turns = queue(this.#turns, { key: `${runId}\n${key}`, tenant, batch: priority === "batch" });

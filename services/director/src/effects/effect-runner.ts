@@ -1,157 +1,117 @@
-/** Carries out an effect and returns the record that says it happened. It appends nothing. */
-import {
-  AntiphonError,
-  type Cause,
-  type DispatchBody,
-  type LandingBody,
-  type NewRecord,
-  type VerdictBody,
-} from "@antiphon/contracts";
-import { closingOf, runBranch, intentOf } from "@antiphon/run";
-import { fitClosing, fitDispatch, fitVerdict } from "./fitting.ts";
-import type { Effect, RunState } from "@antiphon/run";
-import { landIntegration, verifyIntegration } from "../landing/integration.ts";
-import type { PoisonLettersPort } from "../ports.ts";
-import { verify, type VerificationPorts } from "../verification/verification.ts";
+/**
+ * Runs one effect to its stored record: carries it out, appends the record that says it happened, or the refusal that
+ * says it never can, and folds that record into the run.
+ *
+ * Promises:
+ *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is
+ *     not repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
+ *     another Director dispatched needs the same register for its true verdict.
+ */
+import { AntiphonError, type Cause, type NewRecord, type StoredRecord } from "@antiphon/contracts";
+import type { Effect } from "@antiphon/run";
+import { levelOf, type Journal, type Logger } from "@antiphon/runtime";
+import { isChain, isGapless, type CachedRun } from "../runs/cached-run.ts";
+import { watchForCancel } from "../runs/cancel-watch.ts";
+import type { RunCache } from "../runs/run-cache.ts";
+import type { Perform } from "./effect-table.ts";
+import { refusalOf } from "./refusal.ts";
 
-/** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
-const MAX_FEEDBACK = 5;
-
-/** Characters of an error that a refusal quotes, so that every refusal fits its record. */
-const MAX_DETAIL = 2048;
-
-export type EffectRunnerPorts = VerificationPorts & { letters: PoisonLettersPort };
-
-export class EffectRunner {
-  readonly #ports: EffectRunnerPorts;
-
-  constructor(ports: EffectRunnerPorts) {
-    this.#ports = ports;
-  }
-
-  async perform(run: RunState, effect: Effect, cause: Cause, signal: AbortSignal): Promise<NewRecord> {
-    const at = {
-      runId: run.runId,
-      taskId: "taskId" in effect ? effect.taskId : null,
-      epoch: "epoch" in effect ? effect.epoch : 0,
-      cause,
-    };
-    switch (effect.kind) {
-      case "dispatch":
-        return { type: "dispatch", ...at, body: fitDispatch(await this.#dispatch(run, effect)) };
-      case "verify":
-        return { type: "verdict", ...at, body: fitVerdict(await verify(run, effect, this.#ports, signal)) };
-      case "land":
-        return { type: "landing", ...at, body: await this.#land(run, effect) };
-      case "verify-integration":
-        return {
-          type: "verdict",
-          ...at,
-          body: fitVerdict(await verifyIntegration(run, effect.epoch, this.#ports, signal)),
-        };
-      case "land-integration":
-        return {
-          type: "landing",
-          ...at,
-          body: await landIntegration(run, effect.integration, this.#ports.repository),
-        };
-      case "close":
-        for (const task of effect.poisoned) await this.#ports.letters.bury(run.runId, task);
-        return { type: "closed", ...at, body: fitClosing(closingOf(run)) };
-    }
-  }
-
-  /** The record that ends an effect which no retry can complete; null when a retry may. */
-  refusal(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord | null {
-    if (!(error instanceof AntiphonError) || error.disposition === "retry") return null;
-    const { code } = error;
-    const message = error.detail.slice(0, MAX_DETAIL);
-    const at = { runId: run.runId, cause };
-    switch (effect.kind) {
-      case "dispatch":
-      case "verify":
-        return {
-          type: "verdict",
-          ...at,
-          taskId: effect.taskId,
-          epoch: effect.epoch,
-          body: unverifiable(run, code, message),
-        };
-      case "verify-integration":
-        return {
-          type: "verdict",
-          ...at,
-          taskId: null,
-          epoch: effect.epoch,
-          body: unverifiable(run, code, message),
-        };
-      case "land":
-        return {
-          type: "landing",
-          ...at,
-          taskId: effect.taskId,
-          epoch: effect.epoch,
-          body: { kind: "refused", code, message },
-        };
-      case "land-integration":
-        return {
-          type: "landing",
-          ...at,
-          taskId: null,
-          epoch: effect.epoch,
-          body: { kind: "refused", code, message },
-        };
-      case "close":
-        return null;
-    }
-  }
-
-  async #dispatch(run: RunState, effect: Extract<Effect, { kind: "dispatch" }>): Promise<DispatchBody> {
-    const { options, base, intent } = intentOf(run);
-    if (run.routed === null)
-      throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
-    const { planned, feedback, answers } = effect.task;
-    const { verify_profile } = planned.task;
-    const commands =
-      verify_profile.commands.length > 0
-        ? verify_profile.commands
-        : await this.#ports.repository.discoverChecks(base.repo, base.commit);
-    return {
-      task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
-      agent: planned.agent,
-      intent: { goal: intent.goal },
-      workflow: run.routed.workflow,
-      base: await this.#ports.repository.exportBase(base.repo, run.head),
-      feedback: feedback.slice(-MAX_FEEDBACK),
-      answers: [...answers],
-      image: options.image ?? null,
-      scope: options.scope,
-      grants: options.grants,
-      ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
-    };
-  }
-
-  async #land(run: RunState, effect: Extract<Effect, { kind: "land" }>): Promise<LandingBody> {
-    const { repository } = this.#ports;
-    const { base } = intentOf(run);
-    const verdict: VerdictBody = effect.phase.verdict;
-    if (verdict.commit === null)
-      throw new AntiphonError("ANT_JOURNAL_GAP", "an accepted verdict without a commit");
-    const previous = run.head === base.commit ? null : run.head;
-    return repository.land(base.repo, runBranch(run.runId), verdict.commit, previous);
-  }
+export interface EffectRunnerParts {
+  readonly journal: Journal;
+  readonly runs: RunCache;
+  readonly perform: Perform;
+  readonly log: Logger;
 }
 
-function unverifiable(run: RunState, code: string, message: string): VerdictBody {
-  return {
-    verdict: "UNVERIFIABLE",
-    code,
-    message,
-    checks: [],
-    baseChecks: [],
-    head: run.head,
-    commit: null,
-    tree: null,
-    evidence: null,
-  };
+export interface Order {
+  readonly run: CachedRun;
+  readonly effect: Effect;
+  readonly cause: Cause;
+  /** Store the record only if the run holds no record that `run` lacks. */
+  readonly ifUnmoved: boolean;
+}
+
+/** `run`: with the record. `moved`: the run holds a record that was unknown, so nothing was stored. */
+export type EffectEnd =
+  | { readonly kind: "stored"; readonly record: StoredRecord; readonly run: CachedRun }
+  | { readonly kind: "moved" };
+
+/** Effects that use a clean room. A cancel stops them. */
+const TAKES_LONG: ReadonlySet<Effect["kind"]> = new Set(["verify", "verify-integration"]);
+/** They have moved git before their record is appended. */
+const LANDINGS: ReadonlySet<Effect["kind"]> = new Set(["land", "land-integration"]);
+
+export class EffectRunner {
+  readonly #parts: EffectRunnerParts;
+
+  constructor(parts: EffectRunnerParts) {
+    this.#parts = parts;
+  }
+
+  async run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
+    const { runs, log } = this.#parts;
+    const record = await this.#perform(order, signal);
+    const result = await this.#append(order, record, signal).catch((error: unknown) =>
+      this.#append(order, this.#replacementOf(order, error), signal),
+    );
+    if (result.kind === "moved") return { kind: "moved" };
+    const stored = result.kind === "conflict" ? result.existing : result.record;
+    const { runId, taskId: task, epoch, seq } = stored;
+    // The journal logs the appended ones.
+    if (result.kind !== "appended")
+      log.info({ run: runId, task, epoch, seq }, `${stored.type} ${result.kind}`);
+    // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
+    const folded = result.kind === "appended" ? runs.fold(stored) : null;
+    return { kind: "stored", record: stored, run: folded ?? (await runs.load(runId, stored)) };
+  }
+
+  /** director/D3, director/D8: a record that could contradict an unknown one is stored only if there is none. */
+  #append({ run, effect, ifUnmoved }: Order, record: NewRecord, signal: AbortSignal) {
+    const { journal } = this.#parts;
+    const { context } = run.snapshot;
+    const isRefusedDispatch = effect.kind === "dispatch" && record.type !== "dispatch";
+    if (ifUnmoved || isRefusedDispatch) return journal.appendIfUnmoved(record, context.lastSeq, { signal });
+    const hint = isChain(context) && isGapless(run) ? { probablyAfter: context.lastSeq } : {};
+    return journal.append(record, { signal, ...hint });
+  }
+
+  async #perform({ run, effect, cause }: Order, signal: AbortSignal): Promise<NewRecord> {
+    const { journal, runs, perform, log } = this.#parts;
+    const { context } = run.snapshot;
+    const { runId } = context;
+    const watch = TAKES_LONG.has(effect.kind) ? watchForCancel(journal, runId) : null;
+    const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
+    try {
+      return await perform(context, effect, cause, stop);
+    } catch (error) {
+      if (watch?.signal.aborted === true) {
+        runs.forget(runId); // The redelivery reads the cancel.
+        throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${runId} stopped`);
+      }
+      if (signal.aborted) throw error; // director/D4: this process stops; an interrupted effect is no refusal.
+      const refusal = refusalOf(context, effect, cause, error);
+      if (refusal === null) throw error;
+      const { code } = AntiphonError.from(error);
+      log[levelOf({ code })]({ err: error, code, run: runId, effect: effect.kind }, "refused for good");
+      return refusal;
+    } finally {
+      watch?.release();
+    }
+  }
+
+  /**
+   * director/D8: the refusal that replaces a record which the server will never store. Throws where nothing can replace
+   * it: a landing has already moved git.
+   */
+  #replacementOf({ run: { snapshot }, effect, cause }: Order, error: unknown): NewRecord {
+    const isRejected = error instanceof AntiphonError && error.code === "ANT_NATS_REJECTED";
+    const isReplaceable = isRejected && !LANDINGS.has(effect.kind);
+    const refusal = isReplaceable ? refusalOf(snapshot.context, effect, cause, error) : null;
+    if (refusal === null) throw error;
+    this.#parts.log.error(
+      { err: error, run: snapshot.context.runId, effect: effect.kind },
+      "record cannot be stored; replaced by a refusal",
+    );
+    return refusal;
+  }
 }

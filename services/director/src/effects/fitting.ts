@@ -12,7 +12,7 @@
  */
 import { bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { CheckOutcome, ClosedBody, DispatchBody, Feedback, VerdictBody } from "@antiphon/contracts";
-import { firstFailure } from "../verification/judge.ts";
+import { firstFailure } from "../verification/trials.ts";
 
 /** Characters kept of the log of a passed and of a failed check; fewer at each step. */
 const TAILS: readonly (readonly [passed: number, failed: number])[] = [

@@ -17,8 +17,10 @@ import {
 } from "@antiphon/contracts";
 import type { Blobs, Logger } from "@antiphon/runtime";
 import {
+  addedJudges,
   applyPatch,
   buildCommit,
+  chanceIn,
   checkedOutAt,
   checkPatch,
   commitFiles,
@@ -29,8 +31,10 @@ import {
   openServed,
   protectionOf,
   replayCommits,
+  strongerChance,
   tipOf,
   updateWorktree,
+  type Chance,
   type CommitSigner,
   type Guard,
   type Repo,
@@ -56,13 +60,19 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
   return making;
 }
 
+/** What protects the checks on a commit, and the source of chance in what they reach. */
+interface Guarded {
+  guards: Guard[];
+  chance: Chance | null;
+}
+
 export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
   readonly #roots: RepoRoots;
   readonly #signer: CommitSigner;
   readonly #log: Logger;
   readonly #exported = new Map<string, Promise<TreeRef>>();
-  readonly #guarded = new Map<string, Promise<Guard[]>>();
+  readonly #guarded = new Map<string, Promise<Guarded>>();
 
   constructor(trees: Blobs, roots: RepoRoots, signer: CommitSigner, log: Logger) {
     this.#trees = trees;
@@ -108,9 +118,10 @@ export class Repositories implements RepositoryPort {
   async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
     const opened = await this.#open(repo);
     const commits = [...new Set([rules.base, head])];
-    const guards = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
+    const guarded = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
+    const guards = guarded.flatMap((one) => one.guards);
     const { scope, grants } = rules;
-    const check = checkPatch(patch, { scope, grants, guards: guards.flat() });
+    const check = checkPatch(patch, { scope, grants, guards });
     if (!check.ok) {
       const message = check.path === null ? check.message : `${check.path}: ${check.message}`;
       return { kind: "refused", code: check.code, message };
@@ -119,7 +130,10 @@ export class Repositories implements RepositoryPort {
     if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
-      return { kind: "candidate", candidate, unproven: check.unproven };
+      const judges = addedJudges(check.files, rules.checks, grants);
+      const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
+      const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
+      return { kind: "candidate", candidate, unproven: check.unproven, guards, judges, chance };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
@@ -127,11 +141,17 @@ export class Repositories implements RepositoryPort {
     }
   }
 
-  #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guard[]> {
+  #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guarded> {
     const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
     return remembered(this.#guarded, key, async () => {
       const listing = await commitFiles(repo, commit);
-      return protectionOf({ listing, read: (paths) => listing.readAll(paths), checks, discovered });
+      let chance: Chance | null = null;
+      const read = async (paths: readonly string[]) => {
+        const texts = await listing.readAll(paths);
+        for (const text of texts.values()) chance = strongerChance(chance, chanceIn(text));
+        return texts;
+      };
+      return { guards: await protectionOf({ listing, read, checks, discovered }), chance };
     });
   }
 

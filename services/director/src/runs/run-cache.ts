@@ -15,16 +15,11 @@
  */
 import type { Journal } from "@antiphon/runtime";
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts";
-import { openRun, replay, type RunSnapshot } from "@antiphon/run";
-import type { RunPolicy, RunState } from "@antiphon/run";
+import { openRun, replay, type RunPolicy } from "@antiphon/run";
+import { isChain, type CachedRun } from "./cached-run.ts";
 
 /** Runs kept in memory; the least recently used goes first. An entry is some 10 KB. */
 const MAX_RUNS = 5_000;
-
-export interface CachedRun {
-  records: readonly StoredRecord[];
-  snapshot: RunSnapshot;
-}
 
 export class RunCache {
   readonly #journal: Journal;
@@ -133,20 +128,4 @@ function holds({ records }: CachedRun, { seq }: StoredRecord): boolean {
 function inOrder(records: readonly StoredRecord[]): StoredRecord[] {
   const bySeq = new Map(records.map((record) => [record.seq, record]));
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
-}
-
-/** director/D3: whether no record before the last one can be missing. */
-export function isGapless({ records }: CachedRun): boolean {
-  return records.every((record, i) => {
-    const before = records[i - 1];
-    return before === undefined ? record.type === "intent" : record.after === before.seq;
-  });
-}
-
-/** A linear run: each task depends on the one before it, so one line of causes goes through the whole run. */
-export function isChain({ tasks }: RunState): boolean {
-  return tasks.every((task, i) => {
-    const before = tasks[i - 1]?.planned.task.task_id;
-    return before === undefined || task.planned.deps.includes(before);
-  });
 }

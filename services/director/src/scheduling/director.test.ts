@@ -11,8 +11,7 @@ import { closingOf, effectKey, outstanding, type Effect } from "@antiphon/run";
 import type { RunState } from "@antiphon/run";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { RunsEffects } from "./director.ts";
-import { EffectRunner } from "../effects/effect-runner.ts";
+import type { Perform } from "../effects/effect-table.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver, toDispatch } from "../testing/directing.ts";
 import { AdmissionQueue } from "../admission/admission-queue.ts";
@@ -89,14 +88,11 @@ test("director/D3: of two overlapping tasks the first proposal is verified, also
     .dispatched("T-002");
   await records.store(run.claimed("T-001").claimed("T-002"));
   const asked: string[] = [];
-  const runner: RunsEffects = {
-    async perform(_run, effect): Promise<NewRecord> {
-      asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
-      throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // The verdict does not matter here.
-    },
-    refusal: () => null,
+  const perform: Perform = async (_run, effect) => {
+    asked.push(`${effect.kind} ${effect.taskId ?? "-"}`);
+    throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // The verdict does not matter here.
   };
-  const { runs, deliver } = directorOver(journal, runner);
+  const { runs, deliver } = directorOver(journal, perform);
   await runs.load(run.runId);
   await records.store(run.reported("T-001", 1, "ok")); // Delivered to another Director.
   const [record] = await records.store(run.reported("T-002", 1, "ok"));
@@ -113,19 +109,16 @@ describe("a dispatch that fails for good", () => {
     const run = new RecordLog().opened([planned("T-001"), planned("T-002")]);
     const stored = await records.store(run);
     const asked: string[] = [];
-    const runner: RunsEffects = {
-      async perform(_run, effect, cause): Promise<NewRecord> {
-        asked.push(`${effect.kind} ${"taskId" in effect ? effect.taskId : "-"}`);
-        await during(effect, records, run);
-        if (effect.kind === "dispatch") throw new AntiphonError("ANT_REPO_NOT_FOUND", "it is gone");
-        if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // The test ends here.
-        const { type, runId, taskId, epoch, body } = new RecordLog(run.runId).judged("T-001", 1, {})
-          .records[0]!;
-        return { type, runId, taskId, epoch, cause, body } as NewRecord;
-      },
-      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
+    const perform: Perform = async (_run, effect, cause) => {
+      asked.push(`${effect.kind} ${effect.taskId ?? "-"}`);
+      await during(effect, records, run);
+      if (effect.kind === "dispatch") throw new AntiphonError("ANT_REPO_NOT_FOUND", "it is gone");
+      if (effect.kind !== "verify") throw new AntiphonError("ANT_NATS_UNREACHABLE"); // The test ends here.
+      const { type, runId, taskId, epoch, body } = new RecordLog(run.runId).judged("T-001", 1, {})
+        .records[0]!;
+      return { type, runId, taskId, epoch, cause, body } as NewRecord;
     };
-    const { deliver } = directorOver(journal, runner);
+    const { deliver } = directorOver(journal, perform);
     const verdicts = async () =>
       (await journal.read(run.runId, ["verdict"])).map(({ taskId, body }) => [
         taskId,
@@ -157,21 +150,18 @@ describe("a dispatch that fails for good", () => {
 
 describe("a dispatch that waits for admission", () => {
   /** A batch run whose Director asked once for admission and has to wait. */
-  async function begin(run: RecordLog, perform: (effect: Effect) => Promise<void>) {
+  async function begin(run: RecordLog, work: (effect: Effect) => Promise<void>) {
     const journal = new MemoryJournal();
     await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const runner: RunsEffects = {
-      async perform({ runId }, effect, cause): Promise<NewRecord> {
-        asked.push(effect.kind);
-        await perform(effect);
-        const made = new RecordLog(runId);
-        if (effect.kind === "dispatch") made.dispatched(effect.taskId);
-        else made.add("closed", null, 0, closingOf((await runs.load(runId)).snapshot.context));
-        const { type, taskId, epoch, body } = made.records[0]!;
-        return { type, runId, taskId, epoch, cause, body } as NewRecord;
-      },
-      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
+    const perform: Perform = async ({ runId }, effect, cause) => {
+      asked.push(effect.kind);
+      await work(effect);
+      const made = new RecordLog(runId);
+      if (effect.kind === "dispatch") made.dispatched(effect.taskId);
+      else made.add("closed", null, 0, closingOf((await runs.load(runId)).snapshot.context));
+      const { type, taskId, epoch, body } = made.records[0]!;
+      return { type, runId, taskId, epoch, cause, body } as NewRecord;
     };
     const runs = new RunCache(journal, POLICY);
     const admission: AdmissionQueue = new AdmissionQueue({
@@ -180,7 +170,7 @@ describe("a dispatch that waits for admission", () => {
       admit: (runId) => director.dispatchAdmitted(runId, new AbortController().signal),
       onWaiting: () => undefined,
     });
-    const { director } = directorOver(journal, runner, { runs, admission });
+    const { director } = directorOver(journal, perform, { runs, admission });
     const { context } = (await runs.load(run.runId)).snapshot;
     for (const effect of outstanding((await runs.load(run.runId)).snapshot))
       if (effect.kind === "dispatch") admission.admits(context, effectKey(run.runId, effect));
@@ -225,22 +215,19 @@ describe("a Director that continues on its own records", () => {
       .claimed("T-001");
     const stored = await records.store(run.reported("T-001", 1, "ok"));
     const asked: string[] = [];
-    const runner: RunsEffects = {
-      async perform(state, effect, cause): Promise<NewRecord> {
-        const { runId } = state;
-        asked.push(effect.kind);
-        look(state, effect);
-        await during(effect, records, run);
-        const made = new RecordLog(runId);
-        if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
-        else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
-        else if (effect.kind === "close") made.add("closed", null, 0, closing as ClosedBody);
-        const { type, taskId, epoch, body } = made.records[0]!;
-        return { type, runId, taskId, epoch, cause, body } as NewRecord;
-      },
-      refusal: () => null,
+    const perform: Perform = async (state, effect, cause) => {
+      const { runId } = state;
+      asked.push(effect.kind);
+      look(state, effect);
+      await during(effect, records, run);
+      const made = new RecordLog(runId);
+      if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
+      else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
+      else if (effect.kind === "close") made.add("closed", null, 0, closing as ClosedBody);
+      const { type, taskId, epoch, body } = made.records[0]!;
+      return { type, runId, taskId, epoch, cause, body } as NewRecord;
     };
-    const { deliver } = directorOver(journal, runner);
+    const { deliver } = directorOver(journal, perform);
     return { stored, deliver, asked, types: () => journal.records.map(({ type }) => type) };
   }
 

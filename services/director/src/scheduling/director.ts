@@ -1,7 +1,7 @@
 /**
  * The Director: for each record delivered to it, it replays the run and carries out what the run still owes.
  *
- *   record -> RunCache -> outstanding(state) -> run each effect -> append its record -> outstanding ... -> ack
+ *   record -> RunCache -> outstanding(state) -> nextStep -> run each effect, append its record -> outstanding ... -> ack
  *
  * A claim triggers no effect, but the run's projection follows it: an attempt may take many minutes and must not look
  * as if it were waiting. While an effect keeps failing, the reason and its remedy are published live as well, because
@@ -17,22 +17,17 @@
  *   director/D3 Before every effect except the verification of a linear run, the Director reads what could change its
  *     decision, or the server refuses the record if the run has moved; so nothing is dispatched, landed or closed past a
  *     cancel or a pause that was stored before.
- *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is
- *     not repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
- *     another Director dispatched needs the same register for its true verdict.
  */
-import type { Cause, JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
-import { AntiphonError } from "@antiphon/contracts";
-import type { Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
-import { levelOf } from "@antiphon/runtime";
-import { watchForCancel } from "../runs/cancel-watch.ts";
+import { AntiphonError, type Cause, type JournalType, type StoredRecord } from "@antiphon/contracts";
 import { effectKey, outstanding, type Effect } from "@antiphon/run";
-import type { EffectRunner } from "../effects/effect-runner.ts";
-import type { Projector } from "../views/projector.ts";
-import type { RunState } from "@antiphon/run";
-import { isChain, isGapless, type CachedRun, type RunCache } from "../runs/run-cache.ts";
-import type { TimerScheduler } from "../timers/timer-scheduler.ts";
+import type { Delivery, Logger, Outcome } from "@antiphon/runtime";
 import type { AdmissionQueue } from "../admission/admission-queue.ts";
+import type { EffectEnd, EffectRunner, Order } from "../effects/effect-runner.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
+import type { RunCache } from "../runs/run-cache.ts";
+import type { TimerScheduler } from "../timers/timer-scheduler.ts";
+import type { Projector } from "../views/projector.ts";
+import { nextStep, type Knowledge } from "./step.ts";
 
 /** Delay before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
@@ -45,13 +40,9 @@ const TRIGGERS_NO_WORK: ReadonlySet<JournalType> = new Set(["intent", "claim"]);
 /** The effects of an admitted run: the held dispatch, and the closing if that dispatch is refused. */
 const HELD_WORK: ReadonlySet<Effect["kind"]> = new Set(["dispatch", "close"]);
 
-/** The part of an `EffectRunner` that the Director uses. */
-export type RunsEffects = Pick<EffectRunner, "perform" | "refusal">;
-
 export interface DirectorParts {
-  journal: Journal;
   runs: RunCache;
-  runner: RunsEffects;
+  runner: EffectRunner;
   projector: Projector;
   timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
   admission: Pick<AdmissionQueue, "admits">;
@@ -130,46 +121,47 @@ export class Director {
 
   /** Carries out what `run` owes (`only`: of these kinds) and what that leads to, then projects the run. */
   async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof HELD_WORK): Promise<void> {
-    this.#parts.timers.note(run.snapshot.context.runId);
+    const { runs, timers, projector } = this.#parts;
+    const { runId } = run.snapshot.context;
+    timers.note(runId);
     let now = run;
     let why = cause;
+    let knowledge: Knowledge = "delivered";
     let hasMoved = false;
     const done = new Set<string>(); // Effects whose record changed nothing are not repeated.
     try {
       for (;;) {
-        let effects = this.#owed(now, done, only);
-        const chain = isChain(now.snapshot.context);
-        const isUnconfirmed =
-          !hasMoved && chain && effects.length === 1 && effects.every(isRecordOnly) && isGapless(now);
-        if (!isUnconfirmed && effects.some(({ kind }) => kind !== "verify" || !chain)) {
-          now = await this.#parts.runs.confirm(now); // director/D3
-          effects = this.#owed(now, done, only);
+        const step = nextStep(now, this.#startable(now, done, only), knowledge);
+        if (step.kind === "wait") return await timers.hold(now); // director/D1
+        if (step.kind === "confirm") {
+          now = await runs.confirm(now); // director/D3
+          knowledge = "confirmed";
+          continue;
         }
-        if (effects.length === 0) return await this.#parts.timers.hold(now); // director/D1
-        for (const effect of effects) done.add(effectKey(now.snapshot.context.runId, effect));
-        const settled = await Promise.allSettled(
-          effects.map((effect) => this.#once(now, effect, why, signal, isUnconfirmed)),
-        );
-        for (const [i, result] of settled.entries()) {
-          if (result.status === "rejected") throw result.reason;
-          if (result.value === "moved") {
+        for (const effect of step.effects) done.add(effectKey(runId, effect));
+        const { ifUnmoved } = step;
+        const orders = step.effects.map((effect): Order => ({ run: now, effect, cause: why, ifUnmoved }));
+        const ends = await Promise.allSettled(orders.map((order) => this.#run(order, signal)));
+        for (const [i, end] of ends.entries()) {
+          if (end.status === "rejected") throw end.reason;
+          if (end.value.kind === "moved") {
             hasMoved = true; // From here on the run is confirmed before each effect, so that this loop ends.
-            done.delete(effectKey(now.snapshot.context.runId, effects[i]!));
-            now = await this.#parts.runs.load(now.snapshot.context.runId);
+            done.delete(effectKey(runId, step.effects[i]!));
+            now = await runs.load(runId);
             continue;
           }
-          const { lastSeq } = now.snapshot.context;
-          if (result.value.run.snapshot.context.lastSeq > lastSeq) now = result.value.run;
-          if (result.value.record.seq > why.seq) why = result.value.record;
+          const { record, run: after } = end.value;
+          if (after.snapshot.context.lastSeq > now.snapshot.context.lastSeq) now = after;
+          if (record.seq > why.seq) why = { seq: record.seq, digest: record.digest };
         }
-        why = { seq: why.seq, digest: why.digest };
+        knowledge = hasMoved ? "moved" : "delivered";
       }
     } finally {
-      await this.#parts.projector.project(now);
+      await projector.project(now);
     }
   }
 
-  #owed({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof HELD_WORK): Effect[] {
+  #startable({ snapshot }: CachedRun, done: ReadonlySet<string>, only?: typeof HELD_WORK): Effect[] {
     return outstanding(snapshot).filter((effect) => {
       if (only?.has(effect.kind) === false) return false;
       const key = effectKey(snapshot.context.runId, effect);
@@ -178,84 +170,21 @@ export class Director {
     });
   }
 
-  async #once(
-    run: CachedRun,
-    effect: Effect,
-    cause: Cause,
-    signal: AbortSignal,
-    isUnconfirmed: boolean,
-  ): Promise<{ record: StoredRecord; run: CachedRun } | "moved"> {
-    const { context } = run.snapshot;
-    const key = effectKey(context.runId, effect);
+  async #run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
+    const { runner, timers } = this.#parts;
+    const { runId } = order.run.snapshot.context;
+    const key = effectKey(runId, order.effect);
     this.#underWay.add(key);
     try {
-      const { journal } = this.#parts;
-      const after = isChain(context) && isGapless(run) ? { after: context.lastSeq } : {};
-      /** Stored only if the run holds no record after those that were folded; else "moved". */
-      const appendIfUnmoved = (made: NewRecord) => journal.appendAfter(made, context.lastSeq, { signal });
-      /** Stored whatever was added to the run meanwhile. */
-      const appendAnyway = (made: NewRecord) => journal.append(made, { signal, ...after });
-      const append = (made: NewRecord) => {
-        const isRefusedDispatch = effect.kind === "dispatch" && made.type !== "dispatch"; // director/D8
-        return isUnconfirmed || isRefusedDispatch ? appendIfUnmoved(made) : appendAnyway(made); // director/D3
-      };
-      let record = await this.#record(context, effect, cause, signal);
-      const result = await append(record).catch((error: unknown) => {
-        record = this.#replacementOf(context, effect, cause, error);
-        return append(record);
-      });
-      if (result.kind === "moved") return "moved";
-      const stored = result.kind === "conflict" ? result.existing : result.record;
-      const at = { run: context.runId, task: record.taskId, epoch: record.epoch, seq: stored.seq };
-      // The journal logs the appended ones.
-      if (result.kind !== "appended") this.#parts.log.info(at, `${record.type} ${result.kind}`);
-      if (record.type === "closed") this.#parts.timers.drop(context.runId);
-      else this.#parts.timers.note(context.runId);
-      // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
-      const folded = result.kind === "appended" ? this.#parts.runs.fold(stored) : null;
-      return { record: stored, run: folded ?? (await this.#parts.runs.load(context.runId, stored)) };
+      const end = await runner.run(order, signal);
+      if (end.kind === "stored") {
+        if (end.record.type === "closed") timers.drop(runId);
+        else timers.note(runId);
+      }
+      return end;
     } finally {
       this.#underWay.delete(key);
     }
-  }
-
-  async #record(run: RunState, effect: Effect, cause: Cause, signal: AbortSignal): Promise<NewRecord> {
-    const takesLong = effect.kind === "verify" || effect.kind === "verify-integration";
-    const watch = takesLong ? watchForCancel(this.#parts.journal, run.runId) : null;
-    const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
-    try {
-      return await this.#parts.runner.perform(run, effect, cause, stop);
-    } catch (error) {
-      if (watch?.signal.aborted === true) {
-        this.#parts.runs.forget(run.runId); // The redelivery reads the cancel.
-        throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${run.runId} stopped`);
-      }
-      if (signal.aborted) throw error; // director/D4: this process stops; an interrupted effect is no refusal.
-      const refusal = this.#parts.runner.refusal(run, effect, cause, error);
-      if (refusal === null) throw error;
-      const { code } = AntiphonError.from(error);
-      const at = { err: error, code, run: run.runId, effect: effect.kind };
-      this.#parts.log[levelOf({ code })](at, "refused for good");
-      return refusal;
-    } finally {
-      watch?.release();
-    }
-  }
-
-  /**
-   * director/D8: the refusal that replaces a record which the server will never store. Throws where nothing can replace
-   * it: a landing has already moved git.
-   */
-  #replacementOf(run: RunState, effect: Effect, cause: Cause, error: unknown): NewRecord {
-    const hasLanded = effect.kind === "land" || effect.kind === "land-integration";
-    const isRefused = error instanceof AntiphonError && error.code === "ANT_NATS_REJECTED";
-    const refusal = isRefused && !hasLanded ? this.#parts.runner.refusal(run, effect, cause, error) : null;
-    if (refusal === null) throw error;
-    this.#parts.log.error(
-      { err: error, run: run.runId, effect: effect.kind },
-      "record cannot be stored; replaced by a refusal",
-    );
-    return refusal;
   }
 
   #logRefusal({ snapshot }: CachedRun, record: StoredRecord): void {
@@ -267,9 +196,4 @@ export class Director {
       "record refused",
     );
   }
-}
-
-/** Whether the record is the whole effect. A closing that buries dead letters does more. */
-function isRecordOnly(effect: Effect): boolean {
-  return effect.kind === "dispatch" || (effect.kind === "close" && effect.poisoned.length === 0);
 }

@@ -3,8 +3,7 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { describe, expect, test } from "vitest";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import type { RunsEffects } from "./director.ts";
-import { EffectRunner } from "../effects/effect-runner.ts";
+import type { Perform } from "../effects/effect-table.ts";
 import { RunCache } from "../runs/run-cache.ts";
 import { POLICY, directorOver } from "../testing/directing.ts";
 
@@ -16,18 +15,15 @@ describe("a record the server will never store", () => {
     const journal = new MemoryJournal();
     const stored = await new CausedRecords(journal).store(run);
     const asked: string[] = [];
-    const runner: RunsEffects = {
-      async perform(state, effect, cause): Promise<NewRecord> {
-        asked.push(effect.kind);
-        const made = new RecordLog(state.runId);
-        if (effect.kind === "dispatch") made.dispatched("T-001");
-        else if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
-        else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
-        else throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // Not part of this test.
-        const { type: kind, taskId, epoch, body } = made.records[0]!;
-        return { type: kind, runId: state.runId, taskId, epoch, cause, body } as NewRecord;
-      },
-      refusal: (...facts) => EffectRunner.prototype.refusal(...facts),
+    const perform: Perform = async (state, effect, cause) => {
+      asked.push(effect.kind);
+      const made = new RecordLog(state.runId);
+      if (effect.kind === "dispatch") made.dispatched("T-001");
+      else if (effect.kind === "verify") made.judged("T-001", 1, { commit: commitOf(1) });
+      else if (effect.kind === "land") made.landed("T-001", 1, commitOf(1));
+      else throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST"); // Not part of this test.
+      const { type: kind, taskId, epoch, body } = made.records[0]!;
+      return { type: kind, runId: state.runId, taskId, epoch, cause, body } as NewRecord;
     };
     const takes = (record: NewRecord) =>
       record.type === type && !JSON.stringify(record.body).includes("UNVERIFIABLE");
@@ -35,7 +31,7 @@ describe("a record the server will never store", () => {
     journal.append = (record, options) =>
       takes(record) ? Promise.reject(TOO_LARGE) : append(record, options);
     const runs = new RunCache(journal, { ...POLICY, maxAttempts: 1 });
-    const over = directorOver(journal, runner, { runs });
+    const over = directorOver(journal, perform, { runs });
     const deliver = () => over.deliver(stored.at(-1)!);
     const said = async () =>
       (await journal.read(run.runId)).slice(stored.length).map((one) => [one.type, one.body]);

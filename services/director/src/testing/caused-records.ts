@@ -30,7 +30,7 @@ export class CausedRecords {
       const record = { type, runId, taskId, epoch, cause: this.#causeOf(type, taskId), body } as NewRecord;
       const last = this.stored.at(-1)?.seq;
       const isLed = record.cause !== null && last !== undefined;
-      const result = await this.journal.append(record, isLed ? { after: last } : {});
+      const result = await this.journal.append(record, isLed ? { probablyAfter: last } : {});
       if (result.kind !== "appended") throw new Error(`${type} was there before`);
       this.stored.push(result.record);
       added.push(result.record);

@@ -8,7 +8,9 @@ import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import type { Effect, RunPolicy } from "@antiphon/run";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
-import { Director, type DirectorParts, type RunsEffects } from "../scheduling/director.ts";
+import { EffectRunner } from "../effects/effect-runner.ts";
+import type { Perform } from "../effects/effect-table.ts";
+import { Director, type DirectorParts } from "../scheduling/director.ts";
 import { Projector } from "../views/projector.ts";
 import { RunCache } from "../runs/run-cache.ts";
 
@@ -23,7 +25,7 @@ export const noTimers = {
 
 export function directorOver(
   journal: MemoryJournal,
-  runner: RunsEffects,
+  perform: Perform,
   over: Partial<Pick<DirectorParts, "runs" | "admission" | "tell">> = {},
 ) {
   const {
@@ -33,7 +35,8 @@ export function directorOver(
   } = over;
   const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
-  const parts = { journal, runs, runner, projector, timers: noTimers, admission, tell, log: silent };
+  const runner = new EffectRunner({ journal, runs, perform, log: silent });
+  const parts = { runs, runner, projector, timers: noTimers, admission, tell, log: silent };
   const director = new Director(parts);
   const deliver = (
     record: StoredRecord,
@@ -46,15 +49,12 @@ export function directorOver(
 }
 
 /** Runs `body` for each effect and answers with a dispatch; tests ask for nothing else. */
-function runnerOf(body: (effect: Effect) => Promise<void>): RunsEffects {
-  return {
-    async perform(run, effect, cause): Promise<NewRecord> {
-      await body(effect);
-      const dispatch = new RecordLog(run.runId).dispatched("T-001").records[0]!;
-      if (dispatch.type !== "dispatch") throw new Error("unreachable");
-      return { type: "dispatch", runId: run.runId, taskId: "T-001", epoch: 1, cause, body: dispatch.body };
-    },
-    refusal: () => null,
+function dispatching(body: (effect: Effect) => Promise<void>): Perform {
+  return async (run, effect, cause) => {
+    await body(effect);
+    const dispatch = new RecordLog(run.runId).dispatched("T-001").records[0]!;
+    if (dispatch.type !== "dispatch") throw new Error("unreachable");
+    return { type: "dispatch", runId: run.runId, taskId: "T-001", epoch: 1, cause, body: dispatch.body };
   };
 }
 
@@ -68,7 +68,7 @@ export async function toDispatch(body: (effect: Effect) => Promise<void>) {
   }
   const records = await journal.read(fixture.runId);
   const tell: DirectorParts["tell"] = ({ taskId }, text) => void told.push(`${taskId ?? "run"} ${text}`);
-  const { director, runs, deliver, projector, views } = directorOver(journal, runnerOf(body), { tell });
+  const { director, runs, deliver, projector, views } = directorOver(journal, dispatching(body), { tell });
   const dispatches = async () =>
     (await journal.read(fixture.runId)).filter((record) => record.type === "dispatch").length;
   return {

@@ -19,7 +19,8 @@ import {
 } from "@antiphon/contracts";
 import type { Journal, Logger, Timers } from "@antiphon/runtime";
 import { dueStep, timersOf, type DueStep, type TimerBounds } from "@antiphon/run";
-import type { CachedRun, RunCache } from "../runs/run-cache.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
+import type { RunCache } from "../runs/run-cache.ts";
 
 export interface TimerSchedulerParts {
   journal: Pick<Journal, "append">;

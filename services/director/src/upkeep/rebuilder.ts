@@ -22,7 +22,8 @@ import { held, type Held } from "@antiphon/contracts/stored/run-material";
 import type { Clock, JournalAudit, Kv, Logger, LostRecord } from "@antiphon/runtime";
 import type { Director } from "../scheduling/director.ts";
 import type { Projector } from "../views/projector.ts";
-import type { CachedRun, RunCache } from "../runs/run-cache.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
+import type { RunCache } from "../runs/run-cache.ts";
 
 /** How long a rebuild waits for a landing. The landing itself continues after that. */
 const LANDING_MS = 10_000;

@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { CleanRoom } from "./clean-room.ts";
 import { CausedRecords } from "../testing/caused-records.ts";
 import { BASE, RecordLog, commitOf, planned } from "@antiphon/run/testing/record-log";
-import { EffectRunner } from "../effects/effect-runner.ts";
+import { performOver } from "../effects/effect-table.ts";
 import { directorOver } from "../testing/directing.ts";
 
 const PATCH = Buffer.from("a patch");
@@ -53,7 +53,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
   const none = (): never => {
     throw new AntiphonError("ANT_JOURNAL_GAP", "not asked for here");
   };
-  const runner = new EffectRunner({
+  const perform = performOver({
     repository: {
       inspect: none,
       land: none,
@@ -67,6 +67,9 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
         Promise.resolve({
           kind: "candidate",
           unproven: [],
+          guards: [],
+          judges: [],
+          chance: null,
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),
     },
@@ -74,7 +77,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     evidence: { store: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
-  const over = directorOver(journal, runner);
+  const over = directorOver(journal, perform);
   const deliver = (signal?: AbortSignal) => over.deliver(stored.at(-1) as StoredRecord, { signal });
   const written = () => journal.records.slice(stored.length).map(({ type }) => type);
   return { records, deliver, written };

@@ -11,7 +11,7 @@ import {
 } from "@antiphon/contracts";
 import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
 import { overlayTar } from "@antiphon/git";
-import { INTEGRATION, type CleanRoomPort, type RoomRequest } from "../ports.ts";
+import { INTEGRATION, type CleanRoomPort, type RoomOutcome, type RoomRequest } from "../ports.ts";
 
 const TAIL_CHARS = 2048;
 
@@ -24,7 +24,7 @@ export class CleanRoom implements CleanRoomPort {
     this.#files = files;
   }
 
-  async check(request: RoomRequest, signal: AbortSignal): Promise<CheckOutcome[]> {
+  async check(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome> {
     const { candidate, checks, budgetMs } = request;
     const overlay = candidate === null ? null : overlayTar(candidate.overlay);
     const outcome = await this.#sandbox.run(
@@ -50,6 +50,7 @@ export class CleanRoom implements CleanRoomPort {
           continueOnFailure: true,
         })),
         collect: false,
+        trials: request.trials,
       },
       { signal },
     );
@@ -61,12 +62,17 @@ export class CleanRoom implements CleanRoomPort {
  * A sandbox that ran tells about the change. One that broke, or that was stopped by this Director or by its runner,
  * tells nothing about it: that throws, and the verification is tried again.
  */
-function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): CheckOutcome[] {
+function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): RoomOutcome {
   switch (outcome.outcome) {
     case "completed":
     case "timeout":
     case "oom":
-      return checks.map((command, i) => checkOutcome(command, outcome, outcome.steps[i]));
+      return {
+        trials: [outcome.steps, ...(outcome.trials ?? [])].map((steps) =>
+          checks.map((command, i) => checkOutcome(command, outcome, steps[i])),
+        ),
+        written: outcome.written ?? null,
+      };
     case "canceled":
       if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
       throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // director/D4

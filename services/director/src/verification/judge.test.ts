@@ -1,61 +1,131 @@
 import { describe, expect, test } from "vitest";
-import { judge, type Trial } from "./judge.ts";
+import { judge, type Demand, type Trial } from "./judge.ts";
 import { check } from "@antiphon/run/testing/record-log";
 
+const DEMAND: Demand = {
+  workflow: "nothing",
+  caller: "nothing",
+  policy: "nothing",
+  allowUnproven: false,
+  byPeople: false,
+};
+const FIX: Demand = { ...DEMAND, workflow: "fail-to-pass" };
 const trial: Trial = {
-  checks: [check(0)],
-  again: null,
+  change: [[check(0)], [check(0)]],
   base: null,
+  hollow: null,
+  judges: [],
+  withoutJudges: null,
+  tampering: [],
   unproven: [],
+  demand: DEMAND,
   readOnly: false,
   allowUnverified: false,
-  allowUnproven: false,
 };
+/** The same check, once for each exit code. */
+type Row = readonly [name: string, change: Partial<Trial>, verdict: string, code: string | null];
+const runs = (...exits: number[]) => exits.map((exit) => [check(exit)]);
 
 const SUBJECT = { path: "src/a.js", why: "src/a.js is run by the check" };
 
 describe("judge", () => {
-  test.each([
-    ["a failing check", { checks: [check(1)], again: [check(1)] }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+  test.each<Row>([
+    ["a failing check", { change: runs(1, 1) }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+    ["a check that timed out", { change: [[check(null, true)]] }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+    ["one bad check among good ones", { change: [[check(0), check(2)]] }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+    ["a check that fails and then passes", { change: runs(1, 0) }, "FLAKY", "ANT_VERIFY_FLAKY"],
+    ["a check that passes and fails at last", { change: runs(0, 0, 0, 1) }, "FLAKY", "ANT_VERIFY_FLAKY"],
     [
-      "a check that timed out",
-      { checks: [check(null, true)], again: [check(null, true)] },
+      "checks that fail one at a time",
+      {
+        change: [
+          [check(1), check(0)],
+          [check(0), check(1)],
+        ],
+      },
       "FAIL",
       "ANT_VERIFY_CHECK_FAILED",
     ],
-    ["one bad check among good ones", { checks: [check(0), check(2)] }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+    ["no check", { change: [] }, "UNVERIFIABLE", "ANT_VERIFY_NO_CHECK"],
+    ["no check, by grant", { change: [], allowUnverified: true }, "PASS", "ANT_VERIFY_NO_CHECK"],
+    ["no check on a task that only reads", { change: [], readOnly: true }, "PASS", null],
+    ["a passing check", {}, "PASS", null],
+    ["a change whose code wrote to a test", { tampering: ["t was changed"] }, "FAIL", "ANT_VERIFY_TAMPERED"],
     [
-      "a check that fails and then passes",
-      { checks: [check(1)], again: [check(0)] },
-      "FLAKY",
-      "ANT_VERIFY_FLAKY",
-    ],
-    ["no check", { checks: [] }, "UNVERIFIABLE", "ANT_VERIFY_NO_CHECK"],
-    ["no check, by grant", { checks: [], allowUnverified: true }, "PASS", "ANT_VERIFY_NO_CHECK"],
-    ["no check on a task that only reads", { checks: [], readOnly: true }, "PASS", null],
-    [
-      "a check that passes without the change",
-      { base: [check(0)] },
+      "a fix whose check passes without it",
+      { base: runs(0, 0), demand: FIX },
       "UNVERIFIABLE",
       "ANT_VERIFY_PROVES_NOTHING",
     ],
     [
-      "a check that passes without the change, by grant",
-      { base: [check(0)], allowUnproven: true },
+      "a fix whose check passes without it, by grant",
+      { base: runs(0, 0), demand: { ...FIX, allowUnproven: true } },
       "PASS",
       "ANT_VERIFY_PROVES_NOTHING",
     ],
-    ["a check that failed without the change", { base: [check(1)] }, "PASS", null],
-    ["a passing check", {}, "PASS", null],
+    [
+      "a fix whose check passes without it, if people approve",
+      { base: runs(0, 0), demand: { ...FIX, byPeople: true } },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    ["a fix whose check fails without it", { base: runs(1, 1), demand: FIX }, "PASS", null],
+    [
+      "a fix whose check fails now and then without it",
+      { base: runs(1, 0), demand: FIX },
+      "FLAKY",
+      "ANT_VERIFY_FLAKY",
+    ],
+    ["a change whose check passes without it", { base: runs(0, 0) }, "PASS", null],
+    [
+      "a change that proves less than the caller demands",
+      { base: runs(0, 0), demand: { ...DEMAND, caller: "fail-to-pass" } },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change that proves less than the policy demands, by grant",
+      {
+        base: runs(0, 0),
+        hollow: runs(0),
+        demand: { ...DEMAND, policy: "regression", allowUnproven: true },
+      },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change that proves less than the policy demands, if people approve",
+      { base: runs(0, 0), hollow: runs(0), demand: { ...DEMAND, policy: "regression", byPeople: true } },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
     [
       "an edited source of a check that passes without the change too",
-      { base: [check(0)], unproven: [SUBJECT], allowUnproven: true },
+      { base: runs(0, 0), unproven: [SUBJECT], demand: { ...FIX, allowUnproven: true } },
       "FAIL",
       "ANT_PATCH_PROTECTED",
     ],
     [
       "an edited source of a check that fails without the change",
-      { base: [check(1)], unproven: [SUBJECT] },
+      { base: runs(1, 1), unproven: [SUBJECT] },
+      "PASS",
+      null,
+    ],
+    [
+      "a source that breaks the check, hidden by a file that the change adds beside the tests",
+      { base: runs(0, 0), judges: ["test/shim.js"], withoutJudges: runs(1) },
+      "FAIL",
+      "ANT_VERIFY_MASKED",
+    ],
+    [
+      "a fix that passes only with a file that it adds beside the tests",
+      { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1), demand: FIX },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a fix that also passes without the file that it adds beside the tests",
+      { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(0), demand: FIX },
       "PASS",
       null,
     ],
@@ -64,18 +134,19 @@ describe("judge", () => {
   });
 
   test.each([
-    ["fail-to-pass", { base: [check(1)] }],
+    ["fail-to-pass", { base: runs(1, 1) }],
     ["regression", {}],
-    ["nothing", { base: [check(0)] }],
-    ["nothing", { base: [check(0)], allowUnproven: true }],
-    ["nothing", { checks: [] }],
-    ["nothing", { checks: [check(1)], again: [check(1)] }],
+    ["regression", { base: runs(0, 0), hollow: runs(1) }],
+    ["nothing", { base: runs(0, 0), hollow: runs(0) }],
+    ["nothing", { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1) }],
+    ["nothing", { change: [] }],
+    ["nothing", { change: runs(1, 1) }],
   ])("says that a trial proves %s: %j", (proves, change) => {
     expect(judge({ ...trial, ...change }).proves).toBe(proves);
   });
 
   test("names the protected source that the proof opened, and why it was protected", () => {
-    expect(judge({ ...trial, base: [check(1)], unproven: [SUBJECT] }).message).toContain(
+    expect(judge({ ...trial, base: runs(1, 1), unproven: [SUBJECT] }).message).toContain(
       "src/a.js may change: src/a.js is run by the check",
     );
   });

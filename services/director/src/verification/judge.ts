@@ -3,69 +3,156 @@
  *
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
- *     source must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; a
- *     check that fails and then passes on the same tree is FLAKY; and without checks a change is UNVERIFIABLE unless
+ *     source must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; checks
+ *     that pass and fail on the same tree are FLAKY; and without checks a change is UNVERIFIABLE unless
  *     `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
+import { firstFailure, isPassed } from "./trials.ts";
+
+type Trials = readonly (readonly CheckOutcome[])[];
 
 export interface Trial {
-  /** The checks on the tree that is to become the head. */
-  checks: readonly CheckOutcome[];
-  /** The checks on the same tree again; null unless the first trial failed. */
-  again: readonly CheckOutcome[] | null;
-  /** The checks on the tree without the change; null if no proof is needed. */
-  base: readonly CheckOutcome[] | null;
+  /** The checks on the tree that is to become the head, once for each trial. */
+  change: Trials;
+  /** The checks on the tree without the change; null if they were not tried there, or did not end in time. */
+  base: Trials | null;
+  /** The checks on the base without the files that the change touches; null if they were not tried there. */
+  hollow: Trials | null;
+  /** Files that the change adds on the side that judges. */
+  judges: readonly string[];
+  /** The checks on the changed tree without `judges`; null if there are none. */
+  withoutJudges: Trials | null;
+  /** What the change's code did to the files that judge it, in clauses. */
+  tampering: readonly string[];
   /** Sources that the change edits and the check runs. If there are any, `base` is not null. */
   unproven: readonly { path: string; why: string }[];
+  /** What the checks have to prove. */
+  demand: Demand;
   /** A read-only task changes nothing, so it needs no check. */
   readOnly: boolean;
   allowUnverified: boolean;
+}
+
+/** What passing checks have to prove, so that a change lands by itself. */
+export interface Demand {
+  /** By the workflow. Only `allow_unproven` lifts it. */
+  workflow: Proves;
+  /** By the caller. `allow_unproven` and people lift it. */
+  caller: Proves;
+  /** By the deployment's policy. Only people lift it. */
+  policy: Proves;
   allowUnproven: boolean;
+  /** People approve the change before it lands, and they see what is proven. */
+  byPeople: boolean;
 }
 
 export type Judgement = Pick<VerdictBody, "verdict" | "code" | "message"> & { proves: Proves };
 
+const STRENGTH: readonly Proves[] = ["nothing", "regression", "fail-to-pass"];
+
 export function judge(trial: Trial): Judgement {
-  if (trial.checks.length === 0) return withoutChecks(trial);
-  const failure = failed(trial);
+  const checks = trial.change[0] ?? [];
+  if (checks.length === 0) return withoutChecks(trial);
+  const failure = failed(trial) ?? tampered(trial) ?? flakyBase(trial) ?? masked(trial) ?? unopened(trial);
   if (failure !== null) return failure;
-  if (trial.base !== null && firstFailure(trial.base) === undefined) return withoutProof(trial);
-  if (trial.base === null) return pass("regression", null, `${names(trial.checks)} passes in the clean room`);
-  const opened = trial.unproven.map(
-    ({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`,
-  );
-  const message = `${names(trial.checks)} passes in the clean room, and fails without the change`;
-  return pass("fail-to-pass", null, `${message}${opened.join("")}`);
+  const { proves, why } = proofOf(trial);
+  return demanded(trial.demand, proves, `${names(checks)} passes ${where(trial.change)}${why}`);
 }
 
-function failed({ checks, again }: Trial): Judgement | null {
-  const bad = firstFailure(checks);
-  if (bad !== undefined && again !== null && firstFailure(again) === undefined) {
-    const message = `${bad.command} ${how(bad)}, then passed on the same tree`;
+/** The checks of the trial that decides: one that failed, if any did. */
+export function deciding(trials: Trials): readonly CheckOutcome[] {
+  return trials.find((checks) => !isPassed(checks)) ?? trials[0] ?? [];
+}
+
+/** The stronger of two proofs. */
+export function stronger(one: Proves, other: Proves): Proves {
+  return isWeaker(one, other) ? other : one;
+}
+
+function isWeaker(one: Proves, other: Proves): boolean {
+  return STRENGTH.indexOf(one) < STRENGTH.indexOf(other);
+}
+
+/** What passing checks prove about the change, with the clause that says so. */
+function proofOf({ base, hollow, withoutJudges, judges, unproven }: Trial): { proves: Proves; why: string } {
+  if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
+    const why = `, but only with ${listed(judges)}, which the change adds on the side that judges it`;
+    return { proves: "nothing", why };
+  }
+  if (base === null) return { proves: "regression", why: "" };
+  if (!base.every(isPassed)) {
+    const opened = unproven.map(
+      ({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`,
+    );
+    return { proves: "fail-to-pass", why: `, and fails without the change${opened.join("")}` };
+  }
+  if (hollow?.every(isPassed) === true) {
+    const why = "; it also passes without the files of the change, so it proves nothing about it";
+    return { proves: "nothing", why };
+  }
+  return { proves: "regression", why: "; it also passes without the change, so it proves no fix" };
+}
+
+/** director/D5: a change lands by itself only if its checks prove what is demanded. */
+function demanded(demand: Demand, proves: Proves, says: string): Judgement {
+  const { workflow, caller, policy, allowUnproven, byPeople } = demand;
+  const [byRun, byAll] = [stronger(workflow, caller), stronger(stronger(workflow, caller), policy)];
+  if (!isWeaker(proves, byAll)) return pass(proves, null, says);
+  const code = "ANT_VERIFY_PROVES_NOTHING";
+  const granted = allowUnproven || !isWeaker(proves, workflow);
+  if (byPeople && granted) return pass(proves, code, `${says}; ${byAll} is demanded, so people decide`);
+  if (allowUnproven && !isWeaker(proves, policy))
+    return pass(proves, code, `${says}; ${byRun} is demanded, landed by grant`);
+  return { verdict: "UNVERIFIABLE", code, message: `${says}; ${byAll} is demanded`, proves };
+}
+
+function failed({ change }: Trial): Judgement | null {
+  const bad = firstFailure(deciding(change));
+  if (bad === undefined) return null;
+  const passed = change.filter(isPassed).length;
+  if (passed > 0) {
+    const message = `${bad.command} ${how(bad)}, and passed in ${passed} of ${change.length} trials on the same tree`;
     return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // director/D5
   }
-  if (bad !== undefined) {
-    const message = `${bad.command} ${how(bad)} in the clean room`;
-    return { verdict: "FAIL", code: "ANT_VERIFY_CHECK_FAILED", message, proves: "nothing" };
-  }
-  return null;
+  return fail("ANT_VERIFY_CHECK_FAILED", `${bad.command} ${how(bad)} in the clean room`);
 }
 
-/** director/D5: the checks pass on the base too. */
-function withoutProof({ checks, unproven, allowUnproven }: Trial): Judgement {
-  const [first] = unproven;
-  if (first !== undefined) {
-    const message = `${first.path}: protected: ${first.why}, and that passes without the change too`;
-    return { verdict: "FAIL", code: "ANT_PATCH_PROTECTED", message, proves: "nothing" };
-  }
-  const message = `${names(checks)} also passes without the change, so it proves nothing about it`;
-  if (allowUnproven) return pass("nothing", "ANT_VERIFY_PROVES_NOTHING", `${message}; landed by grant`);
-  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING", message, proves: "nothing" };
+function tampered({ tampering }: Trial): Judgement | null {
+  return tampering.length === 0 ? null : fail("ANT_VERIFY_TAMPERED", listed(tampering));
+}
+
+/** A check that passes now and then without the change shows nothing when it passes with it. */
+function flakyBase({ base, unproven, demand }: Trial): Judgement | null {
+  if (base === null || base.every(isPassed) || !base.some(isPassed)) return null;
+  if (unproven.length === 0 && demand.allowUnproven) return null;
+  const bad = firstFailure(deciding(base));
+  const passed = `passed in ${base.filter(isPassed).length} of ${base.length} trials`;
+  const message = `without the change, ${bad?.command ?? "the check"} ${passed}: it is flaky, or the change is what repairs it`;
+  return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // director/D5
+}
+
+/** The sources of the change break the check, and a file that it adds beside the tests hides that. */
+function masked({ base, judges, withoutJudges }: Trial): Judgement | null {
+  if (withoutJudges === null || withoutJudges.every(isPassed) || base?.every(isPassed) !== true) return null;
+  const bad = firstFailure(deciding(withoutJudges));
+  const message = `${bad?.command ?? "the check"} fails without ${listed(judges)}, which the change adds on the side that judges it, and passes on the base`;
+  return fail("ANT_VERIFY_MASKED", message);
+}
+
+/** director/D5: an edited source that the check runs stays protected, because the check passes on the base too. */
+function unopened({ base, unproven: [first] }: Trial): Judgement | null {
+  if (first === undefined || base?.every(isPassed) !== true) return null;
+  const message = `${first.path}: protected: ${first.why}, and that passes without the change too`;
+  return fail("ANT_PATCH_PROTECTED", message);
 }
 
 function pass(proves: Proves, code: VerdictBody["code"], message: string): Judgement {
   return { verdict: "PASS", code, message, proves };
+}
+
+function fail(code: NonNullable<VerdictBody["code"]>, message: string): Judgement {
+  return { verdict: "FAIL", code, message, proves: "nothing" };
 }
 
 function withoutChecks(trial: Trial): Judgement {
@@ -75,12 +162,18 @@ function withoutChecks(trial: Trial): Judgement {
   return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", message, proves: "nothing" }; // director/D5
 }
 
-export function firstFailure(checks: readonly CheckOutcome[]): CheckOutcome | undefined {
-  return checks.find((check) => check.exitCode !== 0);
-}
-
 function names(checks: readonly CheckOutcome[]): string {
   return checks.map((check) => check.command).join(", ");
+}
+
+function where({ length }: Trials): string {
+  return length > 1 ? `in ${length} of ${length} trials` : "in the clean room";
+}
+
+/** The first few of a list, in one line. */
+function listed(all: readonly string[]): string {
+  const [shown, more] = [all.slice(0, 3).join(", "), all.length - 3];
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 function how(check: CheckOutcome): string {

@@ -45,12 +45,14 @@ export class VerdictEvidence implements VerdictEvidencePort {
 }
 
 function manifestOf(verdict: VerdictManifest, task: string, author: string): EvidenceManifest {
-  const trials = [
-    { folder: "checks", outcomes: verdict.checks },
-    { folder: "checks/again", outcomes: verdict.again ?? [] },
-    { folder: "checks/base", outcomes: verdict.baseChecks },
+  const { change, base, hollow, withoutJudges } = verdict.trials;
+  const folders = [
+    ...foldersOf("checks", change),
+    ...foldersOf("checks/base", base),
+    ...foldersOf("checks/without-its-files", hollow),
+    ...foldersOf("checks/without-its-judges", withoutJudges),
   ];
-  const entries = trials.flatMap(({ folder, outcomes }) =>
+  const entries = folders.flatMap(({ folder, outcomes }) =>
     outcomes.map((outcome, i) => entryOf(outcome, `${folder}/${String(i + 1).padStart(2, "0")}`)),
   );
   return {
@@ -67,6 +69,14 @@ function manifestOf(verdict: VerdictManifest, task: string, author: string): Evi
     checks: entries.map(({ entry }) => entry),
     files: entries.flatMap(({ files }) => files).sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
+}
+
+/** The first trial in the folder itself, each further one below it: `checks/trial-2`. */
+function foldersOf(
+  folder: string,
+  trials: readonly (readonly CheckOutcome[])[],
+): { folder: string; outcomes: readonly CheckOutcome[] }[] {
+  return trials.map((outcomes, i) => ({ folder: i === 0 ? folder : `${folder}/trial-${i + 1}`, outcomes }));
 }
 
 function entryOf(outcome: CheckOutcome, stem: string): { entry: Entry; files: File[] } {

@@ -2,8 +2,7 @@ import { AntiphonError, digestOf, type BlobRef } from "@antiphon/contracts";
 import { expect, test } from "vitest";
 import { outstanding, openRun, replay } from "@antiphon/run";
 import { BASE, RecordLog, check, planned } from "@antiphon/run/testing/record-log";
-import type { Unproven } from "@antiphon/git";
-import type { CleanRoomPort, RoomRequest } from "../ports.ts";
+import type { AppliedChange, CleanRoomPort, RoomRequest } from "../ports.ts";
 import { verify, type VerificationPorts } from "./verification.ts";
 import { POLICY } from "../testing/directing.ts";
 
@@ -33,7 +32,16 @@ function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
   return { context, effect };
 }
 
-function portsOver(room: CleanRoomPort, unproven: readonly Unproven[] = []) {
+/** A clean room whose checks end in the same way in every trial of a request. */
+const roomOf = (exitOf: (request: RoomRequest) => number): CleanRoomPort => ({
+  check: (request) => {
+    const outcomes = [check(exitOf(request))];
+    return Promise.resolve({ trials: times(request.trials.least, outcomes), written: null });
+  },
+});
+const times = <T>(length: number, value: T): T[] => Array.from({ length }, () => value);
+
+function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
   const applied: unknown[] = [];
   const none = (): never => {
     throw new Error("not asked for here");
@@ -49,7 +57,8 @@ function portsOver(room: CleanRoomPort, unproven: readonly Unproven[] = []) {
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
         applied.push([head, patch.toString()]);
-        return Promise.resolve({ kind: "candidate", unproven, candidate: CANDIDATE });
+        const found = { unproven: [], guards: [], judges: [], chance: null, ...change };
+        return Promise.resolve({ kind: "candidate", candidate: CANDIDATE, ...found });
       },
       commit: () => Promise.resolve("d".repeat(40)),
     },
@@ -65,12 +74,12 @@ function portsOver(room: CleanRoomPort, unproven: readonly Unproven[] = []) {
 async function verdictOf(exitCode: number, said: object = {}) {
   const { context, effect } = reported("BUILD", said);
   const asked: RoomRequest[] = [];
-  const { ports, applied } = portsOver({
-    check: (request) => {
+  const { ports, applied } = portsOver(
+    roomOf((request) => {
       asked.push(request);
-      return Promise.resolve([check(exitCode)]);
-    },
-  });
+      return request.purpose === "base" ? 1 : exitCode;
+    }),
+  );
   const verdict = await verify(context, effect, ports, new AbortController().signal);
   return { verdict, asked, applied };
 }
@@ -80,6 +89,7 @@ test("director/D4: the clean room checks the patch on the run's head by the cont
   expect(applied).toEqual([[BASE, "a patch"]]);
   expect(asked).toMatchObject([
     { purpose: "verify", tree: { commit: BASE }, candidate: CANDIDATE, checks: ["npm test"] },
+    { purpose: "base", tree: { commit: BASE }, candidate: null, checks: ["npm test"] },
   ]);
   expect(verdict).toMatchObject({ verdict: "PASS", head: BASE, tree: CANDIDATE.tree });
 });
@@ -132,17 +142,15 @@ test("director/D5: a BUILD change of a source that the check runs is tried on th
   ] as const) {
     const asked: string[] = [];
     const { ports } = portsOver(
-      {
-        check: ({ purpose }) => {
-          asked.push(purpose);
-          return Promise.resolve([check(purpose === "base" ? before : 0)]);
-        },
-      },
-      [{ path: "src/a.js", why: "the check runs it" }],
+      roomOf(({ purpose, candidate }) => {
+        asked.push(candidate?.tree === undefined ? "base" : purpose);
+        return purpose === "base" ? before : 0;
+      }),
+      { unproven: [{ path: "src/a.js", why: "the check runs it" }] },
     );
     const body = await verify(context, effect, ports, new AbortController().signal);
     expect(body.verdict).toBe(verdict);
-    expect(asked).toEqual(["verify", "base"]);
+    expect(asked.slice(0, 2)).toEqual(["verify", "base"]);
   }
 });
 
@@ -150,7 +158,7 @@ test("an unnamed check is discovered in the commit the run started from, regardl
   const { context, effect } = reported("BUILD");
   const bare = structuredClone(effect);
   bare.task.planned.task.verify_profile.commands = [];
-  const { ports } = portsOver({ check: () => Promise.resolve([check(0)]) });
+  const { ports } = portsOver(roomOf(() => 0));
   const discoveredAt: string[] = [];
   ports.repository.discoverChecks = (_repo, commit) => {
     discoveredAt.push(commit);
@@ -163,8 +171,9 @@ test("an unnamed check is discovered in the commit the run started from, regardl
 test("director/D10: a change is held to the policy bounds of its intent record", async () => {
   const { context, effect } = reported("BUILD");
   const policy = { profiles: ["strict"], max_files: 1, protected_paths: ["deploy/**"] };
-  if (context.intent === null) throw new Error("unreachable");
-  const bounded = { ...context, intent: { ...context.intent, policy } };
+  const { facts } = context;
+  if (facts.intent === null) throw new Error("unreachable");
+  const bounded = { ...context, facts: { ...facts, intent: { ...facts.intent, policy } } };
   const { ports } = portsOver({ check: () => Promise.reject(new Error("no room is asked for")) });
   const asked: unknown[] = [];
   ports.repository.candidate = (_repo, _head, _patch, rules) => {

@@ -3,24 +3,22 @@
  * checked is the tree of the commit that will land.
  *
  * The commit the run started from decides once which checks the run has; no task can choose the check of the next one.
- * When one clean room of a trial breaks, the other is stopped and waited for: left alone, no cancel of the run would
- * reach it, and the next try would run beside it.
- *
  * Promises:
  *   director/D4 Because an agent controls every byte of its own sandbox, a verdict uses only the head, the patch and
  *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
  *     verdict.
  */
-import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
+import type { VerdictBody } from "@antiphon/contracts";
+import { besides, tamperings } from "@antiphon/git";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import type { AppliedChange, CleanRoomPort, RepositoryPort, VerdictEvidencePort } from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
-import { firstFailure, judge } from "./judge.ts";
-import type { Unproven } from "@antiphon/git";
-import type { Effect, RunState } from "@antiphon/run";
-import type { Candidate, CleanRoomPort, RepositoryPort, RoomRequest, VerdictEvidencePort } from "../ports.ts";
-import { intentOf } from "@antiphon/run";
+import { demandOf, needsBase } from "./demand.ts";
+import { deciding, judge, type Trial } from "./judge.ts";
+import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
+import { trialsFor } from "./trials.ts";
 
-type Verify = Extract<Effect, { kind: "verify" }>;
-type Trial = { checks: CheckOutcome[]; again: CheckOutcome[] | null; base: CheckOutcome[] | null };
+type Verify = EffectOf<"verify">;
 /** The commands that decide, and whether the repository named them. */
 type Checks = { commands: readonly string[]; discovered: boolean };
 
@@ -45,8 +43,7 @@ export async function verify(
   if (patch === null && !readOnly) {
     return refused(run, effect, ports, "ANT_PATCH_EMPTY", "the attempt changed nothing");
   }
-  let candidate: Candidate | null = null;
-  let unproven: readonly Unproven[] = [];
+  let applied: AppliedChange | null = null;
   if (patch !== null) {
     const bytes = await ports.evidence.patch(patch);
     const outcome = await ports.repository.candidate(base.repo, head, bytes, {
@@ -58,102 +55,110 @@ export async function verify(
       ...(policy === undefined ? {} : { policy }),
     });
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
-    ({ candidate, unproven } = outcome);
+    applied = outcome;
   }
-  const withBase = unproven.length > 0 || provesAFix(run, effect); // director/D5
-  const subject = { candidate, checks: checks.commands, head, withBase };
-  const trial = await runTrial(run, effect, ports, subject, signal);
+  const demand = demandOf(run, task);
+  const tried = await tryAll(run, effect, ports, { applied, checks: checks.commands, demand }, signal);
   const judgement = judge({
-    ...trial,
-    unproven,
+    change: tried.change.trials,
+    base: tried.base?.trials ?? null,
+    hollow: tried.hollow?.trials ?? null,
+    withoutJudges: tried.withoutJudges?.trials ?? null,
+    judges: applied?.judges ?? [],
+    tampering: tamperingOf(applied, options.grants, tried),
+    unproven: applied?.unproven ?? [],
+    demand,
     readOnly,
     allowUnverified: options.allow_unverified,
-    allowUnproven: options.allow_unproven,
   });
   const commit =
-    judgement.verdict === "PASS" && candidate !== null
+    judgement.verdict === "PASS" && applied !== null
       ? await ports.repository.commit(base.repo, {
           parent: head,
-          candidate,
+          candidate: applied.candidate,
           at: phase.at,
           ...commitMessage(run.runId, effect.task, phase),
         })
       : null;
   const body = {
     ...judgement,
-    checks: trial.checks,
-    baseChecks: trial.base ?? [],
+    checks: [...deciding(tried.change.trials)],
+    baseChecks: [...deciding(tried.base?.trials ?? [])],
+    trials: countOf(tried),
     head,
     commit,
-    tree: candidate?.tree ?? null,
+    tree: applied?.candidate.tree ?? null,
   };
-  const evidence = await ports.evidence.store({
+  return { ...body, evidence: await store(run, effect, ports, body, tried) };
+}
+
+async function tryAll(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  subject: { applied: AppliedChange | null; checks: readonly string[]; demand: Trial["demand"] },
+  signal: AbortSignal,
+): Promise<TriedOut> {
+  const { applied, checks, demand } = subject;
+  if (checks.length === 0) return UNTRIED;
+  const { options, base, policy } = intentOf(run);
+  const { planned, feedback } = effect.task;
+  const trials = trialsFor({
+    asked: options.trials,
+    atLeast: policy?.min_trials,
+    chance: applied?.chance ?? null,
+    wasFlaky: feedback.some(({ code }) => code === "ANT_VERIFY_FLAKY"),
+  });
+  const request = {
+    run: run.runId,
+    task: effect.taskId,
+    epoch: effect.epoch,
+    purpose: "verify" as const,
+    tree: await ports.repository.exportBase(base.repo, run.head),
+    candidate: applied?.candidate ?? null,
+    checks,
+    image: options.image ?? null,
+    budgetMs: planned.task.time_budget_s * 1000,
+    trials,
+  };
+  // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
+  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand);
+  return tryOut({ request, judges: applied?.judges ?? [], waitForBase }, ports.room, signal);
+}
+
+/** What the change's code did to the files that judge it, and the base's code did not. */
+function tamperingOf(applied: AppliedChange | null, grants: readonly string[], tried: TriedOut): string[] {
+  const { change, base } = tried;
+  if (applied === null || change.written === null) return [];
+  const found = tamperings(applied.guards, grants, change.written);
+  const known = base?.written == null ? [] : tamperings(applied.guards, grants, base.written);
+  return besides(found, known).map(({ what }) => what);
+}
+
+function countOf({ change, base }: TriedOut): NonNullable<VerdictBody["trials"]> {
+  const { length } = change.trials;
+  return { change: length, base: base?.trials.length ?? 0 };
+}
+
+async function store(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  body: Omit<VerdictBody, "evidence" | "trials">,
+  tried: TriedOut,
+): Promise<NonNullable<VerdictBody["evidence"]>> {
+  return ports.evidence.store({
     ...body,
     run: run.runId,
     task: effect.taskId,
     epoch: effect.epoch,
-    again: trial.again,
+    trials: {
+      change: tried.change.trials,
+      base: tried.base?.trials ?? [],
+      hollow: tried.hollow?.trials ?? [],
+      withoutJudges: tried.withoutJudges?.trials ?? [],
+    },
   });
-  return { ...body, evidence };
-}
-
-async function runTrial(
-  run: RunState,
-  effect: Verify,
-  ports: VerificationPorts,
-  subject: { candidate: Candidate | null; checks: readonly string[]; head: string; withBase: boolean },
-  signal: AbortSignal,
-): Promise<Trial> {
-  if (subject.checks.length === 0) return { checks: [], again: null, base: null };
-  const { options, base } = intentOf(run);
-  const request: RoomRequest = {
-    run: run.runId,
-    task: effect.taskId,
-    epoch: effect.epoch,
-    purpose: "verify",
-    tree: await ports.repository.exportBase(base.repo, subject.head),
-    candidate: subject.candidate,
-    checks: subject.checks,
-    image: options.image ?? null,
-    budgetMs: effect.task.planned.task.time_budget_s * 1000,
-  };
-  const [checks = [], before = null] = await together(
-    subject.withBase ? [request, { ...request, purpose: "base", candidate: null }] : [request],
-    ports.room,
-    signal,
-  );
-  // director/D5: a failure is tried again on the same tree, to tell a flaky check from a broken change.
-  const failure = firstFailure(checks);
-  const settled = failure === undefined || failure.timedOut; // A timeout counts at once.
-  const again = settled ? null : await ports.room.check(request, signal);
-  return { checks, again, base: before };
-}
-
-/** Runs all rooms. If one breaks, stops the others, waits for them and throws the first error. */
-async function together(
-  requests: readonly RoomRequest[],
-  room: CleanRoomPort,
-  signal: AbortSignal,
-): Promise<CheckOutcome[][]> {
-  const broken = new AbortController();
-  const stop = AbortSignal.any([signal, broken.signal]);
-  const rooms = requests.map((request) => room.check(request, stop));
-  try {
-    return await Promise.all(rooms);
-  } catch (error) {
-    broken.abort();
-    await Promise.allSettled(rooms);
-    throw error;
-  }
-}
-
-/** A DEBUG run of one task: its checks stand for the fix, so they have to fail without it. */
-function provesAFix(run: RunState, effect: Verify): boolean {
-  return (
-    run.routed?.workflow === "DEBUG" &&
-    run.tasks.length === 1 &&
-    effect.task.planned.task.kind === "edit_repo"
-  );
 }
 
 /**
@@ -185,12 +190,5 @@ async function refused(
     commit: null,
     tree: null,
   };
-  const evidence = await ports.evidence.store({
-    ...body,
-    run: run.runId,
-    task: effect.taskId,
-    epoch: effect.epoch,
-    again: null,
-  });
-  return { ...body, evidence };
+  return { ...body, evidence: await store(run, effect, ports, body, UNTRIED) };
 }

@@ -1,11 +1,11 @@
-import { runView, openRun, replay } from "@antiphon/run";
+import { factsOf, runView, openRun, replay } from "@antiphon/run";
 import type { Kv } from "@antiphon/runtime";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { expect, test } from "vitest";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { Projector } from "./projector.ts";
-import type { CachedRun } from "../runs/run-cache.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
 import { POLICY } from "../testing/directing.ts";
 
 const log = createLogger("test", { level: "silent" });
@@ -110,9 +110,9 @@ test("director/D7: a Director that is overtaken by another writes the newest sta
   records.reported("T-001", 1, "ok");
   await show(other, runOf(records));
   await show(one, late);
-  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+  expect((await runs.get(records.runId))?.value).toEqual(runView(factsOf(records.records)));
   await show(other, runOf(records.judged("T-001", 1, { verdict: "FAIL" })));
-  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+  expect((await runs.get(records.runId))?.value).toEqual(runView(factsOf(records.records)));
 });
 
 test("a run's view is written after its contracts", async () => {
@@ -125,7 +125,7 @@ test("a run's view is written after its contracts", async () => {
   expect([contracts.writes, await runs.get(records.runId)]).toEqual([2, null]);
   contracts.open();
   await shown;
-  expect((await runs.get(records.runId))?.value).toEqual(runView(records.records));
+  expect((await runs.get(records.runId))?.value).toEqual(runView(factsOf(records.records)));
 });
 
 test("a rewrite that another Director overtakes reads the run again", async () => {
@@ -145,5 +145,5 @@ test("a rewrite that another Director overtakes reads the run again", async () =
     return older; // Read before the newer record was stored.
   });
   expect([loads, written]).toEqual([2, []]);
-  expect((await runs.get(records.runId))?.value).toEqual(runView(newer.records));
+  expect((await runs.get(records.runId))?.value).toEqual(runView(factsOf(newer.records)));
 });

@@ -17,7 +17,7 @@ import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, keys } from "@antiphon/contracts";
 import { runView, routerContract, taskContract } from "@antiphon/run";
 import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
-import type { CachedRun } from "../runs/run-cache.ts";
+import type { CachedRun } from "../runs/cached-run.ts";
 
 /** Runs queued for projection. Beyond that `project()` waits for one batch. */
 const MAX_WAITING = 5_000;
@@ -143,13 +143,13 @@ export class Projector {
     return found;
   }
 
-  #shapes({ records, snapshot }: CachedRun): [view: Shape, ...contracts: Shape[]] {
+  #shapes({ snapshot }: CachedRun): [view: Shape, ...contracts: Shape[]] {
     const run = snapshot.context;
     const { runId } = run;
     const router = routerContract(run);
     const bucket = this.#contracts;
     return [
-      { bucket: this.#runs, key: runId, doc: runView(records) },
+      { bucket: this.#runs, key: runId, doc: runView(run.facts) },
       ...(router === null ? [] : [{ bucket, key: keys.routerContract(runId), doc: router }]),
       ...run.tasks.map((task) => {
         const key = keys.taskContract(runId, task.planned.task.task_id);

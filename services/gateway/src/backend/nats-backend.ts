@@ -24,6 +24,7 @@ import {
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
+import { askForCheck } from "./repo-check.ts";
 import type { Backend, LiveOutput, PresentService } from "../ports.ts";
 import { within } from "../http/deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
@@ -91,6 +92,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
         confined ? { ...request, confined } : request,
         INSPECT_MS,
       ),
+    check: (request, signal) => askForCheck(bus, request, signal),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {

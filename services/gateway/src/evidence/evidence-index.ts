@@ -1,5 +1,6 @@
-// Lists a run's evidence from the references in its records, in their order. Pure.
-import type { BlobRef, EvidenceManifest, EvidenceRef, StoredRecord } from "@antiphon/contracts";
+// Lists a run's evidence from the references in its records, in stream order. Pure.
+import type { BlobRef, EvidenceManifest } from "@antiphon/contracts";
+import type { RunFacts } from "@antiphon/run";
 
 export interface EvidencePointer {
   readonly taskId: string;
@@ -12,24 +13,14 @@ export interface EvidencePointer {
 
 export type EvidenceBundle = EvidencePointer & { readonly manifest: EvidenceManifest };
 
-export function evidenceOf(records: readonly StoredRecord[]): EvidencePointer[] {
-  return records.flatMap((record) => {
-    if (record.taskId === null) return [];
-    const at = { taskId: record.taskId, epoch: record.epoch };
-    if (record.type === "result" && record.body.kind === "reported")
-      return [pointer(at, "attempt", record.body.evidence)];
-    if (record.type === "verdict" && record.body.evidence !== null)
-      return [pointer(at, "verdict", record.body.evidence)];
-    return [];
-  });
-}
-
-function pointer(
-  at: { taskId: string; epoch: number },
-  kind: EvidencePointer["kind"],
-  { key, digest }: EvidenceRef,
-): EvidencePointer {
-  return { ...at, kind, key, digest };
+export function evidenceOf({ evidence }: RunFacts): EvidencePointer[] {
+  return evidence.map(({ taskId, epoch, ref: { key, digest }, from: { kind } }) => ({
+    taskId,
+    epoch,
+    kind,
+    key,
+    digest,
+  }));
 }
 
 /** A file is found only by its exact path in the manifest. */

@@ -1,9 +1,9 @@
 // Reads a run's evidence: its records hold the references, the buckets hold manifests and files.
-import { AntiphonError } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
-import type { StoredRecord, TaskContract } from "@antiphon/contracts";
+import { AntiphonError, digestOfJson } from "@antiphon/contracts";
+import type { RunFacts } from "@antiphon/run";
+import type { EvidenceManifest, TaskContract } from "@antiphon/contracts";
 import { evidenceOf, fileIn } from "./evidence-index.ts";
-import type { EvidenceBundle } from "./evidence-index.ts";
+import type { EvidenceBundle, EvidencePointer } from "./evidence-index.ts";
 import type { Backend } from "../ports.ts";
 
 export interface EvidenceAddress {
@@ -26,43 +26,54 @@ export interface EvidenceReader {
 
 export function evidenceReader(
   backend: Backend,
-  records: (runId: string) => Promise<StoredRecord[]>,
+  facts: (runId: string) => Promise<RunFacts>,
 ): EvidenceReader {
+  /** Anybody who may write to the bucket can replace a manifest. The record holds the digest of the true one. */
+  async function manifestOf({ key, digest }: EvidencePointer): Promise<EvidenceManifest | null> {
+    const manifest = await backend.manifest(key);
+    const found = manifest === null ? digest : digestOfJson(manifest);
+    if (found === digest) return manifest;
+    const message = `the evidence ${key} is ${found}, and its record names ${digest}`;
+    throw new AntiphonError("ANT_BLOB_CORRUPT", message, { data: { key } });
+  }
+
   async function bundle(runId: string, at: EvidenceAddress): Promise<EvidenceBundle> {
     const isMeant = ({ taskId, epoch, kind }: { taskId: string; epoch: number; kind: string }): boolean =>
       taskId.toLowerCase() === at.task.toLowerCase() && epoch === at.epoch && kind === at.kind;
-    const pointer = evidenceOf(await records(runId)).find(isMeant);
-    const manifest = pointer === undefined ? null : await backend.manifest(pointer.key);
+    const pointer = evidenceOf(await facts(runId)).find(isMeant);
+    const manifest = pointer === undefined ? null : await manifestOf(pointer);
     if (pointer !== undefined && manifest !== null) return { ...pointer, manifest };
     const message = `${runId} has no ${at.kind} evidence of ${at.task} at epoch ${at.epoch}`;
     throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message);
   }
 
   /** A finished run without stored documents is archived; a Director derives its contracts from its records. */
-  async function taskContract(runId: string, taskId: string, history: readonly StoredRecord[]) {
+  async function taskContract(runId: string, taskId: string, { closed }: RunFacts) {
     const kept = await backend.taskContract(runId, taskId);
-    if (kept !== null || !isOver(history)) return kept;
+    if (kept !== null || closed === null) return kept;
     return (await backend.madeContract(runId, taskId)) as TaskContract | null;
   }
 
-  async function routerContract(runId: string, history: readonly StoredRecord[]): Promise<unknown> {
+  async function routerContract(runId: string, { closed }: RunFacts): Promise<unknown> {
     const kept = await backend.routerContract(runId);
-    if (kept !== null || !isOver(history)) return kept;
+    if (kept !== null || closed === null) return kept;
     return backend.madeContract(runId, null);
   }
 
   return {
     async all(runId) {
-      const history = await records(runId);
+      const known = await facts(runId);
       const [manifests, contracts, router] = await Promise.all([
         Promise.all(
-          evidenceOf(history).map(async (pointer) => ({
+          evidenceOf(known).map(async (pointer) => ({
             pointer,
-            manifest: await backend.manifest(pointer.key),
+            manifest: await manifestOf(pointer),
           })),
         ),
-        Promise.all(runView(history).steps.map((step) => taskContract(runId, step.id, history))),
-        routerContract(runId, history),
+        Promise.all(
+          (known.tasks ?? []).map(({ planned }) => taskContract(runId, planned.task.task_id, known)),
+        ),
+        routerContract(runId, known),
       ]);
       const bundles = manifests.flatMap(({ pointer, manifest }) =>
         manifest === null ? [] : [{ ...pointer, manifest }],
@@ -79,8 +90,4 @@ export function evidenceReader(
       throw new AntiphonError("ANT_EVIDENCE_NOT_FOUND", message, { data: { files } });
     },
   };
-}
-
-function isOver(history: readonly StoredRecord[]): boolean {
-  return history.some(({ type }) => type === "closed");
 }

@@ -17,6 +17,7 @@ import { answerUnreadable, learnMethods } from "./http-edge.ts";
 import { logRefusal } from "./request-log.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { SessionTokens } from "./session-tokens.ts";
+import { PAGE_PATHS } from "../page/page-routes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -31,7 +32,7 @@ declare module "fastify" {
 /** Health probes for a supervisor: answered without NATS and without a token. */
 const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
 export const SESSIONS_PATH = "/sessions";
-const LOCAL_PATHS = new Set(["/metrics", "/openapi.json"]);
+const LOCAL_PATHS = new Set(["/metrics", "/openapi.json", ...PAGE_PATHS]);
 
 export interface HttpPolicy extends GuardPolicy {
   readonly sessions: SessionTokens;
@@ -93,10 +94,13 @@ function routeOf({ routeOptions }: FastifyRequest): string {
 async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void> {
   const { host, origin, authorization } = request.headers;
   const site = request.headers["sec-fetch-site"];
-  const isProbe = OPEN_PATHS.has(routeOf(request));
+  const isPage = PAGE_PATHS.has(routeOf(request));
+  const isOpen = isPage || OPEN_PATHS.has(routeOf(request));
+  // A link on another site may lead to the page, because the page's files are the same for everybody.
+  const secFetchSite = typeof site === "string" && !isPage ? site : undefined;
   const verdict = judgeCaller(
-    { host, origin, authorization, secFetchSite: typeof site === "string" ? site : undefined },
-    isProbe ? { ...policy, token: null } : policy,
+    { host, origin, authorization, secFetchSite },
+    isOpen ? { ...policy, token: null } : policy,
   );
   if (verdict.kind === "refuse") throw new AntiphonError(verdict.code, verdict.detail);
   if (verdict.kind === "pass") request.principal = verdict.principal;

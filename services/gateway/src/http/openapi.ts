@@ -56,6 +56,14 @@ export const ROUTES: readonly Route[] = [
     "Start a run; with an Idempotency-Key the request can be repeated safely",
     202,
   ),
+  route(
+    "post",
+    "/checks",
+    "Run a repository's checks in a clean room, without a run; spaces come before the answer",
+    200,
+    "CheckReport",
+    "CheckRequest",
+  ),
   route("get", "/policy", "The policy profiles that apply to a repository; `repo` is its path", 200),
   route(
     "post",

@@ -12,6 +12,7 @@ import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
 import { callerOf, keepInScope } from "../sessions/session-scope.ts";
 import type { SessionTokens } from "./session-tokens.ts";
+import { answerSlowly } from "./slow-answer.ts";
 
 type Params<K extends string> = { Params: Record<K, string> };
 type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: string } };
@@ -29,6 +30,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addSessions(server, parts);
   addPolicy(server, parts.gateway);
   addIntents(server, parts.gateway);
+  addChecks(server, parts.gateway);
   addRuns(server, parts);
   addJournal(server, parts.gateway);
   addEvidence(server, parts.gateway);
@@ -95,6 +97,14 @@ function addIntents(server: FastifyInstance, gateway: Gateway): void {
   server.post("/recordings", async (request, reply) =>
     reply.code(201).send(await gateway.record(request.body)),
   );
+}
+
+/** A client that goes away ends its check. */
+function addChecks(server: FastifyInstance, gateway: Gateway): void {
+  server.post("/checks", async (request, reply) => {
+    const order = await gateway.checks.admit(request.body, callerOf(request));
+    return answerSlowly(reply, (gone) => gateway.checks.carryOut(order, gone));
+  });
 }
 
 /** The answers show the policy that applies to the caller. */

@@ -1,6 +1,7 @@
 // Stores intents and starts runs of them.
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
 import { malformed } from "../http/malformed.ts";
@@ -29,7 +30,7 @@ export interface IntentIntake {
   get(intentId: string, session: SessionBinding | null): Promise<{ intentId: string; intent: Intent }>;
   run(intentId: string, request: RunRequest): Promise<Started>;
   /** `records`: the records of the run to retry. */
-  retry(records: readonly StoredRecord[], caller: Caller): Promise<Started>;
+  retry(facts: RunFacts, caller: Caller): Promise<Started>;
 }
 
 /** The size of a journal record besides its body: envelope and headers. */
@@ -112,8 +113,8 @@ export function intentIntake(
       if (before !== null) return sameRun(before, intentId); // gateway/G3
       return start(runId, { intentId, intent, caller });
     },
-    async retry(records, caller) {
-      const { runId: retryOf, intentId } = retryable(records);
+    async retry(facts, caller) {
+      const { runId: retryOf, intentId } = retryable(facts);
       await admission.call(caller);
       const runId = retryIdOf(retryOf);
       const before = await backend.intentRecord(runId);

@@ -1,6 +1,7 @@
 // Lists, shows and requeues dead letters. A requeue delivers the record again to the consumer that gave it up.
 import { AntiphonError, parseJournalSubject } from "@antiphon/contracts";
-import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { NewRecord } from "@antiphon/contracts";
+import { factsOf, type RunFacts } from "@antiphon/run";
 import { letterLine, originOf, requeueBody } from "./dead-letter.ts";
 import type { LetterLine } from "./dead-letter.ts";
 import { refused } from "../policy/policy-guard.ts";
@@ -45,14 +46,14 @@ export function deadLetterController(backend: Backend, guard: PolicyGuard): Dead
         );
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
         const records = await backend.read(runId);
-        const closed = records.find(({ type }) => type === "closed");
-        if (closed !== undefined)
+        const { intent, requeues, closed } = factsOf(records);
+        if (closed !== null)
           throw new AntiphonError("ANT_DLQ_RUN_OVER", `${runId} is over: antiphon retry ${runId}`, {
             data: { runId },
           });
-        await requireAllowed({ backend, guard }, records, principal);
+        await requireAllowed({ backend, guard }, intent, principal);
         const origin = originOf(kept.letter, records);
-        const n = 1 + records.filter(({ type }) => type === "requeue").length;
+        const n = 1 + requeues;
         const cause = { seq: origin.seq, digest: origin.digest };
         const body = requeueBody(kept.letter, origin, principal);
         const record: NewRecord = { type: "requeue", runId, taskId: null, epoch: n, cause, body };
@@ -69,12 +70,11 @@ export function deadLetterController(backend: Backend, guard: PolicyGuard): Dead
 /** The current policy must allow the run, because it may have changed since the run was started. */
 async function requireAllowed(
   { backend, guard }: { backend: Backend; guard: PolicyGuard },
-  records: readonly StoredRecord[],
+  started: RunFacts["intent"],
   principal: string,
 ): Promise<void> {
-  const first = records.find(({ type }) => type === "intent");
-  if (first?.type !== "intent") return;
-  const { intent, options, base } = first.body;
+  if (started === null) return;
+  const { intent, options, base } = started;
   const found = await locate(backend, base.repo);
   const places = found === null ? [base.repo.path] : placesOf(found);
   const asked = { intent, options, places, landRef: null, principal };

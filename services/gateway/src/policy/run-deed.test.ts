@@ -67,18 +67,27 @@ describe("a run under a policy", () => {
   });
 
   it("passes the narrowest bounds of all profiles to the Director", () => {
-    const one = profile({ maxFilesPerCommit: 5, protectedPaths: ["a"] });
+    const one = profile({
+      maxFilesPerCommit: 5,
+      protectedPaths: ["a"],
+      requireProof: "fail-to-pass",
+      minTrials: 4,
+    });
     const two = profile({
       name: "q",
       maxFilesPerCommit: 3,
       maxLinesPerCommit: 9,
       protectedPaths: ["a", "b"],
+      requireProof: "regression",
+      minTrials: 9,
     });
     expect(boundsOf([one, two])).toEqual({
       profiles: ["p", "q"],
       max_files: 3,
       max_lines: 9,
       protected_paths: ["a", "b"],
+      require_proof: "fail-to-pass",
+      min_trials: 9,
     });
   });
 });

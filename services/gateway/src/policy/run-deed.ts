@@ -103,11 +103,16 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const files = least(profiles.map(({ maxFilesPerCommit }) => maxFilesPerCommit));
   const lines = least(profiles.map(({ maxLinesPerCommit }) => maxLinesPerCommit));
   const paths = [...new Set(profiles.flatMap(({ protectedPaths = [] }) => protectedPaths))];
+  const proofs = profiles.map(({ requireProof }) => requireProof);
+  const proof = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
+  const trials = Math.max(0, ...profiles.map(({ minTrials = 0 }) => minTrials));
   return {
     profiles: profiles.map(({ name }) => name),
     ...(files === null ? {} : { max_files: files }),
     ...(lines === null ? {} : { max_lines: lines }),
     ...(paths.length === 0 ? {} : { protected_paths: paths }),
+    ...(proof === undefined ? {} : { require_proof: proof }),
+    ...(trials === 0 ? {} : { min_trials: trials }),
   };
 }
 

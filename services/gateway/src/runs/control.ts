@@ -1,16 +1,5 @@
-// Reads whether a run is paused from its records, and the reason from a pause or resume request. Pure.
+// Reads the reason from a pause or resume request. Pure.
 import { AntiphonError } from "@antiphon/contracts";
-import type { ControlBody, StoredRecord } from "@antiphon/contracts";
-
-/** The number of the last control record and the state it set. A run without one is not paused. */
-export function lastControl(records: readonly StoredRecord[]): { n: number; kind: ControlBody["kind"] } {
-  let last: { n: number; kind: ControlBody["kind"] } = { n: 0, kind: "resume" };
-  for (const record of records) {
-    if (record.type === "control" && record.epoch > last.n)
-      last = { n: record.epoch, kind: record.body.kind };
-  }
-  return last;
-}
 
 /** `{reason?}`, or no body at all. */
 export function controlReason(body: unknown): string {

@@ -1,9 +1,8 @@
 // Pauses and resumes a run by writing numbered `control` records.
 import { AntiphonError } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
-import type { ControlBody, NewRecord, StoredRecord } from "@antiphon/contracts";
-import { controlReason, lastControl } from "./control.ts";
-import { isOver } from "./side-event.ts";
+import type { RunFacts } from "@antiphon/run";
+import type { ControlBody, NewRecord } from "@antiphon/contracts";
+import { controlReason } from "./control.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Backend } from "../ports.ts";
 
@@ -20,18 +19,17 @@ const TRIES = 8;
 
 export function runControl(
   backend: Backend,
-  records: (runId: string) => Promise<StoredRecord[]>,
+  facts: (runId: string) => Promise<RunFacts>,
 ): Gateway["control"] {
   return async (runId, kind, { body, principal }) => {
     const reason = controlReason(body); // gateway/G1
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const before = await records(runId);
-      const view = runView(before);
-      if (isOver(view)) {
-        const { status } = view;
+      const { closed, control } = await facts(runId);
+      if (closed !== null) {
+        const { status } = closed;
         throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } });
       }
-      const { n, kind: now } = lastControl(before);
+      const { n, kind: now } = control ?? { n: 0, kind: "resume" };
       if (now === kind) return { runId, event: kind, accepted: true, already: true };
       const words = { kind, by: principal, ...(reason === "" ? {} : { reason }) };
       const record: NewRecord = {

@@ -41,7 +41,7 @@ export class RunList {
     const records = await this.#read(runId);
     if (records instanceof AntiphonError) return corruptSummary(runId, records);
     const summary = runSummary(records);
-    if (summary !== null && records.at(-1)?.type === "closed") this.#keep(runId, summary);
+    if (summary !== null && summary.endedAt !== null) this.#keep(runId, summary);
     return summary;
   }
 

@@ -1,5 +1,5 @@
 // One line of the list of runs. Pure.
-import { isPaused, runView } from "@antiphon/run/view/run-view";
+import { factsOf, isPaused, runView, timeOf } from "@antiphon/run";
 import { type AntiphonError } from "@antiphon/contracts";
 import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
 
@@ -30,19 +30,19 @@ export function corruptSummary(runId: string, { code, detail, data }: AntiphonEr
 }
 
 export function runSummary(records: readonly StoredRecord[]): RunSummary | null {
-  const [first] = records;
-  if (first?.type !== "intent") return null;
-  const closed = records.find((record) => record.type === "closed");
+  const facts = factsOf(records);
+  const { runId, intent, openedAt, closed } = facts;
+  if (intent === null || openedAt === null) return null;
   return {
-    runId: first.runId,
-    intentId: first.body.intentId,
-    goal: first.body.intent.goal,
-    repo: first.body.base.repo.path,
-    status: runView(records).status,
-    paused: isPaused(records),
-    code: closed?.body.code ?? null,
-    startedAt: first.at.toISOString(),
-    endedAt: closed?.at.toISOString() ?? null,
-    seq: first.seq,
+    runId,
+    intentId: intent.intentId,
+    goal: intent.intent.goal,
+    repo: intent.base.repo.path,
+    status: runView(facts).status,
+    paused: isPaused(facts),
+    code: closed?.code ?? null,
+    startedAt: timeOf(openedAt),
+    endedAt: closed === null ? null : timeOf(closed.at),
+    seq: records[0]?.seq ?? 0,
   };
 }

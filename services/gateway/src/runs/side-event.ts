@@ -1,6 +1,6 @@
 // Parses the events people send to an open run: cancel, answer, approval. Pure.
 import { AntiphonError, CHOICES, isChoice, validate } from "@antiphon/contracts";
-import type { Choice, RunEvent, RunViewModel } from "@antiphon/contracts";
+import type { Choice, RunEvent } from "@antiphon/contracts";
 
 export interface Answer {
   readonly kind: "answer";
@@ -73,8 +73,4 @@ export function invalid(path: string, message: string): AntiphonError {
   return new AntiphonError("ANT_CONTRACT_INVALID", `${path === "" ? "the body" : path}: ${message}`, {
     data: { path },
   });
-}
-
-export function isOver(view: RunViewModel): boolean {
-  return view.status === "succeeded" || view.status === "failed" || view.status === "canceled";
 }

@@ -1,8 +1,7 @@
 // Records the events people send to an open run.
 import { AntiphonError } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
-import type { StoredRecord } from "@antiphon/contracts";
-import { isOver, sideEventOf } from "./side-event.ts";
+import type { RunFacts } from "@antiphon/run";
+import { sideEventOf } from "./side-event.ts";
 import type { Answer, Approval } from "./side-event.ts";
 import { wordOf } from "./word.ts";
 import type { Gateway } from "../gateway.ts";
@@ -11,21 +10,17 @@ import type { Backend } from "../ports.ts";
 /** Another request may write between our read and our write; after this many lost races the caller gets an error. */
 const TRIES = 8;
 
-export function sideEvents(
-  backend: Backend,
-  records: (runId: string) => Promise<StoredRecord[]>,
-): Gateway["say"] {
+export function sideEvents(backend: Backend, facts: (runId: string) => Promise<RunFacts>): Gateway["say"] {
   return async (runId, body, principal) => {
     const event = sideEventOf(body); // gateway/G1
     return event.kind === "cancel" ? cancel(runId, event.reason, principal) : say(runId, event, principal);
   };
 
   async function cancel(runId: string, reason: string, by: string): Promise<Record<string, unknown>> {
-    const view = runView(await records(runId));
-    const { status } = view;
+    const status = (await facts(runId)).closed?.status;
     // The run is canceled already, so a repeated cancel is accepted.
     if (status === "canceled") return { runId, event: "cancel", accepted: true };
-    if (isOver(view))
+    if (status !== undefined)
       throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } });
     // A second cancel has no further effect; the record keeps the first person and reason.
     const words = { by, reason };
@@ -36,7 +31,7 @@ export function sideEvents(
 
   async function say(runId: string, event: Answer | Approval, by: string): Promise<Record<string, unknown>> {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const { step, record } = wordOf(await records(runId), event, by);
+      const { step, record } = wordOf(await facts(runId), event, by);
       const name = event.kind === "answer" ? event.event : event.kind;
       const { id: taskId, epoch, approval } = step;
       const about = approval === undefined ? {} : { verdict: approval.verdict };

@@ -9,6 +9,7 @@ import {
   routedRecord,
   verdictRecord,
 } from "@antiphon/contracts/testing/records";
+import { factsOf } from "@antiphon/run";
 import { describe, expect, it } from "vitest";
 import { sideEventOf } from "./side-event.ts";
 import { wordOf } from "./word.ts";
@@ -48,7 +49,7 @@ const awaiting = (needed = 1, principal = "ann"): NewRecord[] => [
 function say(records: readonly NewRecord[], body: object, by = "ben") {
   const event = sideEventOf(body);
   if (event.kind === "cancel") throw new Error("a cancel is no word to a task");
-  return wordOf(stored(records), event, by);
+  return wordOf(factsOf(stored(records)), event, by);
 }
 /** The records followed by an answer or decision. */
 function after(records: readonly NewRecord[], body: object, by = "ben"): NewRecord[] {

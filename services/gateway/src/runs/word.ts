@@ -1,10 +1,10 @@
-// Turns an answer or approval into its record, or into the reason for refusing it. Pure: it judges by the run's records,
+// Turns an answer or approval into its record, or into the reason for refusing it. Pure: it judges by the facts of the run,
 // so after a lost race the caller judges again and learns who was first.
 import { AntiphonError, mayApprove } from "@antiphon/contracts";
-import { runView } from "@antiphon/run";
-import type { NewRecord, RunStep, RunViewModel, StoredRecord } from "@antiphon/contracts";
+import { runView, timeOf, type RunFacts } from "@antiphon/run";
+import type { NewRecord, RunStep, RunViewModel } from "@antiphon/contracts";
 import { hasApproved } from "@antiphon/contracts/runs/step-approval";
-import { invalid, isOver, type Answer, type Approval } from "./side-event.ts";
+import { invalid, type Answer, type Approval } from "./side-event.ts";
 
 export interface Said {
   readonly step: RunStep;
@@ -13,27 +13,20 @@ export interface Said {
 }
 
 /** An answer or decision on record. */
-interface Word {
-  readonly by: string;
-  readonly choice: string;
-  readonly at: string;
-  readonly task: string;
-  readonly epoch: number;
-}
+type Word = RunFacts["words"][number];
 
-export function wordOf(records: readonly StoredRecord[], event: Answer | Approval, by: string): Said {
-  const view = runView(records);
-  const last = lastWord(records, event.task);
-  if (isOver(view))
+export function wordOf(facts: RunFacts, event: Answer | Approval, by: string): Said {
+  const view = runView(facts);
+  const last = lastWord(facts, event.task);
+  if (facts.closed !== null)
     throw refused("ANT_RUN_TERMINAL", `${view.runId} is over: ${view.status}`, view.status, last);
-  const cancel = records.find((record) => record.type === "cancel");
-  if (cancel?.type === "cancel")
-    throw refused("ANT_RUN_NOT_WAITING", `${cancel.body.by} has canceled the run`, view.status, last);
+  if (facts.cancel !== null)
+    throw refused("ANT_RUN_NOT_WAITING", `${facts.cancel.by} has canceled the run`, view.status, last);
   const repeated = repeatedStep(view, event, by, last);
   if (repeated !== null) return { step: repeated, record: null };
   const step = waitingStep(view, event, last);
   const isPending = step.approval?.state === "pending";
-  if (event.kind === "approval" && isPending) return approval(records, step, event, by);
+  if (event.kind === "approval" && isPending) return approval(facts, step, event, by);
   if (isPending) {
     const message = `${step.id} waits for an approval, not for an answer`;
     throw refused("ANT_RUN_NOT_WAITING", message, view.status, null);
@@ -67,7 +60,7 @@ function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | 
   );
 }
 
-function approval(records: readonly StoredRecord[], step: RunStep, event: Approval, by: string): Said {
+function approval(facts: RunFacts, step: RunStep, event: Approval, by: string): Said {
   const { approval: pending } = step;
   if (pending === undefined) throw new Error(`${step.id} has no approval`);
   if (event.verdict !== null && event.verdict !== pending.verdict)
@@ -76,7 +69,7 @@ function approval(records: readonly StoredRecord[], step: RunStep, event: Approv
     throw invalid("/answers", `${step.id} asks no question: an approval of a change takes no answers`);
   if (event.choice === "approve") {
     if (hasApproved(pending, by)) return { step, record: null };
-    const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
+    const requester = facts.intent?.principal ?? "";
     if (!mayApprove(by, requester)) {
       const why = by === requester ? `${by} requested the run` : `"${by}" is not a single person`;
       throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, {
@@ -84,11 +77,11 @@ function approval(records: readonly StoredRecord[], step: RunStep, event: Approv
       });
     }
   }
-  const n = 1 + records.filter(({ type }) => type === "approval").length;
+  const n = 1 + facts.words.filter(({ type }) => type === "approval").length;
   const { choice } = event;
   const reason = event.reason.trim() === "" ? {} : { reason: event.reason };
   const body = { task: step.id, attempt: step.epoch, verdict: pending.verdict, choice, by, ...reason };
-  const runId = records[0]?.runId ?? "";
+  const { runId } = facts;
   return { step, record: { type: "approval", runId, taskId: null, epoch: n, cause: null, body } };
 }
 
@@ -118,17 +111,7 @@ function repeatedStep(
   return event.verdict === null || event.verdict === step.approval?.verdict ? step : null;
 }
 
-function lastWord(records: readonly StoredRecord[], task: string | null): Word | null {
-  const words = records.flatMap((record): Word[] => {
-    const at = record.at.toISOString();
-    if (record.type === "approval") {
-      const { by, choice, task: about, attempt } = record.body;
-      return [{ by, choice, at, task: about, epoch: attempt }];
-    }
-    if (record.type !== "input" || record.taskId === null) return [];
-    const { by, choice, event } = record.body;
-    return [{ by, choice: choice ?? event, at, task: record.taskId, epoch: record.epoch }];
-  });
+function lastWord({ words }: RunFacts, task: string | null): Word | null {
   return words.findLast((word) => task === null || word.task.toLowerCase() === task.toLowerCase()) ?? null;
 }
 
@@ -136,12 +119,18 @@ function refused(
   code: "ANT_RUN_TERMINAL" | "ANT_RUN_NOT_WAITING",
   message: string,
   status: string,
-  first: Word | null,
+  last: Word | null,
 ): AntiphonError {
+  const first = last === null ? null : firstOf(last);
   const who = first === null ? "" : `; ${first.by} was first: ${first.choice} at ${first.at}`;
   return new AntiphonError(code, `${message}${who}`, {
     data: { status, ...(first === null ? {} : { first }) },
   });
+}
+
+/** A word as an error reports it. */
+function firstOf({ by, choice, at, task, epoch }: Word) {
+  return { by, choice, at: timeOf(at), task, epoch };
 }
 
 function stale(named: string, instead: string, waits: string | null): AntiphonError {

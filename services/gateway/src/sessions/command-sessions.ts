@@ -18,6 +18,7 @@ import type {
   SessionEntry,
   SessionEvent,
 } from "@antiphon/contracts";
+import { factsOf } from "@antiphon/run";
 import { planCommand } from "./command-plan.ts";
 import { CommandDecision } from "./command-decision.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
@@ -202,9 +203,9 @@ export class CommandSessions {
         key: commandId,
         body: undefined,
       });
-      const closed = (await this.#parts.backend.read(runId)).find((record) => record.type === "closed");
-      if (closed?.type !== "closed") return [];
-      const { status, code, message } = closed.body;
+      const { closed } = factsOf(await this.#parts.backend.read(runId));
+      if (closed === null) return [];
+      const { status, code, message } = closed;
       const downloadUri = `/runs/${runId}/evidence`;
       const artifact: Outcome = {
         event: "ArtifactAvailable",

@@ -60,8 +60,8 @@ async function requireOwnRun(
   const { id } = request.params as { id: string };
   const absent = new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${id.slice(0, 80)}`);
   if (!/^run_[a-z0-9]{1,32}$/.test(id)) throw absent;
-  const intent = (await gateway.records(id)).find(({ type }) => type === "intent");
-  if (intent?.type !== "intent" || intent.body.base.repo.path !== repo) throw absent;
+  const { intent } = await gateway.facts(id);
+  if (intent?.base.repo.path !== repo) throw absent;
 }
 
 export function callerOf({ principal, binding }: FastifyRequest): Caller {

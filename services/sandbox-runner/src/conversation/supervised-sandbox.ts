@@ -7,33 +7,57 @@ import { encodeFrame } from "./frames.ts";
 import type { Baseline, CollectBounds, Collected } from "../workspace/collected.ts";
 import { OutputBound } from "./output-bound.ts";
 import { Refusal } from "../workspace/refusal.ts";
-import { SandboxDied, type Command, type CommandExit, type Sandbox, type SandboxDeath } from "../ports.ts";
+import {
+  SandboxDied,
+  type Command,
+  type CommandExit,
+  type Sandbox,
+  type SandboxDeath,
+  type Survey,
+} from "../ports.ts";
 import { SupervisorConversation } from "./supervisor-conversation.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
 import { collectSelected, collectWhole } from "../workspace/workspace-reading.ts";
+import { WrittenReader } from "../workspace/written.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
+/** Where a provider put the files of a sandbox. */
+export interface Place {
+  readonly home: string;
+  /** /workspace is mounted over layers, and the supervisor can read the top alone. */
+  readonly isLayered: boolean;
+}
+
+const IN_MEMORY: Place = { home: "/tmp", isLayered: false };
+type Stdin = AsyncIterable<Buffer> | Buffer | null;
+/** A tool of the image, or work that the supervisor does itself. */
+type Tool = readonly string[] | { readonly type: "L" | "T" | "U" | "W"; readonly payload?: string };
+
 export class SupervisedSandbox implements Sandbox {
   readonly id: string;
   readonly imageId: string;
+  readonly home: string;
   readonly gone: Promise<void>;
   /** See SupervisorConversation. */
   readonly letGo: Promise<void>;
   readonly #line: SupervisorLine;
   readonly #words: SupervisorConversation;
   readonly #since: number;
+  readonly #isLayered: boolean;
   #bootMs = 0;
   /** The baseline that the supervisor compares the workspace with. */
   #remembered: Baseline = new Map();
 
   /** `since`: the time of the request, on the clock of performance.now. */
-  constructor(line: SupervisorLine, imageId: string, since: number) {
+  constructor(line: SupervisorLine, imageId: string, since: number, { home, isLayered } = IN_MEMORY) {
     this.#line = line;
+    this.home = home;
+    this.#isLayered = isLayered;
     this.#words = new SupervisorConversation(line);
     this.id = line.id;
     this.imageId = imageId;
@@ -123,12 +147,25 @@ export class SupervisedSandbox implements Sandbox {
 
   async remember(baseline: Baseline): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
+    if (this.#isLayered) {
+      this.#remembered = baseline; // the layer itself is what the top is compared with
+      return;
+    }
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
     await this.#ask(done, encodeFrame("M"));
     this.#remembered = baseline;
+  }
+
+  async written(clear: boolean): Promise<Survey> {
+    if (this.#words.hello?.kind !== "perl") return { written: null, cleared: false };
+    const reader = new WrittenReader();
+    const status = await this.#execute({ type: "W", payload: clear ? "1" : "" }, null, (piece) => {
+      reader.push(piece);
+    });
+    return { written: reader.result(), cleared: clear && status.exitCode === 0 };
   }
 
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
@@ -138,7 +175,8 @@ export class SupervisedSandbox implements Sandbox {
     }
     const reading = {
       remembered: this.#remembered,
-      look: (hear: (piece: Buffer) => void) => this.#tool({ type: "L" }, null, hear),
+      isTop: this.#isLayered,
+      look: (hear: (piece: Buffer) => void) => this.#tool({ type: this.#isLayered ? "U" : "L" }, null, hear),
       take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
         this.#tool({ type: "T" }, nulEnded(paths), hear),
     };
@@ -169,14 +207,21 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   /** Runs the supervisor's own work or one of the image's tools. The output of either is judged by the caller. */
-  async #tool(
-    what: readonly string[] | { readonly type: "L" | "T" },
-    stdin: AsyncIterable<Buffer> | Buffer | null,
+  async #tool(what: Tool, stdin: Stdin, onStdout?: (piece: Buffer) => void): Promise<void> {
+    const { exitCode, complaint } = await this.#execute(what, stdin, onStdout);
+    if (exitCode === 0) return;
+    const name = "type" in what ? "the supervisor's reading" : (what[0] ?? "");
+    throw this.#words.protocol(`${name} ended with ${exitCode}: ${complaint}`);
+  }
+
+  async #execute(
+    what: Tool,
+    stdin: Stdin,
     onStdout?: (piece: Buffer) => void,
-  ): Promise<void> {
+  ): Promise<{ exitCode: number; complaint: string }> {
     const complaint = new OutputBound(TOOL_KEEP_BYTES);
     const argv = "type" in what ? [] : what;
-    const own = "type" in what ? encodeFrame(what.type) : undefined;
+    const own = "type" in what ? encodeFrame(what.type, Buffer.from(what.payload ?? "")) : undefined;
     const step = { argv, own, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
     let refusal: Refusal | null = null;
     const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
@@ -190,14 +235,9 @@ export class SupervisedSandbox implements Sandbox {
         this.#words.killCommand();
       }
     };
-    const exit = await this.#words.execute(step, heard, () => null);
+    const { exitCode } = await this.#words.execute(step, heard, () => null);
     if (refusal !== null) throw refusal as Refusal;
-    if (exit.exitCode !== 0) {
-      const said = complaint.finish(200).tail.trim();
-      throw this.#words.protocol(
-        `${argv[0] ?? "the supervisor's reading"} ended with ${exit.exitCode}: ${said}`,
-      );
-    }
+    return { exitCode, complaint: complaint.finish(200).tail.trim() };
   }
 }
 

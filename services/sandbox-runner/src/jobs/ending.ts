@@ -55,6 +55,7 @@ export function endingOfExit(exit: CommandExit, step: string): Ending | null {
 
 /** Errors that only the requester can correct. */
 const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
+  "ANT_ENVIRONMENT_FAILED",
   "ANT_SANDBOX_REFUSED",
   "ANT_SANDBOX_PATH",
   "ANT_SANDBOX_IMAGE_INVALID",

@@ -2,10 +2,12 @@
  * The plan of a job: what to take, and the stages to perform in the sandbox, as data. A request that no sandbox could
  * carry out is refused here, before anything is fetched or taken.
  *
+ *   lay       the prepared environment, if the request names one
  *   fill      the workspace: tree, deletions, overlay, files
  *   connect   the network, if the request has a grant for one
  *   run       one command; each step of the request is a stage
  *   collect   the changes, after the step `collectAfter` or at the end
+ *   repeat    all commands again, for a job of trials (trials.ts)
  *
  * How to add to a job:
  *   - Work in the sandbox is a stage: add its data to `Stage`, its place to `stagesOf`, and its case to `perform` in
@@ -18,22 +20,26 @@ import {
   type EgressGrant,
   type SandboxRequest,
   type SandboxStep,
+  type SandboxTrials,
   type SandboxWorkspace,
 } from "@antiphon/contracts";
 import { encodeStep } from "../conversation/step-script.ts";
 import { jobLimits, type JobLimits } from "../job-limits.ts";
 import type { ContainerLimits } from "../ports.ts";
 import { stepDirectory } from "../workspace/path-rule.ts";
+import type { Remembering } from "../workspace/workspace.ts";
 import { Refusal } from "../workspace/refusal.ts";
 
 /** A step whose directory is absolute inside the sandbox. */
 export type PlannedStep = SandboxStep & { readonly cwd: string };
 
 export type Stage =
-  | { readonly kind: "fill"; readonly collects: boolean }
+  | { readonly kind: "lay" }
+  | { readonly kind: "fill"; readonly remembering: Remembering }
   | { readonly kind: "connect"; readonly grant: EgressGrant }
   | { readonly kind: "run"; readonly step: PlannedStep }
-  | { readonly kind: "collect" };
+  | { readonly kind: "collect" }
+  | { readonly kind: "repeat"; readonly trials: SandboxTrials; readonly steps: readonly PlannedStep[] };
 
 export interface JobPlan {
   /** Null: the runner's default. */
@@ -50,16 +56,30 @@ export interface JobPlan {
 export function planJob(request: SandboxRequest, defaults: ContainerLimits): JobPlan {
   const { image, workspace, budgetMs, purpose } = request;
   const stages = stagesOf(request);
-  const needsSeal = purpose !== "attempt";
+  const needsSeal = purpose === "verify" || purpose === "base";
   if (needsSeal && stages.some(({ kind }) => kind === "connect"))
     throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job for a verdict has no network");
   return { image, workspace, needsSeal, budgetMs, stages, limits: jobLimits(defaults, request) };
 }
 
-function stagesOf({ steps, collect, collectAfter, egress }: SandboxRequest): Stage[] {
-  const stages: Stage[] = [{ kind: "fill", collects: collect }];
+function stagesOf({
+  purpose,
+  workspace,
+  steps,
+  collect,
+  collectAfter,
+  egress,
+  trials,
+}: SandboxRequest): Stage[] {
+  if ((purpose === "prepare") !== (steps.length === 0))
+    throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job has steps, unless it only prepares an environment");
+  if (purpose === "prepare") return [];
+  const hint = collect ? "hint" : "nothing";
+  const stages: Stage[] = [{ kind: "fill", remembering: trials === undefined ? hint : "exact" }];
+  if (workspace.environment !== undefined) stages.unshift({ kind: "lay" });
   if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
-  const runs = steps.map((step): Stage => ({ kind: "run", step: planStep(step) }));
+  const planned = steps.map(planStep);
+  const runs = planned.map((step): Stage => ({ kind: "run", step }));
   const last = steps.findIndex(({ id }) => id === collectAfter);
   const before = last === -1 ? runs.length : last + 1;
   return [
@@ -67,6 +87,7 @@ function stagesOf({ steps, collect, collectAfter, egress }: SandboxRequest): Sta
     ...runs.slice(0, before),
     ...(collect ? [{ kind: "collect" } as const] : []),
     ...runs.slice(before),
+    ...(trials === undefined ? [] : [{ kind: "repeat", trials, steps: planned } as const]),
   ];
 }
 

@@ -1,14 +1,15 @@
 /** What a job needs from the runner around it. */
-import type { EgressGrant, SandboxRequest, ProviderName } from "@antiphon/contracts";
-import type { Lease } from "../pool/pool.ts";
+import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
+import type { HeldTree, Lease } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
+import type { Environments } from "../environments/environments.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
-type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: string | null) => Promise<Lease>;
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: HeldTree | null) => Promise<Lease>;
 
 export interface JobPorts {
   readonly node: string;
@@ -20,6 +21,9 @@ export interface JobPorts {
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   readonly egress: (job: SandboxRequest, grant: EgressGrant, sandbox: Sandbox) => Promise<EgressLink>;
+  readonly environments: Pick<Environments, "ensure">;
+  /** Tells people who watch what the job waits for. */
+  readonly progress: (text: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
   /** Work that ends after the outcome is known, such as the removal of the container. */
   readonly later: (work: Promise<void>) => void;

@@ -13,6 +13,7 @@ import {
   AntiphonError,
   encode,
   limits,
+  outcomeDigest,
   subjects,
   validate,
   type SandboxEvent,
@@ -30,7 +31,9 @@ export interface ServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "later">;
+  /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
+  readonly sign: (digest: string) => string;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -72,7 +75,8 @@ export class SandboxService {
     const leaving: Promise<void>[] = [];
     try {
       const outcome = await this.#run(request, emit, leaving);
-      emit({ kind: "done", result: this.#sendable(outcome) });
+      const result = this.#sendable(outcome);
+      emit({ kind: "done", result, signature: this.#options.sign(outcomeDigest(request, result)) });
     } finally {
       void Promise.allSettled(leaving).then(() => {
         this.#options.slots.give();
@@ -112,6 +116,7 @@ export class SandboxService {
         onOutput: (stream, piece) => {
           live.push(stream, piece);
         },
+        progress: (text) => tell(bus, subjects.log(run, task, "progress"), { text, epoch }),
         later: (work) => leaving.push(work),
       };
       const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);

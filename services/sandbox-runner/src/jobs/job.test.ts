@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { AntiphonError, limits, type SandboxEvent, type SandboxRequest } from "@antiphon/contracts";
 import { Evidence } from "./evidence.ts";
+import { Layering } from "../layers/layering.ts";
 import { TreeArchive } from "../workspace/tree-archive.ts";
 import { defaultLimits } from "../job-limits.ts";
 import { OutputBound } from "../conversation/output-bound.ts";
@@ -33,6 +34,7 @@ function twin(options: {
   const sandbox: Sandbox = {
     id: "container",
     imageId: "sha256:a",
+    home: "/tmp",
     sealed: options.sealed ?? true,
     bootMs: 1,
     gone: new Promise(() => undefined),
@@ -63,9 +65,12 @@ function twin(options: {
       return Promise.resolve({ sandbox, warm: true, holds: null, release });
     },
     sources: {
+      layering: new Layering({ store: undefined, onStreamed: () => undefined }),
       trees: new TreeArchive("/nowhere", { stream: () => [] as never }, 0),
       blob: () => Promise.reject(new Error("none")),
     },
+    environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
+    progress: () => undefined,
     egress: () => Promise.reject(new Error("no network")),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,

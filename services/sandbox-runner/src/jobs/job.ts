@@ -15,8 +15,11 @@
  *     a sealed sandbox or is refused.
  */
 import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
-import { planWorkspace } from "../workspace/workspace.ts";
+import { withRoom } from "../environments/laying.ts";
+import { orderOf, planWorkspace } from "../workspace/workspace.ts";
 import { endingOfFailure } from "./ending.ts";
+import { EnvironmentFailure } from "../environments/environment-failure.ts";
+import type { ImageFacts } from "../ports.ts";
 import { planJob, type JobPlan } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import { Progress } from "./progress.ts";
@@ -33,9 +36,9 @@ export async function runJob(
   const job: Job = { request, ports, emit, progress };
   try {
     const plan = planJob(request, defaults);
-    const prepared = await prepare(plan, job);
+    const prepared = await prepare(plan, job, signal);
     signal.throwIfAborted();
-    await inSandbox(job, prepared, signal);
+    if (plan.stages.length > 0) await inSandbox(job, prepared, signal);
   } catch (error) {
     progress.ending = endingOfFailure(error, progress.step, signal);
   }
@@ -43,21 +46,46 @@ export async function runJob(
 }
 
 /** Resolves, fetches and checks everything that the stages need, before a sandbox is taken. */
-async function prepare(plan: JobPlan, { ports, emit, progress }: Job): Promise<Prepared> {
+async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<Prepared> {
+  const { ports, emit, progress } = job;
   const image = await ports.image(plan.image);
   progress.meta.image = image.id;
   emit({ kind: "accepted", node: ports.node, image: image.id });
+  const environment = await ensureEnvironment(plan, image, job, signal);
   const { workspaceBytes } = plan.limits.container;
-  const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes);
-  return { plan, image, workspace };
+  const laid = environment?.layer ?? null;
+  const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes, laid);
+  return { plan, image, workspace, environment };
+}
+
+/** Finds or makes the environment that the request names; null: it names none. */
+async function ensureEnvironment(
+  plan: JobPlan,
+  image: ImageFacts,
+  { request, ports, progress }: Job,
+  signal: AbortSignal,
+): Promise<Prepared["environment"]> {
+  const spec = plan.workspace.environment;
+  if (spec === undefined) return null;
+  try {
+    const found = await ports.environments.ensure({ request, spec, image, ports }, signal);
+    progress.environment = found.report;
+    return { layer: found.layer, spec };
+  } catch (error) {
+    if (error instanceof EnvironmentFailure) progress.environment = error.report;
+    throw error;
+  }
 }
 
 async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Promise<void> {
   const { request, ports, emit, progress } = job;
-  const { plan, image, workspace } = prepared;
+  const { plan, image, workspace, environment } = prepared;
   const askedAt = performance.now();
-  const order = { imageId: image.id, limits: plan.limits.container };
-  const lease = await ports.lease(order, request, workspace.tree?.name ?? null);
+  const own = plan.limits.container;
+  // What is mounted takes no room of the job's own.
+  const isStreamed = environment !== null && workspace.layers === null;
+  const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
+  const lease = await ports.lease(order, request, workspace.tree);
   const stop = (): void => {
     void lease.release();
   };

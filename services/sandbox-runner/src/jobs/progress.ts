@@ -1,5 +1,12 @@
 /** What is known about a job so far; it becomes the job's outcome. */
-import type { EgressReport, SandboxChanges, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
+import type {
+  EgressReport,
+  EnvironmentReport,
+  SandboxChanges,
+  SandboxOutcome,
+  SandboxStepOutcome,
+  SandboxWritten,
+} from "@antiphon/contracts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
 export class Progress {
@@ -8,9 +15,15 @@ export class Progress {
   step: string | null = null;
   changes: SandboxChanges | null = null;
   egress: EgressReport | null = null;
+  environment: EnvironmentReport | null = null;
+  /** What the trials of a job did to its files; null for other jobs. */
+  written: SandboxWritten | null = null;
+  /** The exit code of each command that ended. */
+  readonly exits: number[] = [];
   readonly meta: SandboxOutcome["meta"];
   /** Evidence that is being stored while later steps run. */
   readonly #steps: Promise<SandboxStepOutcome>[] = [];
+  readonly #trials: Progress[] = [];
 
   constructor(meta: Pick<SandboxOutcome["meta"], "node" | "provider" | "image">) {
     this.meta = { ...meta, containerId: "", bootMs: 0 };
@@ -21,6 +34,13 @@ export class Progress {
     this.#steps.push(step);
   }
 
+  /** The progress of one more trial of the same steps. */
+  trial(): Progress {
+    const trial = new Progress(this.meta);
+    this.#trials.push(trial);
+    return trial;
+  }
+
   /** Resolves when at most one step waits for the store. */
   async roomInStore(): Promise<void> {
     await Promise.allSettled(this.#steps.slice(0, -1));
@@ -28,17 +48,32 @@ export class Progress {
 
   /** An ending without its evidence does not count: if some could not be stored, `failed` names the ending instead. */
   async outcome(failed: (error: unknown) => Ending): Promise<SandboxOutcome> {
-    const steps = await Promise.all(this.#steps).catch((error: unknown) => {
+    const [steps = [], ...trials] = await Promise.all(
+      [this, ...this.#trials].map((trial) => Promise.all(trial.#steps)),
+    ).catch((error: unknown) => {
       this.ending = failed(error);
       return [];
     });
-    const { ending, changes, meta, egress } = this;
+    const { ending, changes, meta, egress, environment, written } = this;
     return {
       ...ending,
       steps,
       changes: ending.outcome === "completed" ? changes : null,
       meta,
       ...(egress === null ? {} : { egress }),
+      ...(environment === null ? {} : { environment }),
+      ...(written === null ? {} : { trials: trials.map((trial) => briefly(trial, steps)), written }),
     };
   }
+}
+
+/** Only steps that ended otherwise than in the first trial are quoted, so that many trials fit a message. */
+function briefly(
+  trial: readonly SandboxStepOutcome[],
+  first: readonly SandboxStepOutcome[],
+): SandboxStepOutcome[] {
+  return trial.map((step, i) => {
+    if ((step.exitCode === 0) !== (first[i]?.exitCode === 0)) return step;
+    return { ...step, stdout: { ...step.stdout, tail: "" }, stderr: { ...step.stderr, tail: "" } };
+  });
 }

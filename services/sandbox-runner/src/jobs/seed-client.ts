@@ -49,7 +49,7 @@ export function seedClient({ provider, limits: bounds, labels }: SeedClientOptio
       const sandbox = await provider.start({ imageId: image.id, limits: bounds, labels: labels() });
       try {
         if (files.length > 0) await sandbox.putTar(canonicalTar(files));
-        const env = { ...stepEnvironment(image), ...job.env };
+        const env = { ...stepEnvironment(image, sandbox.home), ...job.env };
         return {
           ...(await outcomeOf(sandbox, job, env)),
           meta: { bootMs: sandbox.bootMs, provider: provider.name },

@@ -3,17 +3,20 @@
  * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
  * later commands, but the changes are still collected.
  */
-import type { SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
+import { environmentVariables } from "../environments/environment-variables.ts";
+import { layEnvironment, layWorkspace, nameHome, type LayerContent } from "../environments/laying.ts";
 import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
 import { stepEnvironment } from "../providers/container-spec.ts";
-import { boundsOf, fillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
+import { boundsOf, fillWorkspace, refillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfExit } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
+import { repeatTrials, type TrialGround } from "./trials.ts";
 
 export interface Job {
   readonly request: SandboxRequest;
@@ -27,6 +30,8 @@ export interface Prepared {
   readonly plan: JobPlan;
   readonly image: ImageFacts;
   readonly workspace: WorkspacePlan;
+  /** Null: the job needs none. */
+  readonly environment: { readonly spec: EnvironmentSpec; readonly layer: LayerContent } | null;
 }
 
 /** A job that has its sandbox. */
@@ -41,9 +46,12 @@ interface Leased extends Prepared {
   stopped: boolean;
 }
 
+/** The state before the first command of a trial. */
+const BEGINNING = { endsAt: null, stopped: false };
+
 export async function performStages(job: Job, prepared: Prepared, lease: Lease): Promise<void> {
   const { progress } = job;
-  const leased: Leased = { ...prepared, job, lease, link: null, endsAt: null, stopped: false };
+  const leased: Leased = { ...prepared, job, lease, link: null, ...BEGINNING };
   try {
     for (const stage of prepared.plan.stages) {
       await perform(stage, leased);
@@ -55,10 +63,15 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
 }
 
 async function perform(stage: Stage, leased: Leased): Promise<void> {
-  const { job, lease, workspace } = leased;
+  const { job, lease, workspace, environment } = leased;
   switch (stage.kind) {
+    case "lay":
+      if (environment === null) return;
+      return workspace.layers === null
+        ? layEnvironment(lease.sandbox, environment.layer, workspace.baseline)
+        : nameHome(lease.sandbox);
     case "fill":
-      return fillWorkspace(lease, workspace, stage.collects);
+      return fillWorkspace(lease, workspace, stage.remembering);
     case "connect":
       leased.link = await job.ports.egress(job.request, stage.grant, lease.sandbox);
       return;
@@ -66,26 +79,59 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       if (!leased.stopped) await runStep(stage.step, leased);
       return;
     case "collect": {
-      const collected = await lease.sandbox.collect(workspace.baseline, boundsOf(workspace));
+      const collected = await lease.sandbox.collect(workspace.baseline, {
+        ...boundsOf(workspace),
+        ...(environment === null ? {} : { leftOut: environment.layer.workspacePaths }),
+      });
       job.progress.changes = await job.ports.evidence.changes(collected);
+      return;
+    }
+    case "repeat": {
+      const { budgetMs } = leased.plan;
+      const tookMs = leased.endsAt === null ? 0 : performance.now() - (leased.endsAt - budgetMs);
+      const first = { exits: job.progress.exits, tookMs };
+      job.progress.written = await repeatTrials(stage.trials, first, trialGround(stage.steps, leased));
       return;
     }
   }
 }
 
+/** Further trials are kept apart from the first, and are quiet. */
+function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround {
+  const { job, lease, workspace, environment } = leased;
+  const { sandbox } = lease;
+  const lay = async (): Promise<void> => {
+    if (environment !== null) await layWorkspace(sandbox, environment.layer, workspace.baseline);
+  };
+  return {
+    run: async () => {
+      const progress = job.progress.trial();
+      const ports = { ...job.ports, onOutput: () => undefined };
+      const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };
+      for (const step of steps) if (!own.stopped) await runStep(step, own);
+      return progress.exits;
+    },
+    survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
+    refill: () => refillWorkspace(sandbox, workspace, lay),
+    now: () => performance.now(),
+  };
+}
+
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
-  const { plan, image, lease, link, job } = leased;
+  const { plan, image, environment, lease, link, job } = leased;
   const { progress, ports, emit } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
   await progress.roomInStore();
+  const plain = stepEnvironment(image, lease.sandbox.home);
+  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
   const now = performance.now();
   leased.endsAt ??= now + plan.budgetMs;
   try {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...stepEnvironment(image), ...link?.env, ...step.env },
+      env: { ...variables, ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       keepBytes: plan.limits.keepBytes,
@@ -94,6 +140,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     });
     const { exitCode, durationMs, stdout, stderr } = exit;
     progress.keep(ports.evidence.step({ id, exitCode, timedOut: false, durationMs, stdout, stderr }));
+    progress.exits.push(exitCode);
     emit({ kind: "step", id, exitCode });
     progress.ending = endingOfExit(exit, id) ?? progress.ending;
     leased.stopped = exitCode !== 0 && !step.continueOnFailure;

@@ -36,7 +36,12 @@ function provider() {
   return { port, made, control };
 }
 
-function setUp(warm = 2, preload?: PoolOptions["preload"], maxAgeMs = 1000) {
+function setUp(
+  warm = 2,
+  preload?: PoolOptions["preload"],
+  maxAgeMs = 1000,
+  wanted: () => SandboxOrder = () => order,
+) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
   const failures: unknown[] = [];
@@ -44,7 +49,7 @@ function setUp(warm = 2, preload?: PoolOptions["preload"], maxAgeMs = 1000) {
     provider: port,
     bounds: { warm, slots: 4 },
     maxAgeMs,
-    order: () => order,
+    order: wanted,
     ...(preload === undefined ? {} : { preload }),
     onFailure: (error) => failures.push(error),
     now: () => clock.now,
@@ -176,10 +181,27 @@ describe("the warm pool", () => {
     });
     pool.refill();
     await settle();
-    const first = await pool.take(order, "b");
-    const second = await pool.take(order, "b");
-    const third = await pool.take(order, "b");
+    const first = await pool.take(order, { name: "b", baseline: new Map() });
+    const second = await pool.take(order, { name: "b", baseline: new Map() });
+    const third = await pool.take(order, { name: "b", baseline: new Map() });
     expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
+  });
+
+  it("replaces the ready sandboxes when others are wanted, and names the tree that a layered one is mounted over", async () => {
+    const wanted = { order };
+    const { pool, made } = setUp(1, undefined, 1000, () => wanted.order);
+    pool.refill();
+    await settle();
+    const over = { ...order, layers: { tree: "digest", environment: null } };
+    wanted.order = over;
+    pool.refill();
+    await settle();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 0]);
+    const tree = { name: "a", baseline: new Map() };
+    const others = { ...order, layers: { tree: "digest", environment: "other" } };
+    const [warm, cold] = [await pool.take(over, tree), await pool.take(others, tree)];
+    expect([warm.warm, warm.holds, cold.warm, cold.holds]).toEqual([true, tree, false, tree]);
+    await pool.close();
   });
 
   it("destroys a sandbox that could not be preloaded", async () => {

@@ -1,6 +1,6 @@
 /**
  * The warm pool: sandboxes of the default image and limits that are started and inspected before a job asks for one, with
- * the most recently requested base tree in them. pool/pool-plan.ts decides; this shell carries the decisions out.
+ * the most recently requested base tree in them, or mounted over the most recently requested layers. pool/pool-plan.ts decides; this shell carries the decisions out.
  *
  * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
  * sandbox belongs to its job.
@@ -40,7 +40,7 @@ export interface PoolOptions {
 }
 
 /** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
-type HeldTree = Pick<Tree, "name" | "baseline">;
+export type HeldTree = Pick<Tree, "name" | "baseline">;
 
 export interface Lease {
   readonly sandbox: Sandbox;
@@ -91,6 +91,7 @@ export class WarmPool {
     if (this.#closed || this.#starting.size > 0) return;
     const order = this.#options.order();
     this.#dropStale();
+    this.#dropOthers(order);
     this.#dropSurplus();
     const bounds = { ...this.#options.bounds, warm: this.#wanted() };
     if (order === null || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
@@ -104,12 +105,15 @@ export class WarmPool {
     this.#starting.add(work);
   }
 
-  /** `tree`: the wanted base tree. A sandbox that holds it is handed out first, then an empty one. */
-  async take(order: SandboxOrder, tree: string | null = null): Promise<Lease> {
+  /**
+   * `tree`: the wanted base tree. A sandbox that holds it is handed out first, then an empty one. When `order` has layers,
+   * it is the tree among them.
+   */
+  async take(order: SandboxOrder, tree: HeldTree | null = null): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
     const fits = this.#ready.filter((one) => one.key === key);
-    const best = [tree, null].flatMap(
+    const best = [tree?.name ?? null, null].flatMap(
       (wanted) => fits.find((one) => (one.holds?.name ?? null) === wanted) ?? [],
     );
     const chosen = best[0] ?? fits[0];
@@ -121,7 +125,9 @@ export class WarmPool {
     try {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
       this.#refillLater(REFILL_DELAY_MS);
-      return this.#lease(sandbox, ready ?? null);
+      const isLayered = order.layers !== undefined;
+      if (isLayered && tree !== null) await sandbox.remember?.(tree.baseline); // the key says that it is mounted
+      return this.#lease(sandbox, ready !== undefined, isLayered ? tree : (ready?.holds ?? null));
     } catch (error) {
       this.#after({ kind: "lease-ended" });
       throw error;
@@ -139,7 +145,7 @@ export class WarmPool {
     await allDone(gone);
   }
 
-  #lease(sandbox: Sandbox, ready: Ready | null): Lease {
+  #lease(sandbox: Sandbox, warm: boolean, holds: HeldTree | null): Lease {
     let released: Promise<void> | null = null;
     const release = (): Promise<void> => {
       if (released !== null) return released;
@@ -149,14 +155,14 @@ export class WarmPool {
       released.catch(this.#options.onFailure);
       return released;
     };
-    return { sandbox, warm: ready !== null, holds: ready?.holds ?? null, release }; // sandbox-runner/S8
+    return { sandbox, warm, holds, release }; // sandbox-runner/S8
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
     try {
       const begun = this.#options.now();
       const sandbox = await this.#options.provider.start(order);
-      const holds = await this.#preload(sandbox);
+      const holds = order.layers === undefined ? await this.#preload(sandbox) : null;
       this.#after({ kind: "start-succeeded" });
       this.#demand = afterStart(this.#demand, this.#options.now() - begun);
       const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
@@ -193,6 +199,16 @@ export class WarmPool {
     );
   }
 
+  /** Sandboxes over other layers than those wanted now would keep the places of those that are. */
+  #dropOthers(order: SandboxOrder | null): void {
+    if (order === null) return;
+    const key = keyOf(order);
+    this.#drop(
+      this.#ready.filter((one) => one.key !== key),
+      "others are wanted",
+    );
+  }
+
   #dropSurplus(): void {
     const surplus = Math.max(0, this.#ready.length - this.#wanted());
     this.#drop(this.#ready.slice(0, surplus), "more were ready than needed");
@@ -222,5 +238,6 @@ export class WarmPool {
 }
 
 function keyOf(order: SandboxOrder): string {
-  return JSON.stringify([order.imageId, Object.entries(order.limits).sort()]);
+  const { tree = null, environment = null } = order.layers ?? {};
+  return JSON.stringify([order.imageId, Object.entries(order.limits).sort(), tree, environment]);
 }

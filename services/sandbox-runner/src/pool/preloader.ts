@@ -3,19 +3,34 @@
  * verdicts of a run share theirs. Only Antiphon's own export of the repository is ever put in.
  */
 import { limits } from "@antiphon/contracts";
+import type { Layers } from "../layers/layer-store.ts";
 import type { Sandbox } from "../ports.ts";
 import type { Tree, TreeArchive } from "../workspace/tree-archive.ts";
 
 export class Preloader {
   readonly #trees: TreeArchive;
   #latest: string | null = null;
+  #layers: Layers | null = null;
 
   constructor(trees: TreeArchive) {
     this.#trees = trees;
   }
 
-  wanted(tree: string | null): void {
-    if (tree !== null) this.#latest = tree;
+  /** `layers`: what the workspace with this tree is mounted over, or null when the tree is streamed. */
+  wanted(tree: string | null, layers: Layers | null): void {
+    if (tree === null && layers === null) return;
+    this.#latest = tree;
+    this.#layers = layers;
+  }
+
+  /** The layers that the next warm sandbox is mounted over, if any. */
+  get layers(): Layers | null {
+    return this.#layers;
+  }
+
+  /** A sandbox over these layers could not be started. The next job that asks for them gets the error. */
+  forgetLayers(): void {
+    this.#layers = null;
   }
 
   /**

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
-import {
-  createBody,
-  differences,
-  stepEnvironment,
-  type InspectedContainer,
-  type Json,
-} from "./container-spec.ts";
+import { createBody, differences, stepEnvironment, type InspectedContainer } from "./container-spec.ts";
+import type { Json } from "./engine-json.ts";
 
 const spec: ContainerSpec = {
   imageId: "sha256:abc",
@@ -21,6 +16,7 @@ const spec: ContainerSpec = {
     runtime: "runc",
   },
   labels: { "antiphon.instance": "i" },
+  workspace: { kind: "memory" },
 };
 const environment = { entrypoint: ["/bin/sh", "-c"], command: ["run", "antiphon"], seccomp: "{}" };
 const image: ImageFacts = { id: "sha256:abc", env: ["PATH=/bin", "NODE_VERSION=20"], volumes: [] };
@@ -197,8 +193,8 @@ describe("the container that the engine is asked for", () => {
   });
 
   it("gives a command the image's PATH and no other variable of it", () => {
-    expect(stepEnvironment(image)).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
-    expect(stepEnvironment({ ...image, env: [] })["PATH"]).toContain("/usr/bin");
+    expect(stepEnvironment(image, "/tmp")).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
+    expect(stepEnvironment({ ...image, env: [] }, "/tmp")["PATH"]).toContain("/usr/bin");
   });
 
   it("gVisor gets a higher task limit, because it uses several tasks of the host for each process inside", () => {

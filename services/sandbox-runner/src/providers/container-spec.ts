@@ -2,8 +2,8 @@
  * The one place that defines a sandbox container.
  *
  * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
- * express a bind, a volume, a device, a capability, another user, a network or an environment variable. The image is
- * given by id, because a name can be moved.
+ * express a path of the host, a device, a capability, another user, a network or an environment variable, and no volume
+ * but those of workspace-mounts.ts. The image is given by id, because a name can be moved.
  *
  * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
  * init. The supervisor reaps, so no init is needed.
@@ -12,16 +12,13 @@
  *   sandbox-runner/S1 Because a container that differs from its request may be open to untrusted code, the engine's
  *     description must match the request, with unknown settings neutral, before the first byte of such code runs.
  */
-import type { ContainerLimits, ContainerSpec, ImageFacts } from "../ports.ts";
+import type { ContainerSpec, ImageFacts } from "../ports.ts";
+import type { Json } from "./engine-json.ts";
+import { memoryOf, mountDifferences, mountsOf, SANDBOX_UID, tmpfs, WORKSPACE } from "./workspace-mounts.ts";
 
-export const SANDBOX_UID = 65532;
-export const WORKSPACE = "/workspace";
 const MiB = 1024 * 1024;
 export const SHM_BYTES = 64 * MiB;
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/** The engine's JSON, of which only a few parts are known. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export interface CreateBody {
   readonly [key: string]: Json;
@@ -56,7 +53,7 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
     AttachStderr: true,
     NetworkDisabled: false,
     Healthcheck: { Test: ["NONE"] },
-    HostConfig: hostConfig(spec.limits, environment.seccomp),
+    HostConfig: hostConfig(spec, environment.seccomp),
   };
 }
 
@@ -68,7 +65,8 @@ function hostTasksPerProcess(runtime: string): number {
   return runtime === "runsc" ? 16 : 1;
 }
 
-function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostConfig"] {
+function hostConfig({ limits, workspace }: ContainerSpec, seccomp: string): CreateBody["HostConfig"] {
+  const mounts = mountsOf(workspace, limits);
   return {
     AutoRemove: true,
     ReadonlyRootfs: true,
@@ -92,24 +90,17 @@ function hostConfig(limits: ContainerLimits, seccomp: string): CreateBody["HostC
       { Name: "msgqueue", Soft: 0, Hard: 0 },
       { Name: "nofile", Soft: 4096, Hard: 4096 },
     ],
-    Tmpfs: {
-      [WORKSPACE]: tmpfs("exec", limits.workspaceBytes, limits.workspaceInodes),
-      "/tmp": tmpfs("exec", limits.tmpBytes, limits.tmpInodes),
-      "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096),
-    },
+    Tmpfs: { ...memoryOf(workspace, limits), "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096) },
+    ...(mounts.length === 0 ? {} : { Mounts: mounts }),
     LogConfig: { Type: "none", Config: {} },
     RestartPolicy: { Name: "no", MaximumRetryCount: 0 },
   };
 }
 
-function tmpfs(exec: "exec" | "noexec", bytes: number, inodes: number): string {
-  return `rw,${exec},nosuid,nodev,size=${bytes},nr_inodes=${inodes},mode=0700,uid=${SANDBOX_UID},gid=${SANDBOX_UID}`;
-}
-
 /** The whole environment of a command, before the variables of its step. */
-export function stepEnvironment(image: ImageFacts): Readonly<Record<string, string>> {
+export function stepEnvironment(image: ImageFacts, home: string): Readonly<Record<string, string>> {
   const path = image.env.find((entry) => entry.startsWith("PATH="))?.slice("PATH=".length);
-  return { PATH: path ?? DEFAULT_PATH, HOME: "/tmp", LANG: "C.UTF-8" };
+  return { PATH: path ?? DEFAULT_PATH, HOME: home, LANG: "C.UTF-8" };
 }
 
 /** Fields that an engine fills in by itself, with their harmless values. Every other field must be neutral. */
@@ -171,7 +162,7 @@ export function differences(
   for (const key of Object.keys(asked.HostConfig)) {
     if (!Object.hasOwn(actual.HostConfig, key)) found.push(`HostConfig.${key} is missing`);
   }
-  if (actual.Mounts.length > 0) found.push(`Mounts has ${actual.Mounts.length} entries`);
+  found.push(...mountDifferences(spec.workspace, spec.limits, actual.Mounts)); // sandbox-runner/S1
   return found;
 }
 

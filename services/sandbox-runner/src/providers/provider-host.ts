@@ -18,18 +18,19 @@ interface Opening {
   readonly log: Logger;
   readonly newName: () => string;
   readonly isOver: (attempt: AttemptName) => Promise<boolean>;
-  /** The order of a sandbox that is started once, to see whether the provider can. */
-  readonly trial: Pick<SandboxOrder, "limits" | "labels">;
+  /** The order of a sandbox of no job: a trial whether the provider can, or one in which a layer is made. */
+  readonly idleOrder: () => Pick<SandboxOrder, "limits" | "labels">;
 }
 
 /** The adapter of each provider in the table of providers. */
 const ADAPTERS: { readonly [P in ProviderName]: (opening: Opening) => Promise<ProviderHost> } = {
-  docker: ({ config: { instance, image }, ...own }) => openDockerHost({ instance, image, ...own }),
+  docker: ({ config: { instance, image }, idleOrder: layerOrder, ...own }) =>
+    openDockerHost({ instance, image, layerOrder, ...own }),
   bubblewrap: ({ config: { instance, path }, newName }) => openBubblewrapHost({ instance, path, newName }),
-  e2b: ({ config: { e2b, image }, trial }) =>
-    openE2bHost({ access: e2b, template: image ?? DEFAULT_TEMPLATE }, trial),
-  microsandbox: ({ config: { instance, path, home, image }, newName, trial }) =>
-    openMicrosandboxHost({ instance, path, home, image, newName }, trial),
+  e2b: ({ config: { e2b, image }, idleOrder }) =>
+    openE2bHost({ access: e2b, template: image ?? DEFAULT_TEMPLATE }, idleOrder()),
+  microsandbox: ({ config: { instance, path, home, image }, newName, idleOrder }) =>
+    openMicrosandboxHost({ instance, path, home, image, newName }, idleOrder()),
 };
 
 /** Throws ANT_SANDBOX_PROVIDER when the provider may not be used in this mode. */
@@ -52,9 +53,9 @@ export async function openProviderHost(
     log,
     newName: () => containerName(instance, null, uniqueId()),
     isOver: async (attempt) => isOver(attempt, await journal.read(attempt.runId, ENDS)),
-    trial: {
+    idleOrder: () => ({
       limits: defaultLimits(config.runtime),
       labels: containerLabels({ instance, node, owner }, null, Date.now()),
-    },
+    }),
   });
 }

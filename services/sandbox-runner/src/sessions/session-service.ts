@@ -17,7 +17,7 @@ import {
 import { allDone, listen, serveRpc, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
 import { LiveLog } from "../jobs/live-log.ts";
 import type { Lease } from "../pool/pool.ts";
-import { fillWorkspace, planWorkspace } from "../workspace/workspace.ts";
+import { fillWorkspace, orderOf, planWorkspace } from "../workspace/workspace.ts";
 import { jobLimits } from "../job-limits.ts";
 import type { JobPorts } from "../jobs/job-ports.ts";
 import { Session } from "./session.ts";
@@ -27,7 +27,7 @@ export interface SessionServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "later" | "egress">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later" | "egress" | "environments">;
 }
 
 type SessionRequest =
@@ -137,12 +137,13 @@ export class SessionService {
     let lease: Lease | null = null;
     try {
       const { budgetMs, workspace } = request;
+      if (workspace.environment !== undefined) throw refused("a session has no prepared environment");
       const { container, keepBytes } = jobLimits(ports.defaults, request);
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       const job = { ...request, purpose: "attempt" } as const;
-      lease = await ports.lease({ imageId: image.id, limits: container }, job, plan.tree?.name ?? null);
-      await fillWorkspace(lease, plan, true);
+      lease = await ports.lease(orderOf(plan, image.id, container), job, plan.tree);
+      await fillWorkspace(lease, plan, "hint");
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {
         tell(bus, subjects.log(request.run, request.task, stream), line);

@@ -177,7 +177,7 @@ export class Session {
     const exit = await lease.sandbox.run({
       argv: request.argv,
       cwd,
-      env: { ...stepEnvironment(image), ...request.env },
+      env: { ...stepEnvironment(image, lease.sandbox.home), ...request.env },
       stdin: input,
       timeoutMs: Math.max(1, Math.min(request.timeoutMs, endsAtMs - now())),
       timeoutEnds: "command",

@@ -16,7 +16,8 @@
  * `<token> memory=<0|1> processes=<0|1>`; or it gives the reason, `<token> failed: <reason>`, and the program ends.
  */
 import type { ContainerLimits } from "../ports.ts";
-import { SANDBOX_UID, SHM_BYTES } from "../providers/container-spec.ts";
+import { SHM_BYTES } from "../providers/container-spec.ts";
+import { SANDBOX_UID } from "../providers/workspace-mounts.ts";
 import { seccompFilter } from "../providers/seccomp-filter.ts";
 import { programText } from "./program-text.ts";
 import { SEALED_SUPERVISOR } from "./sealed-supervisor.ts";

@@ -17,6 +17,8 @@ import { programText } from "./program-text.ts";
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
  *        N listen on this port
  *        M remember the workspace    L list the names that differ, as output    T tar of the named paths, as output
+ *        U list what the top of a layered sandbox holds, as output
+ *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not
  * Of connection u32 id, after an N:
@@ -29,6 +31,8 @@ export const SEALED_SUPERVISOR = programText(
   "sealed/limits.pl",
   "sealed/network.pl",
   "sealed/workspace.pl",
+  "sealed/upper.pl",
+  "sealed/written.pl",
   "sealed/archive.pl",
   "sealed/step.pl", // sandbox-runner/S3
   "sealed/main.pl",

@@ -29,6 +29,8 @@ export interface CollectBounds {
   readonly maxBytes: number;
   /** True to skip paths that `.gitignore` files and git's usual exceptions leave out. */
   readonly gitignore?: boolean;
+  /** Files of the prepared environment, which are no part of a proposal whatever became of them. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
 export interface Hasher {
@@ -46,6 +48,20 @@ export interface Collected {
   readonly deletions: readonly string[];
 }
 
+/** The paths of the baseline that are known to be as they were, and do not come in the archive. */
+export interface UntouchedPaths {
+  has(path: string): boolean;
+  /** True when one of them is below this path. */
+  hasBelow(path: string): boolean;
+  /** The other paths of the baseline. */
+  suspects(): Iterable<string>;
+}
+
+/** Everything comes in the archive. */
+function nothingUntouched(baseline: Baseline): UntouchedPaths {
+  return { has: () => false, hasBelow: () => false, suspects: () => baseline.keys() };
+}
+
 interface OpenFile {
   readonly path: string;
   readonly mode: FileMode;
@@ -61,6 +77,7 @@ export class Collector implements TarSink {
   readonly #bounds: CollectBounds;
   readonly #newHasher: () => Hasher;
   readonly #ignores: (path: string) => boolean;
+  readonly #untouched: UntouchedPaths;
   readonly #seen = new Map<string, "file" | "symlink">();
   readonly #changed: ChangedContent[] = [];
   #entries = 0;
@@ -72,16 +89,13 @@ export class Collector implements TarSink {
     bounds: CollectBounds,
     newHasher: () => Hasher,
     ignores: (path: string) => boolean = () => false,
+    untouched: UntouchedPaths = nothingUntouched(baseline),
   ) {
     this.#baseline = baseline;
     this.#bounds = bounds;
     this.#newHasher = newHasher;
     this.#ignores = ignores;
-  }
-
-  /** Records a path whose file or link has not changed. */
-  unchanged(path: string): void {
-    this.#seen.set(path, this.#baseline.get(path)?.kind ?? "file");
+    this.#untouched = untouched;
   }
 
   entry(entry: TarEntry): void {
@@ -92,7 +106,7 @@ export class Collector implements TarSink {
     const before = this.#baseline.get(path);
     if (before === undefined && this.#ignores(path)) return;
     if (before === undefined) checkPath(path);
-    if (this.#seen.has(path)) throw new Refusal("path-duplicate", path);
+    if (this.#has(path)) throw new Refusal("path-duplicate", path);
     if (entry.type === "file") {
       this.#seen.set(path, "file");
       this.#openFile(path, entry, before);
@@ -126,7 +140,7 @@ export class Collector implements TarSink {
 
   result(): Collected {
     this.#refuseConflicts();
-    const deletions = [...this.#baseline.keys()].filter((path) => !this.#seen.has(path));
+    const deletions = [...this.#untouched.suspects()].filter((path) => !this.#seen.has(path));
     return {
       files: this.#changed.sort((a, b) => comparePaths(a.path, b.path)),
       deletions: deletions.sort(comparePaths),
@@ -147,6 +161,10 @@ export class Collector implements TarSink {
     };
   }
 
+  #has(path: string): boolean {
+    return this.#seen.has(path) || this.#untouched.has(path);
+  }
+
   /** Refuses a file where another file needs a directory. Each directory is checked once. */
   #refuseConflicts(): void {
     const fine = new Set<string>();
@@ -154,9 +172,10 @@ export class Collector implements TarSink {
       for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
         const directory = path.slice(0, cut);
         if (fine.has(directory)) break;
-        if (this.#seen.has(directory)) throw new Refusal("path-conflict", path);
+        if (this.#has(directory)) throw new Refusal("path-conflict", path);
         fine.add(directory);
       }
+      if (this.#untouched.hasBelow(path)) throw new Refusal("path-conflict", path);
     }
   }
 }

@@ -3,22 +3,16 @@
  * different from what it remembered, without those that git ignores, and with those that it cannot know about.
  */
 import { ByteQueue } from "../conversation/byte-queue.ts";
-import type { Baseline, BaselineEntry } from "./collected.ts";
+import type { Baseline } from "./collected.ts";
 import type { IgnoreRules } from "./ignore-rules.ts";
 import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
+import type { Untouched } from "./untouched.ts";
 
 /** A supervisor's report: paths that are new or differ, and paths that are missing. */
 export interface Survey {
   readonly changed: readonly string[];
   readonly missing: ReadonlySet<string>;
-}
-
-interface Selection {
-  /** Paths to take out and judge. */
-  readonly wanted: readonly string[];
-  /** Paths that are as they were when the job began. */
-  readonly unchanged: readonly string[];
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -27,10 +21,8 @@ const MOST_NAME_BYTES = 64 * 1024;
 const MOST_RULE_FILES = 1000;
 const NUL = 0;
 
-/** Reads `+path` and `-path`, each ended by a NUL, from a stream. */
-export class SurveyReader {
-  readonly #changed: string[] = [];
-  readonly #missing = new Set<string>();
+/** Reads names, each with a sign before it and a NUL after it, from a stream. */
+export abstract class NamesReader {
   readonly #maxEntries: number;
   readonly #tail = new ByteQueue();
   #bytes = 0;
@@ -50,22 +42,37 @@ export class SurveyReader {
     const bytes = this.#tail.joined();
     let at = 0;
     for (let end = bytes.indexOf(NUL); end >= 0; end = bytes.indexOf(NUL, at)) {
-      this.#record(bytes.toString("utf8", at, end));
+      const record = bytes.toString("utf8", at, end);
+      if (this.record(record) > this.#maxEntries) throw new Refusal("too-many-entries", record);
       at = end + 1;
     }
     this.#tail.keep(bytes.subarray(at));
   }
 
-  result(): Survey {
+  /** Refuses a list that stopped early. */
+  protected finish(): void {
     if (this.#tail.length > 0) throw new Refusal("tar-truncated", "the list of changes");
+  }
+
+  /** Takes one name with its sign. Returns how many of its kind there are now. */
+  protected abstract record(record: string): number;
+}
+
+/** Reads `+path` for what is new or differs, and `-path` for what is missing. */
+export class SurveyReader extends NamesReader {
+  readonly #changed: string[] = [];
+  readonly #missing = new Set<string>();
+
+  result(): Survey {
+    this.finish();
     return { changed: this.#changed, missing: this.#missing };
   }
 
-  #record(record: string): void {
+  protected record(record: string): number {
     const path = record.slice(1);
     if (record.startsWith("-")) this.#missing.add(path);
     else this.#changed.push(path);
-    if (this.#changed.length > this.#maxEntries) throw new Refusal("too-many-entries", path);
+    return this.#changed.length;
   }
 }
 
@@ -75,23 +82,24 @@ export function ruleFilesOf(
   remembered: Baseline,
   byProducts: IgnoreRules,
 ): readonly string[] {
-  const isRuleFile = (path: string): boolean => /(^|\/)\.gitignore$/.test(path) && !byProducts.ignores(path);
+  const isRuleFile = (path: string): boolean =>
+    path.endsWith(".gitignore") && /(^|\/)\.gitignore$/.test(path) && !byProducts.ignores(path);
   const kept = [...remembered.keys()].filter((path) => isRuleFile(path) && !survey.missing.has(path));
   const found = new Set([...kept, ...survey.changed.filter(isRuleFile)]);
   return [...found].sort((a, b) => a.length - b.length).slice(0, MOST_RULE_FILES);
 }
 
+/** The paths to take out and judge. */
 export function select(
   survey: Survey,
   baseline: Baseline,
-  remembered: Baseline,
+  untouched: Untouched,
   ignores: (path: string) => boolean,
   maxFiles: number,
-): Selection {
+): readonly string[] {
   const wanted: string[] = [];
   let added = 0;
-  const changed = new Set(survey.changed);
-  for (const path of changed) {
+  for (const path of new Set(survey.changed)) {
     if (baseline.has(path)) wanted.push(path);
     else if (!ignores(path)) {
       wanted.push(checkPath(path));
@@ -99,33 +107,5 @@ export function select(
       if (added > maxFiles) throw new Refusal("too-many-files", path); // refused before any file is sent
     }
   }
-  const unchanged: string[] = [];
-  for (const [path, entry] of remembered) {
-    const before = baseline.get(path);
-    if (changed.has(path) || survey.missing.has(path)) continue;
-    // The supervisor compares with the remembered file, not with the one that the job put over it.
-    if (before !== undefined && sameEntry(before, entry)) unchanged.push(path);
-    else wanted.push(path);
-  }
-  return { wanted, unchanged };
-}
-
-/** The directories that contain a path of the baseline. */
-export function directoriesOf(baseline: Baseline): ReadonlySet<string> {
-  const directories = new Set<string>();
-  for (const path of baseline.keys()) {
-    for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
-      const directory = path.slice(0, cut);
-      if (directories.has(directory)) break;
-      directories.add(directory);
-    }
-  }
-  return directories;
-}
-
-function sameEntry(a: BaselineEntry, b: BaselineEntry): boolean {
-  if (a.kind === "symlink" || b.kind === "symlink") {
-    return a.kind === "symlink" && b.kind === "symlink" && a.target === b.target;
-  }
-  return a.mode === b.mode && a.sha256 === b.sha256;
+  return [...wanted, ...untouched.replaced()];
 }

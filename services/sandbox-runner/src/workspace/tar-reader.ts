@@ -20,6 +20,8 @@ export interface TarEntry {
   readonly size: number;
   /** Target of a link, else "". */
   readonly link: string;
+  /** Seconds since the epoch; 0 where the header has none that is plain octal. */
+  readonly mtimeS: number;
 }
 
 export interface TarSink {
@@ -137,7 +139,7 @@ export class TarReader {
     // Only a file has a body. If another entry announces one, two readers could disagree about the rest.
     if (type !== "file" && size !== 0) throw new Refusal("tar-header", path);
     const link = extended.link ?? (block[157] === 0 ? "" : text(field(block, 157, 100)));
-    this.#sink.entry({ path, type, mode: octal(block, 100, 8), size, link });
+    this.#sink.entry({ path, type, mode: octal(block, 100, 8), size, link, mtimeS: timeOf(block) });
     if (size > 0) this.#phase = { at: "data", left: size, padding: (BLOCK - (size % BLOCK)) % BLOCK };
     else this.#sink.end();
   }
@@ -221,6 +223,12 @@ function octal(block: Buffer, at: number, length: number): number {
     if (isBlank && value > 0) ended = true;
   }
   return value;
+}
+
+/** A time is only carried along, so one in another form is no reason to refuse the entry. */
+function timeOf(block: Buffer): number {
+  const digits = /^[0-7]{1,11}/.exec(block.toString("latin1", 136, 148).trimStart());
+  return digits === null ? 0 : Number.parseInt(digits[0], 8);
 }
 
 function checksumHolds(block: Buffer): boolean {

@@ -31,6 +31,8 @@ export interface TreeSource {
 
 export interface Tree {
   readonly name: string;
+  /** SHA-256 of the tar, in lower-case hex. */
+  readonly digest: string;
   readonly baseline: Baseline;
   /** Sum of the files' sizes. */
   readonly contentBytes: number;
@@ -38,7 +40,8 @@ export interface Tree {
 }
 
 interface IndexDocument {
-  readonly version: 1;
+  readonly version: 2;
+  readonly digest: string;
   readonly contentBytes: number;
   readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
 }
@@ -107,11 +110,13 @@ export class TreeArchive {
     const partial = join(this.#directory, `.${name}.${process.pid}.${performance.now()}`);
     const sink = new IndexSink();
     const reader = new TarReader(sink);
+    const digest = createHash("sha256");
     try {
       const file = await open(partial, "wx", 0o600);
       try {
         for await (const piece of this.#source.stream(name)) {
           reader.push(piece);
+          digest.update(piece);
           await file.write(piece);
         }
         await file.sync();
@@ -119,7 +124,8 @@ export class TreeArchive {
         await file.close();
       }
       reader.finish();
-      const index: IndexDocument = { version: 1, contentBytes: sink.contentBytes, entries: sink.entries };
+      const { contentBytes, entries } = sink;
+      const index: IndexDocument = { version: 2, digest: digest.digest("hex"), contentBytes, entries };
       await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
       await rename(partial, this.#tarPath(name));
       await rename(`${partial}.json`, this.#indexPath(name));
@@ -161,6 +167,7 @@ export class TreeArchive {
   #treeOf(name: string, index: IndexDocument): Tree {
     return {
       name,
+      digest: index.digest,
       baseline: new Map(index.entries),
       contentBytes: index.contentBytes,
       tar: () => this.#bytesOf(name),
@@ -238,7 +245,7 @@ async function readIndex(path: string): Promise<IndexDocument | null> {
   if (text === null) return null;
   try {
     const document = JSON.parse(text) as IndexDocument;
-    return document.version === 1 ? document : null;
+    return document.version === 2 ? document : null;
   } catch {
     return null; // the disk was full, or the format is old: the tree is fetched again
   }

@@ -7,15 +7,20 @@ import { BY_PRODUCTS } from "@antiphon/git";
 import { Collector, type Baseline, type CollectBounds, type Collected } from "./collected.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 import { RuleSink } from "./rule-sink.ts";
-import { directoriesOf, ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { ruleFilesOf, select, SurveyReader, type Survey } from "./survey.ts";
+import { TopReader } from "../layers/top-survey.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
 import { sha256Hasher } from "./sha256.ts";
+import { sortedPathsOf } from "./sorted-paths.ts";
+import { Untouched } from "./untouched.ts";
 
 type Hear = (piece: Buffer) => void;
 
 interface SelectiveReading {
   /** The baseline that the supervisor compares with; empty when it was not told to remember one. */
   readonly remembered: Baseline;
+  /** The list is of what a layered sandbox's top holds (layers/top-survey.ts). */
+  readonly isTop: boolean;
   look(hear: Hear): Promise<void>;
   take(paths: readonly string[], hear: Hear): Promise<void>;
 }
@@ -32,17 +37,22 @@ export async function collectSelected(
   bounds: CollectBounds,
 ): Promise<Collected> {
   const { remembered } = reading;
-  const reader = new SurveyReader(bounds.maxEntries);
+  const survey = await surveyOf(reading, bounds.maxEntries);
+  const known = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
+  const ignores = withLeftOut(known, bounds);
+  const untouched = new Untouched(baseline, remembered, survey);
+  const wanted = select(survey, baseline, untouched, ignores, bounds.maxFiles);
+  const collector = new Collector(baseline, bounds, sha256Hasher, ignores, untouched);
+  if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
+  return collector.result();
+}
+
+async function surveyOf(reading: SelectiveReading, maxEntries: number): Promise<Survey> {
+  const reader = reading.isTop ? new TopReader(maxEntries) : new SurveyReader(maxEntries);
   await reading.look((piece) => {
     reader.push(piece);
   });
-  const survey = reader.result();
-  const ignores = bounds.gitignore === true ? await ignoredOf(reading, survey, baseline) : NOTHING_IGNORED;
-  const { wanted, unchanged } = select(survey, baseline, remembered, ignores, bounds.maxFiles);
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
-  for (const path of unchanged) collector.unchanged(path);
-  if (wanted.length > 0) await readTar((hear) => reading.take(wanted, hear), collector);
-  return collector.result();
+  return reader.result(reading.remembered);
 }
 
 export async function collectWhole(
@@ -57,9 +67,16 @@ export async function collectWhole(
     await readTar(whole, sink);
     ignores = passedOver(new IgnoreRules(sink.files, BY_PRODUCTS), baseline);
   }
-  const collector = new Collector(baseline, bounds, sha256Hasher, ignores);
+  const collector = new Collector(baseline, bounds, sha256Hasher, withLeftOut(ignores, bounds));
   await readTar(whole, collector);
   return collector.result();
+}
+
+function withLeftOut(
+  ignores: (path: string) => boolean,
+  { leftOut }: CollectBounds,
+): (path: string) => boolean {
+  return leftOut === undefined ? ignores : (path) => leftOut.has(path) || ignores(path);
 }
 
 async function ignoredOf(
@@ -77,8 +94,7 @@ async function ignoredOf(
 
 /** A path that takes the place of a former directory is not ignored. */
 function passedOver(rules: IgnoreRules, baseline: Baseline): (path: string) => boolean {
-  const directories = directoriesOf(baseline);
-  return (path) => rules.ignores(path) && !directories.has(path);
+  return (path) => rules.ignores(path) && !sortedPathsOf(baseline).hasBelow(`${path}/`);
 }
 
 async function readTar(from: (hear: Hear) => Promise<void>, sink: TarSink): Promise<void> {

@@ -10,7 +10,9 @@ import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
-import type { Sandbox } from "../ports.ts";
+import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
+import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
+import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
@@ -20,10 +22,13 @@ export interface WorkspacePlan {
   readonly deletions: readonly string[];
   readonly files: readonly WritableFile[];
   readonly baseline: Baseline;
+  /** The layers to mount; null when the tree is streamed. */
+  readonly layers: Layers | null;
 }
 
 export interface WorkspaceSources {
   readonly trees: TreeArchive;
+  readonly layering: Pick<Layering, "layersOf">;
   readonly blob: (ref: BlobRef) => Promise<Buffer>;
 }
 
@@ -32,6 +37,7 @@ export async function planWorkspace(
   asked: SandboxWorkspace,
   sources: WorkspaceSources,
   roomBytes: number,
+  environment: EnvironmentFacts | null = null,
 ): Promise<WorkspacePlan> {
   const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
   try {
@@ -43,10 +49,9 @@ export async function planWorkspace(
       files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
     }
     const deletions = asked.deletions.map(checkPath);
-    const bytes = [...files.values()].reduce(
-      (sum, file) => sum + file.content.length,
-      tree?.contentBytes ?? 0,
-    );
+    const layers = await sources.layering.layersOf(tree, environment);
+    const streamed = layers === null ? (tree?.contentBytes ?? 0) : 0;
+    const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
       throw new AntiphonError(
         "ANT_SANDBOX_REFUSED",
@@ -54,7 +59,7 @@ export async function planWorkspace(
       );
     }
     const baseline = baselineOf(tree, deletions, [...files.values()]);
-    return { tree, deletions, files: [...files.values()], baseline };
+    return { tree, deletions, files: [...files.values()], baseline, layers };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
@@ -62,23 +67,53 @@ export async function planWorkspace(
   }
 }
 
+/** The sandbox to ask for, without its labels. */
+export function orderOf(
+  { layers }: Pick<WorkspacePlan, "layers">,
+  imageId: string,
+  limits: ContainerLimits,
+): Omit<SandboxOrder, "labels"> {
+  return { imageId, limits, ...(layers === null ? {} : { layers }) };
+}
+
 /** Git's ignore rules apply only where there is a repository. */
 export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-/** Fills a leased sandbox. `collects`: its changes will be collected later. */
+/**
+ * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
+ * as it is now (`exact`).
+ */
+export type Remembering = "nothing" | "hint" | "exact";
+
+/** Fills a leased sandbox. */
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
-  collects: boolean,
+  remembering: Remembering,
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
   await layOver(sandbox, plan);
-  if (collects && !isPreloaded) await sandbox.remember?.(plan.baseline);
+  const isRemembered = isPreloaded && (remembering === "hint" || plan.baseline === plan.tree?.baseline);
+  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
+}
+
+/**
+ * Fills a sandbox again whose files were changed, and from which everything new was removed.
+ * @param lay puts back what comes before the tree
+ */
+export async function refillWorkspace(
+  sandbox: Sandbox,
+  plan: WorkspacePlan,
+  lay: () => Promise<void>,
+): Promise<void> {
+  await sandbox.remove(topOf(plan.baseline));
+  await lay();
+  await fillWorkspace({ sandbox, holds: null }, plan, "exact");
 }
 
 /** Applies deletions, overlay and files to the current content. */

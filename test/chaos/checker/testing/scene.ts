@@ -4,7 +4,7 @@
  */
 import { canonicalJson, digestOf, type ApprovalBody, type StoredRecord } from "@antiphon/contracts";
 import { closingOf } from "../../../../run/src/owed/closing.ts";
-import { openRun, replay } from "../../../../run/src/machine/run-machine.ts";
+import { openRun, replay } from "../../../../run/src/machine/replay.ts";
 import { BASE, commitOf, RecordLog } from "../../../../run/src/testing/record-log.ts";
 import type {
   BoundSample,

@@ -20,6 +20,15 @@ export interface ListedContainer {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A named volume. */
+export interface Volume {
+  readonly name: string;
+  /** Where the engine has its files. */
+  readonly path: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdMs: number;
+}
+
 export interface Engine {
   /** The engine's address, when that is a socket or plain HTTP; null for TLS and SSH. */
   address(): Promise<EngineAddress | null>;
@@ -35,6 +44,13 @@ export interface Engine {
   remove(id: string): Promise<void>;
   rename(id: string, name: string): Promise<void>;
   list(instance: string): Promise<ListedContainer[]>;
+  /** A volume that already has this name is returned as it is, with its own labels. */
+  createVolume(name: string, labels: Readonly<Record<string, string>>): Promise<Volume>;
+  volume(name: string): Promise<Volume | null>;
+  /** The volumes whose names begin with `prefix`. */
+  volumes(prefix: string): Promise<Volume[]>;
+  /** "in-use" while a container refers to it. A volume that is gone is "removed". */
+  removeVolume(name: string): Promise<"removed" | "in-use">;
   /** Calls back with the id of each container of the instance whose memory ran out, until aborted. */
   watchMemory(instance: string, onOom: (id: string) => void, signal: AbortSignal): Promise<void>;
 }
@@ -94,8 +110,49 @@ export function dockerEngine(socketPath?: string): Engine {
         labels: one.Labels,
       }));
     },
+    ...volumeCalls(docker),
     watchMemory: (instance, onOom, signal) => watchMemory(docker, instance, onOom, signal),
   };
+}
+
+function volumeCalls(docker: Docker): Pick<Engine, "createVolume" | "volume" | "volumes" | "removeVolume"> {
+  return {
+    createVolume: async (name, labels) => {
+      await call("create volume", docker.createVolume({ Name: name, Driver: "local", Labels: labels }));
+      return volumeOf(await call("inspect volume", docker.getVolume(name).inspect()));
+    },
+    volume: async (name) => {
+      try {
+        return volumeOf(await call("inspect volume", docker.getVolume(name).inspect()));
+      } catch (error) {
+        if (statusOf(error) === 404) return null;
+        throw error;
+      }
+    },
+    volumes: async (prefix) => {
+      // The engine's filter finds names that contain the text.
+      const found = await call("list volumes", docker.listVolumes({ filters: { name: [prefix] } }));
+      return found.Volumes.filter(({ Name }) => Name.startsWith(prefix)).map(volumeOf);
+    },
+    removeVolume: async (name) => {
+      try {
+        await call("remove volume", docker.getVolume(name).remove());
+        return "removed";
+      } catch (error) {
+        if (statusOf(error) === 404) return "removed";
+        if (statusOf(error) === 409) return "in-use";
+        throw error;
+      }
+    },
+  };
+}
+
+type EngineVolume = Docker.VolumeInspectInfo & { readonly CreatedAt?: string };
+
+/** The engine gives no labels for a volume without any, whatever its types say. */
+function volumeOf({ Name, Mountpoint, Labels, CreatedAt }: EngineVolume): Volume {
+  const labels = (Labels as Record<string, string> | null) ?? {};
+  return { name: Name, path: Mountpoint, labels, createdMs: Date.parse(CreatedAt ?? "") || 0 };
 }
 
 /** Never rejects: while the engine cannot be reached, it asks again. */

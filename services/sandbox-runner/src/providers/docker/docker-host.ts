@@ -3,9 +3,10 @@
  *
  * Lifecycle: opened (containers of former runners are removed) -> closed (no container of this runner is left).
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
-import type { ProviderHost } from "../../ports.ts";
+import type { ProviderHost, SandboxOrder } from "../../ports.ts";
 import { reapUntil, sweep, type ReaperOptions } from "../../reaper/reaper.ts";
 import { LABELS } from "../../reaper/reap-plan.ts";
 import { dockerEngine, type Engine } from "./docker-engine.ts";
@@ -13,6 +14,7 @@ import { DockerProvider } from "./docker-provider.ts";
 import { startWatchdog } from "../../reaper/watchdog.ts";
 
 const LISTEN_AGAIN_MS = 2_000;
+const TIDY_MS = 60_000;
 
 export interface DockerHostOptions {
   readonly instance: string;
@@ -21,6 +23,8 @@ export interface DockerHostOptions {
   /** The default image; null when none was built. */
   readonly image: string | null;
   readonly newName: () => string;
+  /** The limits and labels of the containers that make layers. */
+  readonly layerOrder: () => Pick<SandboxOrder, "limits" | "labels">;
   /** See reaper.ts. */
   readonly isOver: ReaperOptions["isOver"];
   readonly log: Logger;
@@ -41,7 +45,8 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
       "ANT_SANDBOX_IMAGE_MISSING",
       `image ${options.image ?? "(none built)"} is not there`,
     );
-  const provider = new DockerProvider({ engine, newName: options.newName, packImage: image.id });
+  const layers = { instance, owner, order: options.layerOrder };
+  const provider = new DockerProvider({ engine, newName: options.newName, ownImage: image.id, layers });
   const stop = new AbortController();
   const reaper: ReaperOptions = {
     engine,
@@ -57,6 +62,7 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
     log.warn("the engine is not local: if this process is killed, its containers stay until its next start");
   await sweep(reaper, Date.now());
   void reapUntil(reaper, stop.signal);
+  void tidyUntil(provider, stop.signal, log);
   void watchMemory(provider, instance, stop.signal, log);
   return {
     provider,
@@ -75,6 +81,19 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
 async function removeOwn(engine: Engine, instance: string, owner: string): Promise<void> {
   const own = (await engine.list(instance)).filter(({ labels }) => labels[LABELS.owner] === owner);
   await Promise.all(own.map(({ id }) => engine.remove(id)));
+}
+
+/** Removes unused and abandoned layers now and from time to time. */
+async function tidyUntil(provider: DockerProvider, signal: AbortSignal, log: Logger): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const removed = (await provider.layers?.tidy()) ?? [];
+      if (removed.length > 0) log.info({ volumes: removed }, "layers removed");
+    } catch (error) {
+      log.warn({ err: error }, "layers could not be tidied");
+    }
+    await sleep(TIDY_MS, undefined, { signal, ref: false }).catch(() => undefined); // aborted: the loop ends
+  }
 }
 
 /** Follows the engine's OOM events, and starts again after the engine was away. */

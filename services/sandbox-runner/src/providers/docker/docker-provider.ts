@@ -8,11 +8,20 @@ import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
 import { createBody, differences, type Environment } from "../container-spec.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
-import type { ImageFacts, SandboxOrder, SandboxProvider } from "../../ports.ts";
+import type {
+  ContainerSpec,
+  ImageFacts,
+  SandboxOrder,
+  SandboxProvider,
+  WorkspaceSource,
+} from "../../ports.ts";
+import { LAYERED_HOME } from "../../layers/layer-store.ts";
+import type { VolumeLayers } from "../../layers/volume-layers.ts";
+import { DockerLayers, type DockerLayersOptions } from "./docker-layers.ts";
 import seccompProfile from "../../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
-import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
+import { SupervisedSandbox, type Place } from "../../conversation/supervised-sandbox.ts";
 import { readPack, type SupervisorPack } from "../../conversation/supervisor-pack.ts";
 
 export const DOCKER_ENVIRONMENT: Environment = {
@@ -25,8 +34,13 @@ export interface DockerProviderOptions {
   readonly engine: Engine;
   /** Makes a new container name. */
   readonly newName: () => string;
-  /** An image with perl, whose perl is sent to images without one (supervisor-pack.ts). */
-  readonly packImage?: string;
+  /**
+   * Our own image, the only one that is trusted with the directories that the engine mounts. It also gives its perl to
+   * images without one (supervisor-pack.ts).
+   */
+  readonly ownImage?: string;
+  /** Whose layers these are; absent where sandboxes are never layered. */
+  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order">;
 }
 
 export class DockerProvider implements SandboxProvider {
@@ -35,14 +49,28 @@ export class DockerProvider implements SandboxProvider {
   readonly #engine: Engine;
   readonly #newName: () => string;
   readonly #images = new Map<string, ImageFacts>();
-  readonly #packImage: string | null;
+  readonly #ownImage: string | null;
+  readonly #layered: DockerLayers | null;
   #pack: Promise<SupervisorPack | null> | null = null;
   readonly #live = new Map<string, SupervisedSandbox>();
 
   constructor(options: DockerProviderOptions) {
     this.#engine = options.engine;
     this.#newName = options.newName;
-    this.#packImage = options.packImage ?? null;
+    this.#ownImage = options.ownImage ?? null;
+    this.#layered =
+      options.layers === undefined
+        ? null
+        : new DockerLayers({
+            engine: this.#engine,
+            ...options.layers,
+            ownImage: () => this.#ownId(),
+            start: (spec, since) => this.#start(spec, since),
+          });
+  }
+
+  get layers(): VolumeLayers | undefined {
+    return this.#layered?.store;
   }
 
   ping(): Promise<void> {
@@ -69,29 +97,42 @@ export class DockerProvider implements SandboxProvider {
   }
 
   async start(order: SandboxOrder): Promise<SupervisedSandbox> {
-    const image = this.#images.get(order.imageId) ?? (await this.image(order.imageId));
+    const { layers } = order;
+    if (layers === undefined || (layers.tree === null && layers.environment === null))
+      return this.#start({ ...order, workspace: { kind: "memory" } });
+    if (this.#layered === null) throw refused("this provider has no layers");
+    return this.#layered.start(order, layers);
+  }
+
+  async #ownId(): Promise<string> {
+    const facts = this.#ownImage === null ? null : await this.image(this.#ownImage);
+    if (facts === null) throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", "layers need the default image");
+    return facts.id;
+  }
+
+  async #start(spec: ContainerSpec, since = performance.now()): Promise<SupervisedSandbox> {
+    const image = this.#images.get(spec.imageId) ?? (await this.image(spec.imageId));
     if (image === null)
-      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${order.imageId} is not there`);
+      throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${spec.imageId} is not there`);
     if (image.volumes.length > 0) {
       throw new AntiphonError(
         "ANT_SANDBOX_REFUSED",
         `image ${image.id} declares volumes: ${image.volumes.join(", ")}`,
       );
     }
-    const since = performance.now();
-    const id = await this.#create(order);
+    const id = await this.#create(spec);
     let stream: Duplex | null = null;
     try {
       stream = await this.#engine.attach(id);
       await this.#engine.start(id);
       const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // only after `start` was answered
-      const sandbox = new SupervisedSandbox(line, order.imageId, since);
+      const sandbox = new SupervisedSandbox(line, spec.imageId, since, placeOf(spec.workspace));
       this.#live.set(id, sandbox);
       void sandbox.letGo.then(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
-      const found = differences(order, DOCKER_ENVIRONMENT, image, actual);
-      if (found.length === 0) return await this.#sealed(sandbox, order);
-      throw new AntiphonError("ANT_SANDBOX_REFUSED", `the engine's container differs: ${found.join("; ")}`); // sandbox-runner/S1
+      const found = differences(spec, DOCKER_ENVIRONMENT, image, actual);
+      if (found.length === 0) return await this.#sealed(sandbox, spec);
+      throw refused(`the engine's container differs: ${found.join("; ")}`); // sandbox-runner/S1
     } catch (error) {
       stream?.destroy(); // before the removal, which may fail
       this.#live.delete(id);
@@ -101,18 +142,18 @@ export class DockerProvider implements SandboxProvider {
   }
 
   /** Gives the pack to a plain supervisor. Called only for a container that has been compared. */
-  async #sealed(sandbox: SupervisedSandbox, order: SandboxOrder): Promise<SupervisedSandbox> {
-    if (!sandbox.isPlain || this.#packImage === null || this.#packImage === order.imageId) return sandbox;
-    this.#pack ??= this.#readPack({ ...order, imageId: this.#packImage });
+  async #sealed(sandbox: SupervisedSandbox, order: ContainerSpec): Promise<SupervisedSandbox> {
+    if (!sandbox.isPlain || this.#ownImage === null || this.#ownImage === order.imageId) return sandbox;
+    this.#pack ??= this.#readPack({ ...order, imageId: this.#ownImage, workspace: { kind: "memory" } });
     const pack = await this.#pack;
     if (pack !== null) await sandbox.promote(pack);
     return sandbox;
   }
 
   /** Runs once per provider, and again after the engine failed. */
-  async #readPack(order: SandboxOrder): Promise<SupervisorPack | null> {
+  async #readPack(order: ContainerSpec): Promise<SupervisorPack | null> {
     try {
-      const source = await this.start(order);
+      const source = await this.#start(order);
       try {
         return await readPack(source);
       } finally {
@@ -124,7 +165,7 @@ export class DockerProvider implements SandboxProvider {
     }
   }
 
-  async #create(order: SandboxOrder): Promise<string> {
+  async #create(order: ContainerSpec): Promise<string> {
     try {
       return await this.#engine.create(createBody(order, DOCKER_ENVIRONMENT), this.#newName());
     } catch (error) {
@@ -135,4 +176,12 @@ export class DockerProvider implements SandboxProvider {
       });
     }
   }
+}
+
+function placeOf({ kind }: WorkspaceSource): Place {
+  return kind === "layers" ? { home: LAYERED_HOME, isLayered: true } : { home: "/tmp", isLayered: false };
+}
+
+function refused(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_REFUSED", why);
 }

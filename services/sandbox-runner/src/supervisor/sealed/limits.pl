@@ -31,7 +31,7 @@ sub free_room {
   return ($block_size * $free_blocks, $free_inodes);
 }
 
-# Called in the child. Where the kernel has Landlock, this process and all its descendants may write below three
+# Called in the child. Where the kernel has Landlock, this process and all its descendants may write below these
 # directories only (so not to /proc/<pid>/mem), and their signals do not leave the step.
 sub confine {
   return unless $landlock;
@@ -45,7 +45,7 @@ sub confine {
   my $ruleset    = syscall($SYS_LANDLOCK_CREATE_RULESET, $rules, $rules_size, 0);
   $ruleset >= 0 or die "landlock: $!\n";
 
-  for my $path ('/workspace', '/tmp', '/dev') {
+  for my $path ('/workspace', '/tmp', '/dev', '/home/sandbox') {    # The last is there in a layered sandbox only.
     sysopen(my $directory, $path, $O_PATH) or next;
     my $rule = pack('QL', $access, fileno $directory);
     syscall($SYS_LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0);

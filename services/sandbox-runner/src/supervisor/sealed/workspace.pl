@@ -7,14 +7,20 @@ my $REMEMBERED_FILE  = 65536;
 my $REMEMBERED_TOTAL = 33554432;
 my $LONGEST_PATH     = 1024;
 my $OPEN_SAFELY      = $O_NOFOLLOW | $O_NONBLOCK;    # Never follows a link, never waits for a fifo.
+my $O_NOATIME        = 0x40000;
 
 # By directory (below /workspace, with a slash at its end, '' for itself), then by name: mode, size and bytes of a file;
 # 'l' and the target of a link; '' where only the name is remembered.
 my %before;
 
+# By directory, then by name: the times of a file as the kernel keeps them, with nanoseconds. No program can set the time
+# of the last change.
+my %times;
+
 my ($page, $stat) = ("\0" x $REMEMBERED_FILE, "\0" x 256);
 my $MODE_IN_STAT = $x86 ? 24 : 16;
 my $SIZE_IN_STAT = 48;
+my ($TIMES_IN_STAT, $TIMES, $LAST_READ, $LAST_CHANGE) = (72, 48, 0, 32);    # Each of the three takes 16 bytes.
 
 sub names_in {
   my ($directory) = @_;
@@ -22,10 +28,28 @@ sub names_in {
   return readdir $handle;
 }
 
-# The remembered form of a file in the current directory, or '' when it is no longer the file that lstat saw.
+# Opens a file in the current directory. Reading it is not to count as the last time that it was read; the kernel refuses
+# that for the files of another user.
+sub open_quietly {
+  my ($name) = @_;
+  my $fd = syscall($SYS_OPENAT, $AT_FDCWD, $name, $OPEN_SAFELY | $O_NOATIME, 0);
+  return $fd >= 0 ? $fd : syscall($SYS_OPENAT, $AT_FDCWD, $name, $OPEN_SAFELY, 0);
+}
+
+sub file_times {
+  my ($name) = @_;
+  my $fd = open_quietly($name);
+  return '' if $fd < 0;
+  my $failed = syscall($SYS_FSTAT, $fd, $stat);
+  syscall($SYS_CLOSE, $fd);
+  return $failed ? '' : substr($stat, $TIMES_IN_STAT, $TIMES);
+}
+
+# The remembered form of a file in the current directory, or '' when it is no longer the file that lstat saw. `$stat` is
+# that of the file afterwards.
 sub file_image {
   my ($name, $mode, $size) = @_;
-  my $fd = syscall($SYS_OPENAT, $AT_FDCWD, $name, $OPEN_SAFELY, 0);
+  my $fd = open_quietly($name);
   return '' if $fd < 0;
   my $read = syscall($SYS_FSTAT, $fd, $stat) || syscall($SYS_READ, $fd, $page, $REMEMBERED_FILE);
   syscall($SYS_CLOSE, $fd);
@@ -36,9 +60,11 @@ sub file_image {
 
 sub remember_workspace {
   %before = ();
+  %times  = ();
   my ($left, $files, @directories) = ($REMEMBERED_TOTAL, 0, '');
   while (defined(my $directory = pop @directories)) {
     my $names = $before{$directory} = {};
+    my $moments = $times{$directory} = {};
     for my $name (names_in($directory)) {
       next if $name eq '.' || $name eq '..' || $name eq '.git' || !lstat $name;
       if (-d _ && length "$directory$name" <= $LONGEST_PATH) { push @directories, "$directory$name/"; next }
@@ -48,6 +74,7 @@ sub remember_workspace {
         elsif (-l _) { $image = 'l' . readlink $name }
       }
       $names->{$name} = $image;
+      if (-f _) { $moments->{$name} = length $image ? substr($stat, $TIMES_IN_STAT, $TIMES) : file_times($name) }
       $left -= length $image;
       $files++ if length $image;
     }

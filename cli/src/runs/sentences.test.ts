@@ -1,6 +1,7 @@
+import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "../gateway/gateway-client.ts";
-import { doingNow, narrate } from "./narrate.ts";
+import { doingNow, narrate } from "./sentences.ts";
 import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 
 let seq = 0;
@@ -153,8 +154,7 @@ describe("the description of a run", () => {
 describe("the summary of a run", () => {
   it("has the verdict per task, the run's own branch, and the branch that was moved", () => {
     const summary = summarize(
-      "run_1",
-      [INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED],
+      factsOf([INTENT, ROUTED, DISPATCH, PASS, LANDED, LANDED_ON_MAIN, CLOSED]),
       null,
       0,
     );
@@ -171,7 +171,7 @@ describe("the summary of a run", () => {
   });
 
   it("shows the question of a waiting run and the command that answers it", () => {
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, ASK], null, 0);
+    const summary = summarize(factsOf([INTENT, ROUTED, DISPATCH, ASK]), null, 0);
     expect(exitCodeOf(summary.status)).toBe(3);
     expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
     expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
@@ -180,13 +180,13 @@ describe("the summary of a run", () => {
   it("counts the duration of an open run until now, and shows the phase of its attempt", () => {
     const claim = record("claim", { associate: "associate_1", incarnation: "i" });
     const started = Date.parse(INTENT.at);
-    const summary = summarize("run_1", [INTENT, ROUTED, DISPATCH, claim], null, started + 20_000);
+    const summary = summarize(factsOf([INTENT, ROUTED, DISPATCH, claim]), null, started + 20_000);
     expect(summary.durationMs).toBe(20_000);
     const rows = (of: RunRecord[]) =>
-      Object.fromEntries(summaryRows(summarize("run_1", of, null, started), null));
+      Object.fromEntries(summaryRows(summarize(factsOf(of), null, started), null));
     expect(rows([INTENT, ROUTED, DISPATCH, claim])["T-001"]).toBe("attempt 1 running  Fix it");
     expect(rows([INTENT, ROUTED, DISPATCH])["T-001"]).toBe("attempt 1 waiting for an Associate  Fix it");
-    expect(summarize("run_1", [INTENT, CLOSED], null, started + 1e9).durationMs).toBe(
+    expect(summarize(factsOf([INTENT, CLOSED]), null, started + 1e9).durationMs).toBe(
       Date.parse(CLOSED.at) - started,
     );
   });
@@ -202,7 +202,7 @@ describe("the summary of a run", () => {
     const about = { task: "T-001", attempt: 1, verdict: verdict.digest };
     const yes = record("approval", { ...about, choice: "approve", by: "ben", reason: "fine" }, null, 1);
     const seen = [intent, ROUTED, DISPATCH, ok, verdict, yes];
-    const rows = summaryRows(summarize("run_1", seen, null, Date.parse(CLOSED.at)), null);
+    const rows = summaryRows(summarize(factsOf(seen), null, Date.parse(CLOSED.at)), null);
     const texts = rows.map(([, text]) => text);
     expect(texts).toContain(`commit aaaaaaaaaa waits for approval, 1 of 2; verdict ${verdict.digest}`);
     expect(texts).toContain(`approve by ben at ${yes.at}: fine`);

@@ -1,26 +1,23 @@
 /**
- * Lands a finished run on the branch the caller asked for. If that branch still stands on the run's base, the run's
+ * Verifies a finished run for the branch the caller asked for. If that branch still stands on the run's base, the run's
  * commits land as they are; if it moved, they are replayed on its new tip and verified again.
  */
-import type { LandingBody, VerdictBody } from "@antiphon/contracts";
-import { firstFailure, judge } from "../verification/judge.ts";
-import type { Integration, RunState } from "@antiphon/run";
-import { intentOf } from "@antiphon/run";
+import type { VerdictBody } from "@antiphon/contracts";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
-import type { VerificationPorts } from "../verification/verification.ts";
-
-export function targetRef(run: RunState): string {
-  const branch = intentOf(run).options.land_on ?? "";
-  return branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
-}
+import { deciding, judge } from "./judge.ts";
+import { UNTRIED } from "./rooms.ts";
+import { firstFailure, runTrials, trialsFor } from "./trials.ts";
+import type { VerificationPorts } from "./verification.ts";
 
 export async function verifyIntegration(
   run: RunState,
-  epoch: number,
+  { epoch }: EffectOf<"verify-integration">,
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base } = intentOf(run);
+  const { options, base, policy } = intentOf(run);
   const ref = targetRef(run);
   const plain = { code: null, checks: [], baseChecks: [], evidence: null };
   const tip = await ports.repository.tip(base.repo, ref);
@@ -42,10 +39,10 @@ export async function verifyIntegration(
     };
   }
   const checks = await integrationChecks(run, ports.repository);
-  const outcomes =
+  const tried =
     checks.length === 0
-      ? []
-      : await ports.room.check(
+      ? UNTRIED.change
+      : await runTrials(
           {
             run: run.runId,
             task: null,
@@ -56,38 +53,43 @@ export async function verifyIntegration(
             checks,
             image: options.image ?? null,
             budgetMs: options.time_budget_s * 1000,
+            trials: trialsFor({
+              asked: options.trials,
+              atLeast: policy?.min_trials,
+              chance: null,
+              wasFlaky: false,
+            }),
           },
+          ports.room,
           signal,
         );
+  // Each commit was held to its own demand of proof already; here, only the result on the moved branch counts.
   const judgement = judge({
-    checks: outcomes,
-    again: null,
+    change: tried.trials,
     base: null,
+    hollow: null,
+    judges: [],
+    withoutJudges: null,
+    tampering: [],
+    unproven: [],
+    demand: {
+      workflow: "nothing",
+      caller: "nothing",
+      policy: "nothing",
+      allowUnproven: true,
+      byPeople: false,
+    },
     readOnly: false,
     allowUnverified: options.allow_unverified,
-    allowUnproven: true,
-    unproven: [],
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
-  const body = { ...judgement, checks: outcomes, baseChecks: [], head: tip, commit, tree: replay.tree };
-  const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, again: null });
+  const outcomes = deciding(tried.trials);
+  const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
+  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [] };
+  const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
   return { ...body, message, evidence };
-}
-
-export async function landIntegration(
-  run: RunState,
-  integration: Extract<Integration, { kind: "accepted" }>,
-  repository: RepositoryPort,
-): Promise<LandingBody> {
-  const { base } = intentOf(run);
-  const { verdict } = integration;
-  const ref = targetRef(run);
-  if (verdict.commit === null)
-    return { kind: "refused", code: "ANT_LANDING_CONFLICT", message: verdict.message };
-  const isNew = (await repository.tip(base.repo, ref)) === null;
-  return repository.land(base.repo, ref, verdict.commit, isNew ? null : verdict.head);
 }
 
 /** The checks of all tasks, each once. */

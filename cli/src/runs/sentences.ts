@@ -1,5 +1,5 @@
-// Describes a run in plain words, one journal record at a time. Pure.
-import type { CheckOutcome, VerdictBody } from "@antiphon/contracts";
+// What the command line tells about each type of record. Pure.
+import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { plain } from "../screen/screen.ts";
 import { duration } from "../screen/table.ts";
@@ -11,54 +11,91 @@ export interface Line {
   readonly text: string;
 }
 
-export function narrate(record: RunRecord): Line[] {
-  const task = record.type === "approval" ? record.body.task : record.taskId;
-  const say = (mark: Line["mark"], text: string): Line[] => [{ mark, task, text }];
-  switch (record.type) {
-    case "intent":
-      return accepted(record.body, say);
-    case "routed":
-      return routed(record.body);
-    case "dispatch":
-      return say("step", dispatched(record.epoch, record.body.feedback.at(-1)?.message));
-    case "claim":
-      return say("step", `claimed by ${record.body.associate}`);
-    case "result":
-      return result(record, say);
-    case "verdict":
-      return verdict(record, say);
-    case "landing":
-      if (record.body.kind === "refused")
-        return say("bad", `not landed: ${record.body.message} (${record.body.code})`);
-      return say("good", `landed as ${short(record.body.commit)} on ${branch(record.body.ref)}`);
-    case "cancel":
-      return say(
-        "bad",
-        `cancel requested by ${record.body.by}${record.body.reason === "" ? "" : `: ${record.body.reason}`}`,
-      );
-    case "input":
-      return record.body.event === "approval" ? decided(record.body, say) : answered(record.body, say);
-    case "approval":
-      return decided(record.body, say);
-    case "control":
-      return control(record.body, say);
-    case "requeue":
-      return say(
-        "step",
-        `requeued for the ${record.body.consumer} by ${record.body.by}, after ${record.body.code ?? "a dead letter"}`,
-      );
-    case "due":
-      return record.body.kind === "rest"
-        ? say("step", "retry delay over; dispatching")
-        : say("bad", "no answer arrived in time");
-    case "closed":
-    case "archived":
-    case "restored":
-      return []; // The summary says it.
-  }
+type RecordOf<T extends JournalType> = Extract<RunRecord, { type: T }>;
+type Say = (mark: Line["mark"], text: string) => Line[];
+
+interface Sentence<T extends JournalType> {
+  /** The lines that tell of the record. */
+  tell(record: RecordOf<T>, say: Say): Line[];
+  /** What the run does after the record, for the status line. */
+  next(record: RecordOf<T>): string;
 }
 
-function routed({ workflow, reason, tasks }: Extract<RunRecord, { type: "routed" }>["body"]): Line[] {
+const DIRECTOR_NEXT = (): string => "waiting for the Director";
+/** The summary tells of it. */
+const SILENT = { tell: () => [], next: () => "" };
+
+const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
+  intent: { tell: ({ body }, say) => accepted(body, say), next: () => "waiting for the Router" },
+  routed: { tell: ({ body }) => routed(body), next: DIRECTOR_NEXT },
+  dispatch: {
+    tell: ({ epoch, body }, say) => say("step", dispatched(epoch, body.feedback.at(-1)?.message)),
+    next: (record) => `${of(record)}waiting for an Associate`,
+  },
+  claim: {
+    tell: ({ body }, say) => say("step", `claimed by ${body.associate}`),
+    next: (record) => `${of(record)}working in a sandbox`,
+  },
+  result: { tell: result, next: afterResult },
+  verdict: {
+    tell: verdict,
+    next: (record) => (record.body.verdict === "PASS" ? `${of(record)}landing` : DIRECTOR_NEXT()),
+  },
+  approval: { tell: ({ body }, say) => decided(body, say), next: DIRECTOR_NEXT },
+  landing: {
+    tell: ({ body }, say) =>
+      body.kind === "refused"
+        ? say("bad", `not landed: ${body.message} (${body.code})`)
+        : say("good", `landed as ${short(body.commit)} on ${branch(body.ref)}`),
+    next: DIRECTOR_NEXT,
+  },
+  input: {
+    tell: ({ body }, say) => (body.event === "approval" ? decided(body, say) : answered(body, say)),
+    next: DIRECTOR_NEXT,
+  },
+  cancel: {
+    tell: ({ body: { by, reason } }, say) =>
+      say("bad", `cancel requested by ${by}${reason === "" ? "" : `: ${reason}`}`),
+    next: () => "stopping",
+  },
+  control: {
+    tell: ({ body }, say) => control(body, say),
+    next: ({ body }) => (body.kind === "pause" ? "paused" : DIRECTOR_NEXT()),
+  },
+  requeue: {
+    tell: ({ body: { consumer, by, code } }, say) =>
+      say("step", `requeued for the ${consumer} by ${by}, after ${code ?? "a dead letter"}`),
+    next: DIRECTOR_NEXT,
+  },
+  due: {
+    tell: ({ body }, say) =>
+      body.kind === "rest"
+        ? say("step", "retry delay over; dispatching")
+        : say("bad", "no answer arrived in time"),
+    next: DIRECTOR_NEXT,
+  },
+  closed: SILENT,
+  archived: SILENT,
+  restored: SILENT,
+};
+
+/** The table has one row for each type, so the row fits the record. */
+const sentenceOf = (record: RunRecord) => SENTENCES[record.type] as Sentence<JournalType>;
+
+export function narrate(record: RunRecord): Line[] {
+  const task = record.type === "approval" ? record.body.task : record.taskId;
+  return sentenceOf(record).tell(record, (mark, text) => [{ mark, task, text }]);
+}
+
+/** The status line: the newest progress message, or the service the run is waiting for. */
+export function doingNow(last: RunRecord | undefined, progress: LiveOutput | null): string {
+  if (progress === null) return last === undefined ? "waiting for the gateway" : sentenceOf(last).next(last);
+  return `${progress.taskId ?? "run"}: ${plain(progress.text).replaceAll(/\s+/g, " ")}`;
+}
+
+const of = ({ taskId }: RunRecord): string => (taskId === null ? "" : `${taskId}: `);
+
+function routed({ workflow, reason, tasks }: RecordOf<"routed">["body"]): Line[] {
   const head: Line = {
     mark: "step",
     task: null,
@@ -78,7 +115,7 @@ function dispatched(epoch: number, because: string | undefined): string {
     : `attempt ${epoch}, with feedback: ${firstLine(because)}`;
 }
 
-type Input = Extract<RunRecord, { type: "input" }>["body"];
+type Input = RecordOf<"input">["body"];
 
 function answered({ by, choice, answers }: Input, say: Say): Line[] {
   return say("step", `answered by ${by}: ${choice ?? answers.join("; ")}`);
@@ -101,16 +138,23 @@ interface Decided {
   readonly answers?: readonly string[];
 }
 
-function control({ kind, by, reason }: Extract<RunRecord, { type: "control" }>["body"], say: Say): Line[] {
+function control({ kind, by, reason }: RecordOf<"control">["body"], say: Say): Line[] {
   const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
   return kind === "pause"
     ? say("wait", `paused by ${by}${why}; attempts already running may finish`)
     : say("step", `resumed by ${by}${why}`);
 }
 
-type Say = (mark: Line["mark"], text: string) => Line[];
+function afterResult(record: RecordOf<"result">): string {
+  const { body } = record;
+  if (body.kind === "abandoned" && body.outage === true)
+    return `${of(record)}waiting to retry; no sandbox available (${body.code})`;
+  return body.kind === "reported" && body.result.status === "ok"
+    ? `${of(record)}verifying in a clean room`
+    : DIRECTOR_NEXT();
+}
 
-function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Say): Line[] {
+function result({ body, epoch }: RecordOf<"result">, say: Say): Line[] {
   if (body.kind === "lapsed") return say("bad", `attempt ${epoch} lost: ${body.holder} stopped responding`);
   if (body.kind === "abandoned" && body.outage === true)
     return say("wait", `no sandbox available: ${body.message} (${body.code})`);
@@ -125,7 +169,7 @@ function result({ body, epoch }: Extract<RunRecord, { type: "result" }>, say: Sa
   return say("step", `proposes: ${count}, ${own}; now the clean room`);
 }
 
-function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): Line[] {
+function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
   const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
   const checks = body.checks.map(check).join("; ");
   // A plain PASS shows only its checks; any other verdict shows its reason.
@@ -136,17 +180,25 @@ function verdict({ body }: Extract<RunRecord, { type: "verdict" }>, say: Say): L
   return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
 }
 
-function accepted({ base, options }: Extract<RunRecord, { type: "intent" }>["body"], say: Say): Line[] {
+function accepted({ base, options }: RecordOf<"intent">["body"], say: Say): Line[] {
   const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
   if (options.image_note === undefined) return where;
   return [...where, ...say("wait", `uses the standard image: ${options.image_note}`)];
 }
 
 /** Older records have no `proves`; there the checks of the base show the proof. */
-function proofOf({ proves, baseChecks }: VerdictBody): string {
+function proofOf({ proves, baseChecks, trials }: VerdictBody): string {
+  const times =
+    trials === undefined || trials.change < 2 ? "" : `in ${trials.change} of ${trials.change} trials`;
+  return [times, proofText(proves, baseChecks)].filter((part) => part !== "").join("; ");
+}
+
+function proofText(proves: VerdictBody["proves"], baseChecks: VerdictBody["baseChecks"]): string {
+  if (proves === "nothing") return "proves nothing about the change";
   if (proves === "fail-to-pass" || baseChecks.some(({ exitCode }) => exitCode !== 0))
     return "failed without the change";
-  return proves === "regression" ? "not tried without the change" : "";
+  if (proves !== "regression") return "";
+  return baseChecks.length > 0 ? "also passes without the change" : "not tried without the change";
 }
 
 /** Adds the code to the message unless it contains the code already. */
@@ -161,48 +213,6 @@ function check(outcome: CheckOutcome): string {
       ? "passed"
       : `exit ${outcome.exitCode ?? "none"}`;
   return `${firstLine(outcome.command)} ${end} in ${duration(outcome.durationMs)}`;
-}
-
-/** The status line: the newest progress message, or the service the run is waiting for. */
-export function doingNow(last: RunRecord | undefined, progress: LiveOutput | null): string {
-  if (progress === null) return last === undefined ? "waiting for the gateway" : doing(last);
-  return `${progress.taskId ?? "run"}: ${plain(progress.text).replaceAll(/\s+/g, " ")}`;
-}
-
-function doing(record: RunRecord): string {
-  const where = record.taskId === null ? "" : `${record.taskId}: `;
-  switch (record.type) {
-    case "intent":
-      return "waiting for the Router";
-    case "routed":
-    case "input":
-    case "approval":
-    case "landing":
-      return "waiting for the Director";
-    case "dispatch":
-      return `${where}waiting for an Associate`;
-    case "claim":
-      return `${where}working in a sandbox`;
-    case "result":
-      if (record.body.kind === "abandoned" && record.body.outage === true)
-        return `${where}waiting to retry; no sandbox available (${record.body.code})`;
-      return record.body.kind === "reported" && record.body.result.status === "ok"
-        ? `${where}verifying in a clean room`
-        : "waiting for the Director";
-    case "verdict":
-      return record.body.verdict === "PASS" ? `${where}landing` : "waiting for the Director";
-    case "cancel":
-      return "stopping";
-    case "control":
-      return record.body.kind === "pause" ? "paused" : "waiting for the Director";
-    case "requeue":
-    case "due":
-      return "waiting for the Director";
-    case "closed":
-    case "archived":
-    case "restored":
-      return "";
-  }
 }
 
 export function short(commit: string): string {

@@ -1,0 +1,46 @@
+// Asks the gateway for a check without a run, and shows its outcome.
+import type { CheckReport, CheckRequest } from "@antiphon/contracts";
+import type { CliContext } from "../context.ts";
+import { Failure } from "../failure.ts";
+import { plain } from "../screen/screen.ts";
+import { duration } from "../screen/table.ts";
+
+const DEFAULT_BUDGET_S = 300;
+/** The wait for a free sandbox, and the work before and after it. */
+const WAIT_MS = 11 * 60_000;
+
+/** Ctrl-C ends the command and closes the connection, and with it the check. */
+export async function checkInCleanRoom(context: CliContext, request: CheckRequest): Promise<CheckReport> {
+  const gateway = await context.gateway();
+  const timeoutMs = (request.time_budget_s ?? DEFAULT_BUDGET_S) * 1000 + WAIT_MS;
+  const began = Date.now();
+  const draw = (): void => context.screen.status(`in the clean room (${duration(Date.now() - began)})`);
+  const timer = setInterval(draw, 200);
+  try {
+    const answer = await gateway.post<CheckReport | Refused>("/checks", request, timeoutMs);
+    if (!("error" in answer)) return answer;
+    const { code, message, remedy, ...data } = answer.error;
+    throw new Failure(code, message, { remedy, data });
+  } finally {
+    clearInterval(timer);
+    context.screen.status(null);
+  }
+}
+
+/** The status was sent before the check began (see the gateway's README). */
+interface Refused {
+  readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
+}
+
+/** One line for each check, and below a failed one the end of its output. */
+export function checkLines({ checks }: CheckReport, { colours: c }: CliContext["screen"]): string[] {
+  return checks.flatMap(({ command, exitCode, timedOut, durationMs, tail }) => {
+    if (exitCode === 0) return [`${c.green("✓")} ${plain(command)}  ${c.dim(duration(durationMs))}`];
+    const how = timedOut ? "ran out of time" : exitCode === null ? "did not finish" : `exited ${exitCode}`;
+    const output = tail.trimEnd();
+    return [
+      `${c.red("✗")} ${plain(command)}  ${how} after ${duration(durationMs)}`,
+      ...(output === "" ? [] : output.split("\n").map((line) => c.dim(`  │ ${plain(line)}`))),
+    ];
+  });
+}

@@ -1,0 +1,69 @@
+import { validateDocument } from "@antiphon/contracts/documents/document";
+import { describe, expect, it } from "vitest";
+import { declaredChecks, furtherCommands, projectFileText, type Tried } from "./project-file.ts";
+
+const COMMIT = "0123456789abcdef0123456789abcdef01234567";
+const tried = (command: string, exitCode: number | null, timedOut = false): Tried => ({
+  ...{ command, exitCode, timedOut, durationMs: 1_200 },
+});
+const text = (found: Tried[], further: Tried[] = [], image: string | null = null): string =>
+  projectFileText({ commit: COMMIT, found, further, image });
+
+describe("the antiphon.yaml of `antiphon init`", () => {
+  it.each([
+    ["npm test"],
+    ["make test # all of it"],
+    ["- a: b"],
+    ["sh -c 'echo \"a\"; exit 0'"],
+    ["python3 -m pytest -q\npython3 -m mypy ."],
+    [`node -e '${"x".repeat(200)}'`],
+    ["yes"],
+    ["123"],
+  ])("is valid and declares exactly the check that passed: %j", (command) => {
+    const file = text([tried(command, 0)]);
+    expect(validateDocument(file, { filename: "antiphon.yaml", schema: "ProjectFile" })).toMatchObject({
+      ok: true,
+    });
+    expect(declaredChecks(file, "antiphon.yaml")).toEqual([command]);
+  });
+
+  it("shows what was tried with its time, and leaves out what did not pass", () => {
+    const file = text([tried("npm test", 0)], [tried("npm run lint", 2), tried("npm run build", null, true)]);
+    expect(file).toContain("# Tried on 0123456789:");
+    expect(file).toContain("#   npm test: passed in 1.2 s");
+    expect(file).toContain("#   npm run lint: failed in 1.2 s, exit code 2");
+    expect(file).toContain("#   npm run build: ran out of time after 1.2 s");
+    expect(file).toContain("\n#   - npm run lint\n");
+    expect(declaredChecks(file, "antiphon.yaml")).toEqual(["npm test"]);
+  });
+
+  it("is valid without a check that passes, and names none", () => {
+    for (const found of [[], [tried("make test", 1)]]) {
+      const file = text(found, [], "node:24");
+      expect(validateDocument(file, { filename: "antiphon.yaml", schema: "ProjectFile" }).ok).toBe(true);
+      expect(declaredChecks(file, "antiphon.yaml")).toBeNull();
+      expect(file).toContain("\nimage: node:24\n");
+    }
+  });
+});
+
+describe("further commands", () => {
+  it("are scripts and targets that look like checks, besides the known ones", () => {
+    const packageJson = JSON.stringify({
+      scripts: { test: "t", lint: "l", build: "b", start: "s", check: "" },
+    });
+    const makefile = "check:\n\ttrue\nlint := 1\nlinting:\n";
+    expect(furtherCommands({ packageJson, makefile }, ["make check"])).toEqual([
+      "npm run lint",
+      "npm run check",
+      "npm run build",
+    ]);
+  });
+
+  it.each([["{"], ["[]"], ['{"scripts": 1}'], [null]])(
+    "are none in a package.json like %j",
+    (packageJson) => {
+      expect(furtherCommands({ packageJson, makefile: null }, [])).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,102 @@
+// `antiphon.yaml` as `antiphon init` writes it, and the checks that it declares. Pure.
+import { documentValue } from "@antiphon/contracts/documents/document";
+import type { CheckOutcome } from "@antiphon/contracts";
+import { stringify } from "yaml";
+import { duration } from "../screen/table.ts";
+
+export const PROJECT_FILES = ["antiphon.yaml", "antiphon.yml"] as const;
+
+/** A command that was tried on the commit. */
+export type Tried = Pick<CheckOutcome, "command" | "exitCode" | "timedOut" | "durationMs">;
+
+export interface Findings {
+  readonly commit: string;
+  /** What a run without a check of its own would run. */
+  readonly found: readonly Tried[];
+  /** Other commands of the repository that look like checks. */
+  readonly further: readonly Tried[];
+  /** The image that was named; null: the standard one. */
+  readonly image: string | null;
+}
+
+export function projectFileText({ commit, found, further, image }: Findings): string {
+  const active = found.filter(passed);
+  const others = [...found.filter((one) => !passed(one)), ...further];
+  const lines = [
+    "# Antiphon's settings for this repository.",
+    "#",
+    "# A run reads this file from the commit it starts from, never from the work tree: commit it. A run may change it only",
+    "# with --grant antiphon.yaml.",
+    "",
+    "# The commands that prove a change. Each has to exit with 0 in a fresh sandbox without a network, which holds the",
+    "# tracked files and the change. `antiphon check` runs them on your work tree.",
+    `# Tried on ${commit.slice(0, 10)}:`,
+    ...(found.length + further.length === 0 ? ["#   nothing that looks like a check was found"] : []),
+    ...[...active, ...others].map((one) => `#   ${scalar(one.command)}: ${told(one)}`),
+    ...(active.length === 0
+      ? ["# checks:", ...(others.length === 0 ? ["#   - make test"] : [])]
+      : ["checks:"]),
+    ...active.map(({ command }) => `  - ${scalar(command)}`),
+    ...others.map(({ command }) => `#   - ${scalar(command)}`),
+    "",
+    "# The sandbox image: one of `antiphon images list`. `default` is the standard image, even if a devcontainer.json names",
+    "# another one.",
+    image === null ? "# image: default" : `image: ${scalar(image)}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+export function passed({ exitCode }: Tried): boolean {
+  return exitCode === 0;
+}
+
+export function told({ exitCode, timedOut, durationMs }: Tried): string {
+  const time = duration(durationMs);
+  if (exitCode === 0) return `passed in ${time}`;
+  if (timedOut) return `ran out of time after ${time}`;
+  return exitCode === null ? `did not finish in ${time}` : `failed in ${time}, exit code ${exitCode}`;
+}
+
+/** On one line, quoted where YAML needs it. */
+function scalar(text: string): string {
+  const plain = stringify(text, { lineWidth: 0 }).trimEnd();
+  return plain.includes("\n") || plain.includes(" #") ? JSON.stringify(text) : plain;
+}
+
+/** The checks that the file's text declares; null: none, or the text is not YAML. */
+export function declaredChecks(text: string, name: string): string[] | null {
+  const document = documentValue(text, name) as { check?: unknown; checks?: unknown } | null;
+  if (typeof document !== "object" || document === null) return null;
+  const named = [document.checks ?? document.check ?? []].flat();
+  const commands = named.filter((one): one is string => typeof one === "string" && one.trim() !== "");
+  return commands.length === 0 ? null : commands;
+}
+
+const SCRIPTS = ["typecheck", "type-check", "lint", "check", "build"];
+const TARGETS = ["check", "lint"];
+
+/** Commands of package.json and the Makefile that look like checks, besides the ones already known. */
+export function furtherCommands(
+  files: { readonly packageJson: string | null; readonly makefile: string | null },
+  known: readonly string[],
+): string[] {
+  const scripts = scriptsOf(files.packageJson);
+  const targets = TARGETS.filter((name) =>
+    new RegExp(`^${name}[ \\t]*::?(?!=)`, "m").test(files.makefile ?? ""),
+  );
+  const all = [
+    ...SCRIPTS.filter((name) => typeof scripts[name] === "string").map((name) => `npm run ${name}`),
+    ...targets.map((name) => `make ${name}`),
+  ];
+  return all.filter((command) => !known.includes(command));
+}
+
+function scriptsOf(packageJson: string | null): Record<string, unknown> {
+  if (packageJson === null) return {};
+  try {
+    const { scripts } = JSON.parse(packageJson) as { scripts?: unknown };
+    return typeof scripts === "object" && scripts !== null ? (scripts as Record<string, unknown>) : {};
+  } catch {
+    return {}; // A run finds no check in such a file either.
+  }
+}

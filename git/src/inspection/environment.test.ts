@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { discoverEnvironment, type EnvironmentPlan } from "./environment.ts";
+
+const planOf = (
+  files: Record<string, string>,
+  more: Partial<Parameters<typeof discoverEnvironment>[0]> = {},
+): Promise<EnvironmentPlan | null> =>
+  discoverEnvironment({
+    listing: Object.keys(files),
+    read: (path) => files[path] ?? null,
+    project: null,
+    ...more,
+  });
+
+const LOCK = JSON.stringify({ packages: { "": {}, "node_modules/a": { version: "1.0.0" } } });
+const NEEDS = JSON.stringify({ dependencies: { a: "1" } });
+
+describe("the commands that prepare an environment are found", () => {
+  it.each([
+    ["package-lock.json", { "package.json": NEEDS, "package-lock.json": LOCK }, ["npm ci"], ["npm"]],
+    ["npm-shrinkwrap.json", { "package.json": NEEDS, "npm-shrinkwrap.json": LOCK }, ["npm ci"], ["npm"]],
+    ["a package.json without a lock", { "package.json": NEEDS }, ["npm install --no-package-lock"], ["npm"]],
+    [
+      "pnpm-lock.yaml",
+      { "package.json": NEEDS, "pnpm-lock.yaml": "lockfileVersion: '6.0'\n" },
+      [
+        'command -v pnpm >/dev/null || npm install --global --prefix "$HOME/.local" pnpm@8',
+        "pnpm install --frozen-lockfile",
+      ],
+      ["npm"],
+    ],
+    [
+      "packageManager",
+      { "package.json": '{"packageManager":"pnpm@9.12.1+sha512.ab"}', "pnpm-lock.yaml": "" },
+      [
+        'command -v pnpm >/dev/null || npm install --global --prefix "$HOME/.local" pnpm@9.12.1',
+        "pnpm install --frozen-lockfile",
+      ],
+      ["npm"],
+    ],
+    [
+      "an old yarn.lock",
+      { "package.json": NEEDS, "yarn.lock": "# yarn lockfile v1\n" },
+      [
+        'command -v yarn >/dev/null || npm install --global --prefix "$HOME/.local" yarn@1',
+        "yarn install --frozen-lockfile",
+      ],
+      ["npm"],
+    ],
+    ["go.mod", { "go.mod": "module x\nrequire y v1.0.0\n" }, ["go mod download"], ["go"]],
+    ["Cargo.lock", { "Cargo.toml": "", "Cargo.lock": 'source = "r"\n' }, ["cargo fetch --locked"], ["cargo"]],
+    ["Gemfile.lock", { Gemfile: "", "Gemfile.lock": "" }, ["BUNDLE_FROZEN=true bundle install"], ["bundle"]],
+    [
+      "composer.lock",
+      { "composer.lock": '{"packages":[{"name":"a"}]}' },
+      ["composer install --no-interaction --no-progress"],
+      ["composer"],
+    ],
+  ])("from %s", async (_name, files, commands, tools) => {
+    expect(await planOf(files)).toMatchObject({ commands, tools });
+  });
+
+  it.each([
+    ["requirements.txt", { "requirements.txt": "six==1.16.0\n" }, "pip install -r requirements.txt"],
+    [
+      "requirements of tests",
+      { "requirements.txt": "six\n", "requirements-dev.txt": "pytest\n" },
+      "pip install -r requirements.txt -r requirements-dev.txt",
+    ],
+    [
+      "pyproject.toml with extras",
+      { "pyproject.toml": '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\n' },
+      "pip install -e '.[test]'",
+    ],
+    [
+      "pyproject.toml with a group",
+      { "pyproject.toml": '[project]\nname = "x"\n[dependency-groups]\ndev = ["pytest>=8"]\n' },
+      "pip install -e . 'pytest>=8'",
+    ],
+    ["uv.lock", { "pyproject.toml": "[project]\n", "uv.lock": "" }, "uv sync --frozen"],
+    ["poetry.lock", { "poetry.lock": "" }, "poetry install --no-interaction"],
+    ["Pipfile.lock", { "Pipfile.lock": "{}" }, "pipenv sync --dev"],
+  ])("from %s, into a virtual environment outside of the work tree", async (_name, files, last) => {
+    const plan = await planOf(files);
+    expect(plan?.commands.at(0)).toContain('venv --system-site-packages "$HOME/.venv"');
+    expect(plan?.commands.at(-1)).toBe(last);
+    expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
+  });
+
+  it("from several ecosystems at once, each in its own directory", async () => {
+    const plan = await planOf({
+      "web/package.json": NEEDS,
+      "web/package-lock.json": LOCK,
+      "api server/requirements.txt": "six\n",
+      "examples/package.json": NEEDS,
+    });
+    expect(plan?.commands).toEqual([
+      "cd web && { npm ci; }",
+      `cd 'api server' && { python3 -m venv --system-site-packages "$HOME/.venv"; }`,
+      "cd 'api server' && { pip install -r requirements.txt; }",
+    ]);
+    expect(plan?.found).toEqual([
+      "web/package-lock.json: npm ci",
+      "api server/requirements.txt: pip install -r requirements.txt",
+    ]);
+  });
+});
+
+it.each([
+  ["no manifest", { "README.md": "" }],
+  ["a package.json without dependencies", { "package.json": '{"scripts":{"test":"node --test"}}' }],
+  [
+    "a lock file that names no package",
+    { "package.json": "{}", "package-lock.json": '{"lockfileVersion":3,"packages":{"":{}}}' },
+  ],
+  ["a package.json that does not parse", { "package.json": "{" }],
+  ["a pyproject.toml that only configures tools", { "pyproject.toml": "[tool.ruff]\nline-length = 100\n" }],
+  ["requirements of comments only", { "requirements.txt": "# none\n\n" }],
+  ["a go.mod without requirements", { "go.mod": "module x\n" }],
+  [
+    "vendored Go modules",
+    { "go.mod": "module x\nrequire y v1\n", "vendor/modules.txt": "", "vendor/y/a.go": "" },
+  ],
+  ["a crate without dependencies", { "Cargo.toml": "[package]\n", "Cargo.lock": 'name = "x"\n' }],
+])("a repository with %s needs no environment", async (_name, files) => {
+  expect(await planOf(files)).toBeNull();
+});
+
+describe("what is named comes first", () => {
+  const files = { "package.json": NEEDS, "package-lock.json": LOCK, "sub/go.mod": "", "a.txt": "" };
+
+  it("setup of antiphon.yaml, decided by every manifest and lock file", async () => {
+    const plan = await planOf(files, { project: { setup: "make deps" } });
+    expect(plan).toMatchObject({ commands: ["make deps"], tools: [], found: ["antiphon.yaml: make deps"] });
+    expect(plan?.inputs).toEqual(["package-lock.json", "package.json", "sub/go.mod"]);
+  });
+
+  it("setup_inputs, instead of these files", async () => {
+    const plan = await planOf(files, { project: { setup: ["a", "b"], setup_inputs: ["*.txt"] } });
+    expect(plan).toMatchObject({ commands: ["a", "b"], inputs: ["a.txt"] });
+  });
+
+  it("the run's own commands", async () => {
+    expect(await planOf(files, { project: { setup: "x" }, named: ["y"] })).toMatchObject({ commands: ["y"] });
+  });
+
+  it("an empty list, which means none", async () => {
+    expect(await planOf(files, { named: [] })).toBeNull();
+    expect(await planOf(files, { project: { setup: [] } })).toBeNull();
+  });
+});
+
+it("only the files of an ecosystem that was found decide, and never those of installed packages", async () => {
+  const plan = await planOf({
+    "package.json": NEEDS,
+    "package-lock.json": LOCK,
+    "packages/a/package.json": "{}",
+    "vendor/b/package.json": "{}",
+    "requirements.txt": "",
+  });
+  expect(plan?.inputs).toEqual(["package-lock.json", "package.json", "packages/a/package.json"]);
+});

@@ -1,0 +1,158 @@
+/** Folds one record into the facts of a run. Nothing is judged here: a record is kept with the attempt that it names. */
+import type { EvidenceRef, JournalType } from "@antiphon/contracts";
+import { afterWord, openApproval } from "@antiphon/contracts/runs/step-approval";
+import {
+  askedOf,
+  noFacts,
+  timeOf,
+  type Attempt,
+  type EvidenceFact,
+  type PersonsWord,
+  type ReadRecord,
+  type RunFacts,
+  type TaskFacts,
+} from "./run-facts.ts";
+
+type Read<T extends JournalType> = Extract<ReadRecord, { type: T }>;
+
+export function factsOf(records: readonly ReadRecord[]): RunFacts {
+  return records.reduce(foldFacts, noFacts(records[0]?.runId ?? ""));
+}
+
+export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
+  switch (record.type) {
+    case "intent":
+      return { ...facts, intent: record.body, openedAt: record.at };
+    case "routed": {
+      const { body } = record;
+      if (facts.closed !== null) return { ...facts, routed: body };
+      return { ...facts, routed: body, tasks: body.tasks.map((planned) => ({ planned, attempts: [] })) };
+    }
+    case "dispatch":
+      return withAttempt(facts, record, (attempt) => ({ ...attempt, dispatched: true }));
+    case "claim":
+      return withAttempt(facts, record, (attempt) => ({ ...attempt, associate: record.body.associate }));
+    case "result": {
+      const { body } = record;
+      const next = withAttempt(facts, record, (attempt) => ({ ...attempt, result: body }));
+      if (body.kind !== "reported") return next;
+      return withEvidence(next, record, body.evidence, { kind: "attempt", patch: body.patch });
+    }
+    case "verdict": {
+      const { evidence, verdict } = record.body;
+      const next = withAttempt(facts, record, (attempt) => judged(facts, attempt, record));
+      return evidence === null ? next : withEvidence(next, record, evidence, { kind: "verdict", verdict });
+    }
+    case "landing":
+      return landed(facts, record);
+    case "due":
+      if (record.body.kind !== "rest") return facts;
+      return withAttempt(facts, record, (attempt) => ({ ...attempt, rested: true }));
+    case "input": {
+      const { taskId, epoch, at, body } = record;
+      const answer = { at: timeOf(at), body };
+      const next = withAttempt(facts, record, (attempt) => ({ ...attempt, answer }));
+      if (taskId === null) return next;
+      const { type } = record;
+      return withWord(next, {
+        type,
+        by: body.by,
+        choice: body.choice ?? body.event,
+        at,
+        task: taskId,
+        epoch,
+      });
+    }
+    case "approval": {
+      const { type, at, body } = record;
+      const { task, attempt: epoch, by, choice } = body; // Approvals are numbered by the run.
+      const next = withAttempt(facts, { taskId: task, epoch }, (attempt) =>
+        attempt.approval === null
+          ? attempt
+          : { ...attempt, approval: afterWord(attempt.approval, body, timeOf(at), askedOf(facts)) },
+      );
+      return withWord(next, { type, by, choice, at, task, epoch });
+    }
+    case "cancel":
+      return { ...facts, cancel: record.body };
+    case "control":
+      return { ...facts, control: { n: record.epoch, kind: record.body.kind } };
+    case "requeue":
+      return { ...facts, requeues: facts.requeues + 1 };
+    case "closed":
+      return { ...facts, closed: { ...record.body, at: record.at } };
+    case "archived":
+    case "restored":
+      return facts; // They tell where the records are.
+  }
+}
+
+function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdict">): Attempt {
+  const asked = askedOf(facts);
+  const { verdict, commit } = body;
+  const isToBeApproved = verdict === "PASS" && asked.needed > 0;
+  const approval = isToBeApproved && commit !== null ? openApproval(digest, commit, asked) : null;
+  return { ...attempt, verdict: body, approval };
+}
+
+/** Without a task it is the landing on the branch that the caller asked for, which `closed` names. */
+function landed(facts: RunFacts, record: Read<"landing">): RunFacts {
+  const { body, taskId } = record;
+  const next = withAttempt(facts, record, (attempt) => ({ ...attempt, landing: body }));
+  return taskId !== null && body.kind === "landed" ? { ...next, landed: body } : next;
+}
+
+/** The facts with a changed attempt. After the end nothing changes, and a stale epoch changes nothing: run/R2, run/R3. */
+function withAttempt(
+  facts: RunFacts,
+  { taskId, epoch }: { readonly taskId: string | null; readonly epoch: number },
+  change: (attempt: Attempt) => Attempt,
+): RunFacts {
+  const { tasks, closed } = facts;
+  if (taskId === null || tasks === null || closed !== null) return facts;
+  const index = tasks.findIndex(({ planned }) => planned.task.task_id === taskId);
+  const task = tasks[index];
+  if (task === undefined) return facts;
+  const attempts = changed(task.attempts, epoch, change);
+  return attempts === null ? facts : { ...facts, tasks: tasks.with(index, { ...task, attempts }) };
+}
+
+function changed(
+  attempts: TaskFacts["attempts"],
+  epoch: number,
+  change: (attempt: Attempt) => Attempt,
+): TaskFacts["attempts"] | null {
+  const newest = attempts.at(-1);
+  if (newest === undefined || epoch > newest.epoch) return [...attempts, change(newAttempt(epoch))];
+  return epoch < newest.epoch ? null : attempts.with(-1, change(newest));
+}
+
+function newAttempt(epoch: number): Attempt {
+  return {
+    epoch,
+    dispatched: false,
+    associate: null,
+    result: null,
+    verdict: null,
+    approval: null,
+    answer: null,
+    landing: null,
+    rested: false,
+  };
+}
+
+function withEvidence(
+  facts: RunFacts,
+  { taskId, epoch }: Read<"result" | "verdict">,
+  ref: EvidenceRef,
+  from: EvidenceFact["from"],
+): RunFacts {
+  if (taskId === null) return facts;
+  const fact = { taskId, epoch, ref, from, isLate: facts.closed !== null };
+  return { ...facts, evidence: [...facts.evidence, fact] };
+}
+
+const withWord = (facts: RunFacts, word: PersonsWord): RunFacts => ({
+  ...facts,
+  words: [...facts.words, word],
+});

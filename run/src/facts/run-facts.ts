@@ -1,0 +1,120 @@
+/**
+ * What the records of a run say, each kept with the attempt it belongs to. Facts need neither the Director's policy nor
+ * its decisions, so whoever can read the records (gateway, command line) has the same facts as the Director, and a
+ * record that came too late to decide anything is still shown. `RunState` adds what the Director decides from them.
+ */
+import type {
+  CancelBody,
+  ClosedBody,
+  ControlBody,
+  EvidenceRef,
+  BlobRef,
+  InputBody,
+  IntentBody,
+  JournalRecord,
+  LandingBody,
+  PlannedTask,
+  ResultBody,
+  RoutedBody,
+  VerdictBody,
+} from "@antiphon/contracts";
+import type { Asked } from "@antiphon/contracts/runs/step-approval";
+import type { StepApproval } from "@antiphon/contracts";
+
+/** Time by the stream's clock. Over HTTP it is a text. */
+export type StreamTime = Date | string;
+
+/** A record as it is read, from the stream or over HTTP. */
+export type ReadRecord = JournalRecord & { readonly digest: string; readonly at: StreamTime };
+
+/** One attempt at a task: its records, and the decisions of people about it. */
+export interface Attempt {
+  readonly epoch: number;
+  /** False if the task could not be dispatched at this epoch, so that only a verdict tells of it. */
+  readonly dispatched: boolean;
+  readonly associate: string | null;
+  readonly result: ResultBody | null;
+  readonly verdict: VerdictBody | null;
+  /** The decision of people about the verified change; null if none is needed. */
+  readonly approval: StepApproval | null;
+  /** The answer to the attempt's question. */
+  readonly answer: { readonly at: string; readonly body: InputBody } | null;
+  readonly landing: LandingBody | null;
+  /** The backoff after the attempt is over. */
+  readonly rested: boolean;
+}
+
+export interface TaskFacts {
+  readonly planned: PlannedTask;
+  /** Oldest first. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** Evidence that a record names, also of an attempt that is no longer the current one. */
+export interface EvidenceFact {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly ref: EvidenceRef;
+  /** `attempt`: from the Associate, with its patch. `verdict`: from the clean room. */
+  readonly from: { kind: "attempt"; patch: BlobRef | null } | { kind: "verdict"; verdict: string };
+  /** Stored after the end of the run. */
+  readonly isLate: boolean;
+}
+
+/** An answer or a decision of a person. */
+export interface PersonsWord {
+  readonly type: "input" | "approval";
+  readonly by: string;
+  readonly choice: string;
+  readonly at: StreamTime;
+  readonly task: string;
+  readonly epoch: number;
+}
+
+export interface RunFacts {
+  readonly runId: string;
+  readonly intent: IntentBody | null;
+  readonly openedAt: StreamTime | null;
+  readonly routed: RoutedBody | null;
+  /** Null until the run is routed. A plan that comes after the end is not taken up. */
+  readonly tasks: readonly TaskFacts[] | null;
+  /** In stream order. */
+  readonly evidence: readonly EvidenceFact[];
+  readonly words: readonly PersonsWord[];
+  readonly cancel: CancelBody | null;
+  /** The latest pause or resume. */
+  readonly control: { readonly n: number; readonly kind: ControlBody["kind"] } | null;
+  readonly requeues: number;
+  /** The latest landing on the run's own branch. */
+  readonly landed: Extract<LandingBody, { kind: "landed" }> | null;
+  readonly closed: (ClosedBody & { readonly at: StreamTime }) | null;
+}
+
+export function noFacts(runId: string): RunFacts {
+  return {
+    runId,
+    intent: null,
+    openedAt: null,
+    routed: null,
+    tasks: null,
+    evidence: [],
+    words: [],
+    cancel: null,
+    control: null,
+    requeues: 0,
+    landed: null,
+    closed: null,
+  };
+}
+
+/** The requester of a run, and the number of approvals that a verified change needs before it lands. */
+export function askedOf({ intent }: Pick<RunFacts, "intent">): Asked {
+  return { requester: intent?.principal ?? "", needed: intent?.options.approvals?.needed ?? 0 };
+}
+
+/** Whether people hold the run. Attempts under way may finish, be verified and land; a closed run is not paused. */
+export function isPaused({ control, closed }: Pick<RunFacts, "control" | "closed">): boolean {
+  return control?.kind === "pause" && closed === null;
+}
+
+export const timeOf = (at: StreamTime): string => (typeof at === "string" ? at : at.toISOString());

@@ -1,0 +1,36 @@
+/** The dispatch of a task: everything an Associate needs for one attempt. */
+import { AntiphonError, type DispatchBody } from "@antiphon/contracts";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import type { RepositoryPort } from "../ports.ts";
+
+/** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
+const MAX_FEEDBACK = 5;
+
+export async function dispatch(
+  run: RunState,
+  effect: EffectOf<"dispatch">,
+  { repository }: { repository: RepositoryPort },
+): Promise<DispatchBody> {
+  const { options, base, intent } = intentOf(run);
+  if (run.routed === null)
+    throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
+  const { planned, feedback, answers } = effect.task;
+  const { verify_profile } = planned.task;
+  const commands =
+    verify_profile.commands.length > 0
+      ? verify_profile.commands
+      : await repository.discoverChecks(base.repo, base.commit);
+  return {
+    task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
+    agent: planned.agent,
+    intent: { goal: intent.goal },
+    workflow: run.routed.workflow,
+    base: await repository.exportBase(base.repo, run.head),
+    feedback: feedback.slice(-MAX_FEEDBACK),
+    answers: [...answers],
+    image: options.image ?? null,
+    scope: options.scope,
+    grants: options.grants,
+    ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+  };
+}

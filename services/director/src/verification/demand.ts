@@ -1,0 +1,22 @@
+/** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
+import { intentOf, type Effect, type RunState } from "@antiphon/run";
+import type { Demand } from "./judge.ts";
+
+export function demandOf(run: RunState, task: Extract<Effect, { kind: "verify" }>["task"]): Demand {
+  const { options, policy } = intentOf(run);
+  const edits = task.planned.task.kind === "edit_repo";
+  // The checks of a DEBUG run of one task stand for the fix, so they have to fail without it.
+  const isFix = edits && run.routed?.workflow === "DEBUG" && run.tasks.length === 1;
+  return {
+    workflow: isFix ? "fail-to-pass" : "nothing",
+    caller: edits ? (options.require_proof ?? "nothing") : "nothing",
+    policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
+    allowUnproven: options.allow_unproven,
+    byPeople: options.approvals !== undefined,
+  };
+}
+
+/** Whether the answer of the base is needed, however long it takes. */
+export function needsBase({ workflow, caller, policy }: Demand): boolean {
+  return [workflow, caller, policy].includes("fail-to-pass");
+}

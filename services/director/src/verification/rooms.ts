@@ -1,0 +1,104 @@
+/**
+ * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
+ * changed tree without files that it adds on the judging side. If the checks pass on the base, too, a last room shows
+ * whether they depend on the files of the change at all.
+ *
+ * When one room breaks, the others are stopped and waited for: left alone, no cancel of the run would reach them, and the
+ * next try would run beside them. A base that nothing demands is not waited for much longer than the change took.
+ */
+import { limits } from "@antiphon/contracts";
+import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+import { isPassed, ONCE, runTrials } from "./trials.ts";
+
+export interface TriedOut {
+  change: RoomOutcome;
+  base: RoomOutcome | null;
+  hollow: RoomOutcome | null;
+  withoutJudges: RoomOutcome | null;
+}
+
+/** There are no checks. */
+export const UNTRIED: TriedOut = {
+  change: { trials: [], written: null },
+  base: null,
+  hollow: null,
+  withoutJudges: null,
+};
+
+export interface Subject {
+  request: RoomRequest;
+  judges: readonly string[];
+  /** Wait for the base for as long as it takes. */
+  waitForBase: boolean;
+}
+
+export async function tryOut(subject: Subject, room: CleanRoomPort, signal: AbortSignal): Promise<TriedOut> {
+  const { request, judges } = subject;
+  const { candidate } = request;
+  if (candidate === null) return { ...UNTRIED, change: await runTrials(request, room, signal) };
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const bare = { ...request, purpose: "base" as const, candidate: null };
+  const without = { ...request, candidate: withoutFiles(candidate, judges), trials: ONCE };
+  const [change, base, withoutJudges] = await together(
+    [
+      async (stop) => {
+        const startedAt = performance.now();
+        const outcome = await runTrials(request, room, stop);
+        const tookMs = performance.now() - startedAt;
+        if (!subject.waitForBase)
+          setTimeout(() => late.abort(), limits.verifyBaseGraceMs + 2 * tookMs).unref();
+        return outcome;
+      },
+      async (stop) => inTime(runTrials(bare, room, AbortSignal.any([stop, late.signal])), late.signal, stop),
+      async (stop) => (judges.length === 0 ? null : room.check(without, stop)),
+    ],
+    signal,
+  ).finally(() => clearTimeout(timer));
+  if (change === undefined || change === null) throw new Error("unreachable: a room without an outcome");
+  const passes = change.trials.every(isPassed) && base?.trials.every(isPassed) === true;
+  const hollow = passes
+    ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
+    : null;
+  return { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null };
+}
+
+/** Null when the room was stopped because it was late, and for no other reason. */
+async function inTime(
+  outcome: Promise<RoomOutcome>,
+  late: AbortSignal,
+  stop: AbortSignal,
+): Promise<RoomOutcome | null> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (late.aborted && !stop.aborted) return null;
+    throw error;
+  }
+}
+
+type Room = (stop: AbortSignal) => Promise<RoomOutcome | null>;
+
+/** Runs all rooms. If one breaks, stops the others, waits for them and throws the first error. */
+async function together(rooms: readonly Room[], signal: AbortSignal): Promise<(RoomOutcome | null)[]> {
+  const broken = new AbortController();
+  const stop = AbortSignal.any([signal, broken.signal]);
+  const all = rooms.map((room) => room(stop));
+  try {
+    return await Promise.all(all);
+  } catch (error) {
+    broken.abort();
+    await Promise.allSettled(all);
+    throw error;
+  }
+}
+
+function withoutFiles(candidate: Candidate, paths: readonly string[]): Candidate {
+  const left = new Set(paths);
+  return { ...candidate, overlay: candidate.overlay.filter(({ path }) => !left.has(path)) };
+}
+
+/** The base without every file that the change touches. */
+function hollowed({ overlay, deletions, ...rest }: Candidate): Candidate {
+  return { ...rest, overlay: [], deletions: [...overlay.map(({ path }) => path), ...deletions] };
+}

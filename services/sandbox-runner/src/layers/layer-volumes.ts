@@ -1,0 +1,126 @@
+/**
+ * Reads and plans the volumes that hold layers. Pure: a listing of volumes comes in, decisions come out.
+ *
+ * A layer is one volume for each of its directories, with names that are used once, and a seal: an empty volume whose name
+ * says which layer it is and whose labels name the others. A seal is made when the files are whole and on disk, and the
+ * engine makes it in one piece, so a layer without a seal does not exist. A volume that no seal names is a fill under way
+ * or what is left of one.
+ */
+import type { LayerFacts, LayerKind, LayerName } from "./layer-store.ts";
+import type { OwnerState } from "../reaper/reap-plan.ts";
+
+const PREFIX = "antiphon-layer-";
+const LABELS = {
+  instance: "antiphon.instance",
+  owner: "antiphon.owner",
+  kind: "antiphon.layer.kind",
+  digest: "antiphon.layer.digest",
+  bytes: "antiphon.layer.bytes",
+  volumes: "antiphon.layer.volumes",
+} as const;
+
+export interface LayerVolume {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly createdMs: number;
+}
+
+/** The directories of a layer's tar that are mounted, each from a volume of its own; "" is the whole of it. */
+export const PARTS: Readonly<Record<LayerKind, readonly string[]>> = {
+  tree: [""],
+  environment: ["workspace", "home"],
+};
+
+export interface SealedLayer extends LayerFacts {
+  readonly seal: LayerVolume;
+  /** In the order of PARTS. */
+  readonly volumes: readonly string[];
+}
+
+export const prefixOf = (instance: string): string => `${PREFIX}${instance}-`;
+export const sealName = (instance: string, { kind, digest }: LayerName): string =>
+  `${prefixOf(instance)}${kind}-${digest}`;
+export const partName = (instance: string, unique: string): string => `${prefixOf(instance)}files-${unique}`;
+export const keyOf = ({ kind, digest }: LayerName): string => `${kind}-${digest}`;
+
+export function sealLabels(
+  instance: string,
+  { kind, digest }: LayerName,
+  bytes: number,
+  volumes: readonly string[],
+): Readonly<Record<string, string>> {
+  return {
+    [LABELS.instance]: instance,
+    [LABELS.kind]: kind,
+    [LABELS.digest]: digest,
+    [LABELS.bytes]: String(bytes),
+    [LABELS.volumes]: volumes.join(","),
+  };
+}
+
+export function partLabels(instance: string, owner: string): Readonly<Record<string, string>> {
+  return { [LABELS.instance]: instance, [LABELS.owner]: owner };
+}
+
+/** Null for a volume that is no seal, also for one that the engine made by itself because something named it. */
+export function sealedIn(volume: LayerVolume): SealedLayer | null {
+  const { labels, createdMs } = volume;
+  const kind = labels[LABELS.kind];
+  const digest = labels[LABELS.digest];
+  const volumes = labels[LABELS.volumes]?.split(",") ?? [];
+  if ((kind !== "tree" && kind !== "environment") || digest === undefined) return null;
+  if (volumes.length !== PARTS[kind].length) return null;
+  return { kind, digest, bytes: Number(labels[LABELS.bytes]), createdMs, seal: volume, volumes };
+}
+
+export function sealsIn(found: readonly LayerVolume[]): readonly SealedLayer[] {
+  return found.flatMap((one) => sealedIn(one) ?? []);
+}
+
+export interface KeepBounds {
+  readonly maxBytes: number;
+  readonly maxIdleMs: number;
+}
+
+/** The layers to remove: those that were unused for too long, then those unused for longest until the rest fits. */
+export function surplus(
+  sealed: readonly SealedLayer[],
+  usedMs: (layer: SealedLayer) => number,
+  { maxBytes, maxIdleMs }: KeepBounds,
+  nowMs: number,
+): readonly SealedLayer[] {
+  const latestFirst = [...sealed].sort((a, b) => usedMs(b) - usedMs(a));
+  let kept = 0;
+  return latestFirst.filter((layer) => {
+    const fits = kept + layer.bytes <= maxBytes && nowMs - usedMs(layer) <= maxIdleMs;
+    if (fits) kept += layer.bytes;
+    return !fits;
+  });
+}
+
+export interface LooseFacts {
+  readonly nowMs: number;
+  /** The volumes of fills that are under way here. */
+  readonly filling: ReadonlySet<string>;
+  readonly self: string;
+  readonly ownerState: (owner: string) => OwnerState;
+  /** How long a fill of an owner that cannot be checked may take. */
+  readonly mostMs: number;
+}
+
+/** The volumes that no seal names and that nobody is filling. */
+export function abandoned(found: readonly LayerVolume[], facts: LooseFacts): readonly LayerVolume[] {
+  const named = new Set(sealsIn(found).flatMap(({ volumes }) => volumes));
+  return found.filter((one) => {
+    if (sealedIn(one) !== null || named.has(one.name) || facts.filling.has(one.name)) return false;
+    const owner = one.labels[LABELS.owner];
+    const state = owner === undefined ? "unknown" : owner === facts.self ? "gone" : facts.ownerState(owner);
+    return state === "gone" || (state === "unknown" && facts.nowMs - one.createdMs > facts.mostMs);
+  });
+}
+
+/** The seals whose files somebody else removed. */
+export function hollow(found: readonly LayerVolume[]): readonly SealedLayer[] {
+  const names = new Set(found.map(({ name }) => name));
+  return sealsIn(found).filter(({ volumes }) => !volumes.every((name) => names.has(name)));
+}

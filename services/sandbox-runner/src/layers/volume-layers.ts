@@ -1,0 +1,313 @@
+/**
+ * Layers in volumes of a Docker engine.
+ *
+ * This process never extracts anything and needs no path of the engine's host: a hardened container of our image, without
+ * a network, unpacks the tar that is streamed to it (so it works with an engine elsewhere). layer-volumes.ts says how a
+ * layer is laid out and which volumes go.
+ *
+ * A container that is mounted over a layer refers to its volumes, so the engine refuses to remove them. Between the look
+ * for a seal and such a container another runner may remove the layer; `stillSealed` is therefore asked again once the
+ * container exists. A seal is removed before its files, and a container is created before that second look, so one of the
+ * two sees the other.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { AntiphonError, limits } from "@antiphon/contracts";
+import type { Engine } from "../providers/docker/docker-engine.ts";
+import type { LowerVolume, Sandbox, WorkspaceSource } from "../ports.ts";
+import { isPlainPath, UNPACKED } from "../providers/workspace-mounts.ts";
+import { ownerState } from "../reaper/owner.ts";
+import { LayerBounds } from "./layer-bounds.ts";
+import type { LayerFacts, LayerName, LayerStore, Layers } from "./layer-store.ts";
+import {
+  abandoned,
+  hollow,
+  keyOf,
+  partLabels,
+  partName,
+  PARTS,
+  prefixOf,
+  sealedIn,
+  sealLabels,
+  sealName,
+  sealsIn,
+  surplus,
+  type SealedLayer,
+} from "./layer-volumes.ts";
+
+const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
+const TOOL_KEEP_BYTES = 16 * 1024;
+const TOOL_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+export interface VolumeLayersOptions {
+  readonly engine: Engine;
+  readonly instance: string;
+  /** See reaper/owner.ts. */
+  readonly owner: string;
+  readonly newName: () => string;
+  /** Starts a container of our own image whose UNPACKED is this volume. */
+  readonly filler: (volume: string) => Promise<Sandbox>;
+  /** Starts a sandbox over layers, to see whether that works; rejects when it does not. */
+  readonly trial: (layers: Layers) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** The mounted parts of `Layers`, with the seals they were found by. */
+export interface Lowers extends Pick<Extract<WorkspaceSource, { kind: "layers" }>, "tree" | "environment"> {
+  readonly found: readonly SealedLayer[];
+}
+
+export class VolumeLayers implements LayerStore {
+  readonly #options: VolumeLayersOptions;
+  readonly #coming = new Map<string, Promise<void>>();
+  /** Volumes that a fill of this process is writing. */
+  readonly #filling = new Set<string>();
+  /** When each layer was last mounted from here. */
+  readonly #usedMs = new Map<string, number>();
+  #fault: Promise<string | null> | null = null;
+
+  constructor(options: VolumeLayersOptions) {
+    this.#options = options;
+  }
+
+  fault(): Promise<string | null> {
+    this.#fault ??= this.#tried().catch((error: unknown) => {
+      this.#fault = null; // an engine that was away is asked again
+      return AntiphonError.from(error).detail;
+    });
+    return this.#fault;
+  }
+
+  async has(name: LayerName): Promise<boolean> {
+    return (await this.#sealed(name)) !== null;
+  }
+
+  fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void> {
+    const key = keyOf(name);
+    let coming = this.#coming.get(key); // unpacked once for all callers
+    if (coming === undefined) {
+      coming = this.#fill(name, tar).finally(() => this.#coming.delete(key));
+      this.#coming.set(key, coming);
+    }
+    return coming;
+  }
+
+  async list(): Promise<readonly LayerFacts[]> {
+    return sealsIn(await this.#volumes());
+  }
+
+  async remove(name: LayerName): Promise<"removed" | "in-use"> {
+    const sealed = await this.#sealed(name);
+    return sealed === null ? "removed" : this.#remove(sealed);
+  }
+
+  /** The volumes to mount for these layers. Rejects when one is missing. */
+  async lowers({ tree, environment }: Layers): Promise<Lowers> {
+    const { engine, now } = this.#options;
+    const names: LayerName[] = [];
+    if (tree !== null) names.push({ kind: "tree", digest: tree });
+    if (environment !== null) names.push({ kind: "environment", digest: environment });
+    const found = await Promise.all(names.map(async (name) => (await this.#sealed(name)) ?? missing(name)));
+    for (const layer of found) this.#usedMs.set(keyOf(layer), now());
+    const parts = await Promise.all(
+      found.flatMap((layer) =>
+        layer.volumes.map(async (name): Promise<LowerVolume> => {
+          const volume = await engine.volume(name);
+          if (volume === null) return missing(layer);
+          if (isPlainPath(volume.path)) return { name, path: volume.path };
+          throw failed(`the engine keeps volumes at ${JSON.stringify(volume.path)}, which cannot be mounted`);
+        }),
+      ),
+    );
+    const files = tree === null ? null : (parts.shift() ?? null);
+    const [workspace, home] = parts;
+    const made = workspace === undefined || home === undefined ? null : { workspace, home };
+    return { tree: files, environment: made, found };
+  }
+
+  /** Rejects when one of the layers was removed, or made anew, since `lowers` found it. */
+  async stillSealed({ found }: Lowers): Promise<void> {
+    for (const layer of found) {
+      const now = await this.#sealed(layer);
+      if (now?.volumes.join() !== layer.volumes.join()) missing(layer);
+    }
+  }
+
+  /** Removes what is unused and what nobody can name. Returns the names of the volumes that are gone. */
+  async tidy(): Promise<readonly string[]> {
+    const { engine, owner, now } = this.#options;
+    const found = await this.#volumes();
+    const removed: string[] = [];
+    for (const layer of hollow(found)) {
+      await engine.removeVolume(layer.seal.name);
+      removed.push(layer.seal.name);
+    }
+    const bounds = { maxBytes: limits.layerStoreBytes, maxIdleMs: limits.layerIdleMs };
+    for (const layer of surplus(sealsIn(found), (one) => this.#lastUsed(one), bounds, now())) {
+      if ((await this.#remove(layer)) === "removed") removed.push(layer.seal.name);
+    }
+    const facts = {
+      nowMs: now(),
+      filling: this.#filling,
+      self: owner,
+      ownerState,
+      mostMs: 2 * limits.layerFillMs,
+    };
+    for (const { name } of abandoned(found, facts)) {
+      if ((await engine.removeVolume(name)) === "removed") removed.push(name);
+    }
+    return removed;
+  }
+
+  #volumes(): ReturnType<Engine["volumes"]> {
+    return this.#options.engine.volumes(prefixOf(this.#options.instance));
+  }
+
+  async #sealed(name: LayerName): Promise<SealedLayer | null> {
+    const volume = await this.#options.engine.volume(sealName(this.#options.instance, name));
+    return volume === null ? null : sealedIn(volume);
+  }
+
+  /** A layer that was never mounted from here counts as used when it was first seen. */
+  #lastUsed(layer: SealedLayer): number {
+    const key = keyOf(layer);
+    const known = this.#usedMs.get(key) ?? this.#options.now();
+    this.#usedMs.set(key, known);
+    return known;
+  }
+
+  async #fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void> {
+    if (await this.has(name)) return;
+    const { engine, instance, owner, newName, now } = this.#options;
+    const volumes = PARTS[name.kind].map(() => partName(instance, newName()));
+    for (const volume of volumes) this.#filling.add(volume);
+    try {
+      let bytes = 0;
+      for (const [at, part] of PARTS[name.kind].entries()) {
+        const volume = volumes[at] ?? "";
+        await engine.createVolume(volume, partLabels(instance, owner));
+        bytes = await this.#unpack(name, part, volume, tar());
+      }
+      const labels = sealLabels(instance, name, bytes, volumes);
+      const seal = sealedIn(await engine.createVolume(sealName(instance, name), labels));
+      this.#usedMs.set(keyOf(name), now());
+      if (seal?.volumes.join() !== volumes.join()) await this.#discard(volumes); // another runner was first
+    } catch (error) {
+      await this.#discard(volumes);
+      throw error;
+    } finally {
+      for (const volume of volumes) this.#filling.delete(volume);
+    }
+  }
+
+  /** What cannot be removed now, `tidy` removes. */
+  async #discard(volumes: readonly string[]): Promise<void> {
+    await Promise.allSettled(volumes.map((volume) => this.#options.engine.removeVolume(volume)));
+  }
+
+  /** Unpacks one directory of the tar. Resolves to the length of the tar when its digest is the layer's. */
+  async #unpack(name: LayerName, part: string, volume: string, tar: AsyncIterable<Buffer>): Promise<number> {
+    const bounds = new LayerBounds(name);
+    const digest = createHash("sha256");
+    const filler = await this.#options.filler(volume);
+    try {
+      const select = part === "" ? [] : ["--strip-components=1", part];
+      const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
+      const source = new CheckedTar(tar, bounds, digest);
+      await tool(filler, argv, source.pieces()).catch((error: unknown) => {
+        if (source.fault !== null) throw source.fault; // a broken source also breaks the command that reads it
+        bounds.finish(); // as does one that stops early
+        throw error;
+      });
+      const actual = digest.digest("hex");
+      if (actual !== name.digest) throw invalid(name, `its bytes have the digest ${actual}`);
+      await tool(filler, ["sync", "-f", UNPACKED], null);
+      return bounds.finish();
+    } finally {
+      await filler.destroy({ kind: "canceled", reason: "the layer is unpacked" });
+    }
+  }
+
+  /** The seal goes first: from then on nobody finds the layer. */
+  async #remove({ seal, volumes }: SealedLayer): Promise<"removed" | "in-use"> {
+    const { engine } = this.#options;
+    await engine.removeVolume(seal.name);
+    for (const [at, volume] of volumes.entries()) {
+      if ((await engine.removeVolume(volume)) === "removed") continue;
+      if (at === 0) await engine.createVolume(seal.name, seal.labels); // nothing was removed yet
+      return "in-use";
+    }
+    return "removed";
+  }
+
+  async #tried(): Promise<string | null> {
+    const probe = { kind: "tree", digest: PROBE_DIGEST } as const;
+    await this.fill(probe, () => once(PROBE_TAR));
+    await this.#options.trial({ tree: probe.digest, environment: null });
+    return null;
+  }
+}
+
+/** An archive without a file. */
+const PROBE_TAR = Buffer.alloc(1024);
+const PROBE_DIGEST = createHash("sha256").update(PROBE_TAR).digest("hex");
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(bytes);
+}
+
+/** A tar on its way into a container, and what was wrong with it. */
+class CheckedTar {
+  readonly #tar: AsyncIterable<Buffer>;
+  readonly #bounds: LayerBounds;
+  readonly #digest: Hash;
+  fault: unknown = null;
+
+  constructor(tar: AsyncIterable<Buffer>, bounds: LayerBounds, digest: Hash) {
+    this.#tar = tar;
+    this.#bounds = bounds;
+    this.#digest = digest;
+  }
+
+  async *pieces(): AsyncGenerator<Buffer> {
+    try {
+      for await (const piece of this.#tar) {
+        this.#bounds.push(piece);
+        this.#digest.update(piece);
+        yield piece;
+      }
+    } catch (error) {
+      this.fault = error;
+      throw error;
+    }
+  }
+}
+
+async function tool(
+  filler: Sandbox,
+  argv: readonly string[],
+  stdin: AsyncIterable<Buffer> | null,
+): Promise<void> {
+  const exit = await filler.run({
+    argv,
+    cwd: UNPACKED,
+    env: TOOL_ENV,
+    stdin,
+    timeoutMs: limits.layerFillMs,
+    keepBytes: TOOL_KEEP_BYTES,
+    maxOutputBytes: TOOL_OUTPUT_BYTES,
+  });
+  if (exit.exitCode !== 0)
+    throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${exit.stderr.tail.trim()}`);
+}
+
+function missing({ kind, digest }: LayerName): never {
+  throw failed(`the layer of the ${kind} ${digest.slice(0, 12)} is no longer there`);
+}
+
+function invalid({ kind, digest }: LayerName, why: string): AntiphonError {
+  return new AntiphonError("ANT_LAYER_INVALID", `${kind} ${digest.slice(0, 12)}: ${why}`);
+}
+
+function failed(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_FAILED", why);
+}

@@ -1,0 +1,119 @@
+/**
+ * Starts sandboxes that the engine mounts over layers, with the two kinds of containers that prepare them: one keeps the
+ * top until the sandbox has it, one unpacks a layer. Both run our own image, because paths of the engine's host lead
+ * through what they make.
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import { uniqueId } from "@antiphon/runtime";
+import type { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
+import { LAYERED_HOME, type Layers } from "../../layers/layer-store.ts";
+import { VolumeLayers } from "../../layers/volume-layers.ts";
+import type { Command, ContainerSpec, SandboxOrder } from "../../ports.ts";
+import { isPlainPath, TOP_DIRECTORIES, WORKSPACE } from "../workspace-mounts.ts";
+import type { Engine } from "./docker-engine.ts";
+
+const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
+const TOOL_MS = 10_000;
+const TOOL_BYTES = 16 * 1024;
+
+export interface DockerLayersOptions {
+  readonly engine: Engine;
+  readonly instance: string;
+  /** See reaper/owner.ts. */
+  readonly owner: string;
+  /** The limits and labels of the containers that unpack layers. */
+  readonly order: () => Pick<SandboxOrder, "limits" | "labels">;
+  /** The id of our own image. */
+  readonly ownImage: () => Promise<string>;
+  readonly start: (spec: ContainerSpec, since?: number) => Promise<SupervisedSandbox>;
+}
+
+interface Top {
+  /** Where the engine has it. */
+  readonly path: string;
+  /** Ends the container that keeps it. */
+  readonly end: () => void;
+}
+
+export class DockerLayers {
+  readonly store: VolumeLayers;
+  readonly #options: DockerLayersOptions;
+
+  constructor(options: DockerLayersOptions) {
+    this.#options = options;
+    const { engine, instance, owner, order, ownImage, start } = options;
+    const own = async () => ({ ...order(), imageId: await ownImage() });
+    this.store = new VolumeLayers({
+      engine,
+      instance,
+      owner,
+      newName: () => uniqueId(),
+      filler: async (volume) => start({ ...(await own()), workspace: { kind: "fill", volume } }),
+      trial: async (layers) => this.#tried({ ...(await own()), layers }),
+      now: () => Date.now(),
+    });
+  }
+
+  async start(order: SandboxOrder, layers: Layers): Promise<SupervisedSandbox> {
+    const since = performance.now();
+    const lowers = await this.store.lowers(layers);
+    const top = await this.#top(order);
+    try {
+      const { tree, environment } = lowers;
+      const workspace = { kind: "layers", top: top.path, tree, environment } as const;
+      const sandbox = await this.#options.start({ ...order, workspace }, since);
+      try {
+        await this.store.stillSealed(lowers);
+        return sandbox;
+      } catch (error) {
+        await sandbox.destroy({ kind: "canceled", reason: "its layer was removed" });
+        throw error;
+      }
+    } finally {
+      top.end(); // the overlays of the sandbox keep the memory
+    }
+  }
+
+  /** A tmpfs on the engine with the directories that overlays need, and a container that keeps it until a sandbox does. */
+  async #top({ limits, labels }: SandboxOrder): Promise<Top> {
+    const { engine, ownImage, start } = this.#options;
+    const keeper = await start({ limits, labels, imageId: await ownImage(), workspace: { kind: "top" } });
+    const end = (): void => {
+      // A container that cannot be removed is the reaper's.
+      keeper.destroy({ kind: "canceled", reason: "its top is in use" }).catch(() => undefined);
+    };
+    try {
+      const { Mounts } = await engine.inspect(keeper.id);
+      const made = await keeper.run(command(["mkdir", ...TOP_DIRECTORIES]));
+      const [mount] = Mounts as readonly { readonly Source?: string }[];
+      if (made.exitCode === 0 && mount?.Source !== undefined && isPlainPath(mount.Source))
+        return { path: mount.Source, end };
+      throw failed(`no top could be made: ${made.stderr.tail.trim()}`);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async #tried(order: SandboxOrder & { readonly layers: Layers }): Promise<void> {
+    const { runtime } = order.limits;
+    if (runtime !== "runc") throw failed(`only runc is known to mount layers, and the runtime is ${runtime}`);
+    const sandbox = await this.start(order, order.layers);
+    try {
+      const script = `echo x > ${WORKSPACE}/x && echo x > ${LAYERED_HOME}/x`;
+      const exit = await sandbox.run(command(["sh", "-c", script]));
+      if (exit.exitCode !== 0) throw failed(`a sandbox over layers cannot write: ${exit.stderr.tail.trim()}`);
+    } finally {
+      await sandbox.destroy({ kind: "canceled", reason: "layers were tried" });
+    }
+  }
+}
+
+function command(argv: readonly string[]): Command {
+  const bytes = { keepBytes: TOOL_BYTES, maxOutputBytes: TOOL_BYTES };
+  return { argv, cwd: WORKSPACE, env: TOOL_ENV, stdin: null, timeoutMs: TOOL_MS, ...bytes };
+}
+
+function failed(why: string): AntiphonError {
+  return new AntiphonError("ANT_SANDBOX_FAILED", why);
+}

@@ -1,0 +1,2 @@
+/** The engine's JSON, of which only a few parts are known. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

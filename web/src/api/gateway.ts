@@ -1,0 +1,80 @@
+/**
+ * The gateway's HTTP API, as the page uses it. Tokens live in this module's memory only: closing the tab forgets them.
+ *
+ * With a deployment token, every POST carries the token of a short-lived session (seed 000), which is opened with the
+ * first POST and again after it has expired. Without one (loopback), no token is sent at all.
+ */
+import { Refusal, refusalOf, unreachable } from "./refusal.ts";
+
+let deploymentToken: string | null = null;
+let session: Promise<string> | null = null;
+
+/** Uses `token` from now on. Empty: none. */
+export function signIn(token: string): void {
+  deploymentToken = token === "" ? null : token;
+  session = null;
+}
+
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(path, { ...init, cache: "no-store", credentials: "omit" }).catch(
+    (error: unknown) => {
+      throw init.signal?.aborted === true ? error : unreachable(error);
+    },
+  );
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+export const authorized = (headers: Record<string, string> = {}): Record<string, string> =>
+  deploymentToken === null ? headers : { ...headers, authorization: `Bearer ${deploymentToken}` };
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const init = { headers: authorized({ accept: "application/json" }), ...(signal ? { signal } : {}) };
+  return (await (await send(path, init)).json()) as T;
+}
+
+/** A file as text, at most `most` bytes of it. */
+export async function getText(path: string, most: number): Promise<{ text: string; cut: boolean }> {
+  const response = await send(path, { headers: authorized() });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const text = new TextDecoder().decode(bytes.subarray(0, most));
+  return { text, cut: bytes.length > most };
+}
+
+export async function post<T>(
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<T> {
+  try {
+    return await postWith<T>(path, body, headers);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "ANT_SESSION_EXPIRED") throw error;
+    session = null;
+    return postWith<T>(path, body, headers);
+  }
+}
+
+async function postWith<T>(path: string, body: unknown, headers: Record<string, string>): Promise<T> {
+  const token = deploymentToken === null ? null : await sessionToken();
+  const init = {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...headers,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  return (await (await send(path, init)).json()) as T;
+}
+
+function sessionToken(): Promise<string> {
+  session ??= send("/sessions", { method: "POST", headers: authorized() })
+    .then(async (response) => ((await response.json()) as { token: string }).token)
+    .catch((error: unknown) => {
+      session = null;
+      throw error;
+    });
+  return session;
+}

@@ -1,0 +1,62 @@
+/** The page of a deployment: its runs, one run, and what whoever is on call needs. Served by the gateway, without a CDN. */
+import { useState, type ReactElement } from "react";
+import { OperationsPage } from "./operations/operations-page.tsx";
+import { RunPage } from "./run/run-page.tsx";
+import { RunsPage } from "./runs/runs-page.tsx";
+import { useRoute } from "./screen/route.ts";
+import { SignIn } from "./screen/sign-in.tsx";
+import { usePolled } from "./screen/polled.ts";
+
+export function App(): ReactElement {
+  const route = useRoute();
+  const [signedIn, setSignedIn] = useState(0);
+  return (
+    <>
+      <header className="top">
+        <a className="name" href="#/">
+          Antiphon
+        </a>
+        <nav aria-label="Pages">
+          <a href="#/" aria-current={route.page === "operations" ? undefined : "page"}>
+            Runs
+          </a>
+          <a href="#/operations" aria-current={route.page === "operations" ? "page" : undefined}>
+            Operations
+          </a>
+        </nav>
+      </header>
+      <Guarded key={signedIn} onSignedIn={() => setSignedIn((count) => count + 1)}>
+        {route.page === "run" ? (
+          <RunPage key={route.runId} runId={route.runId} />
+        ) : route.page === "operations" ? (
+          <OperationsPage />
+        ) : (
+          <RunsPage />
+        )}
+      </Guarded>
+    </>
+  );
+}
+
+/** Shows the page once the gateway answers this person. */
+function Guarded({
+  children,
+  onSignedIn,
+}: {
+  readonly children: ReactElement;
+  readonly onSignedIn: () => void;
+}): ReactElement | null {
+  const { data, refusal } = usePolled("/runs?limit=1", 15_000);
+  if (refusal?.needsToken === true) return <SignIn onSignedIn={onSignedIn} />;
+  if (data === null && refusal === null) return null;
+  return (
+    <main>
+      {refusal !== null && (
+        <p className="banner" role="status">
+          {refusal.message}. {refusal.remedy}
+        </p>
+      )}
+      {children}
+    </main>
+  );
+}

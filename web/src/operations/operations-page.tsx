@@ -1,0 +1,68 @@
+/** For whoever is on call: which services answer, which messages could not be worked off, and requeueing them. */
+import type { ReactElement } from "react";
+import { post } from "../api/gateway.ts";
+import { Action } from "../screen/action.tsx";
+import { harmless } from "../screen/harmless.ts";
+import { Notice } from "../screen/notice.tsx";
+import { usePolled } from "../screen/polled.ts";
+
+interface ServiceLine {
+  readonly name: string;
+  readonly id: string;
+  readonly version?: string;
+}
+
+interface LetterLine {
+  readonly id: string;
+  readonly at: string;
+  readonly consumer: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly deliveries: number;
+  readonly runId: string | null;
+}
+
+export function OperationsPage(): ReactElement {
+  const services = usePolled<{ services: ServiceLine[] }>("/services?expect=6", 10_000);
+  const letters = usePolled<{ letters: LetterLine[] }>("/dead-letters", 5_000);
+  return (
+    <>
+      <section className="card" aria-label="Services">
+        <h2>Services that answer</h2>
+        {services.refusal !== null && <Notice refusal={services.refusal} />}
+        <ul className="checks">
+          {services.data?.services.map(({ name, id, version }) => (
+            <li key={id}>
+              <strong>{name}</strong> <code>{id}</code> <span className="quiet">{version}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section className="card" aria-label="Dead letters">
+        <h2>Dead letters</h2>
+        {letters.refusal !== null && <Notice refusal={letters.refusal} />}
+        {letters.data?.letters.length === 0 && <p className="quiet">None. Every message was worked off.</p>}
+        <ul className="checks">
+          {letters.data?.letters.map((letter) => (
+            <li key={letter.id}>
+              <code>{letter.id}</code>{" "}
+              {letter.runId !== null && <a href={`#/runs/${letter.runId}`}>{letter.runId}</a>}{" "}
+              <span className="quiet">
+                {letter.consumer}, {letter.deliveries} deliveries:
+              </span>{" "}
+              {harmless(letter.detail)} <code>{letter.code}</code>{" "}
+              <Action
+                perform={async () => {
+                  await post(`/dead-letters/${encodeURIComponent(letter.id)}/requeue`);
+                  letters.again();
+                }}
+              >
+                Requeue
+              </Action>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { RunViewModel } from "@antiphon/contracts";
+import type { ReactElement } from "react";
+import { post } from "../api/gateway.ts";
+import type { RunRecord } from "../api/run-record.ts";
+import { Action } from "../screen/action.tsx";
+import { harmless } from "../screen/harmless.ts";
+import { Status } from "../screen/status.tsx";
+import { duration } from "../screen/time.ts";
+import { useNow } from "../screen/use-now.ts";
+
+interface RunHeaderProps {
+  readonly records: readonly RunRecord[];
+  readonly view: RunViewModel;
+  readonly paused: boolean;
+  /** The newest state is shown, so the run can be acted upon. */
+  readonly isLive: boolean;
+  readonly connected: boolean;
+}
+
+export function RunHeader({ records, view, paused, isLive, connected }: RunHeaderProps): ReactElement {
+  const { runId, status } = view;
+  const [first] = records;
+  const closed = records.find((record) => record.type === "closed");
+  const isOpen = closed === undefined;
+  const now = useNow(isOpen && isLive);
+  const began = Date.parse(first?.at ?? "");
+  const ended = isLive && isOpen ? now : Date.parse(records.at(-1)?.at ?? "");
+  return (
+    <header className="run-head">
+      <Status status={status} paused={paused} />
+      <span className="quiet time">{duration(ended - began)}</span>
+      {first?.type === "intent" && <span className="quiet">{harmless(first.body.base.repo.path)}</span>}
+      <code>{runId}</code>
+      {!connected && (
+        <span className="status failed" role="status">
+          connection lost, trying again
+        </span>
+      )}
+      {isLive && isOpen && <OpenActions runId={runId} paused={paused} />}
+      {isLive && (status === "failed" || status === "canceled") && <Retry runId={runId} />}
+      {closed?.body.code != null && <code className="code">{closed.body.code}</code>}
+    </header>
+  );
+}
+
+function OpenActions({ runId, paused }: { readonly runId: string; readonly paused: boolean }): ReactElement {
+  const cancel = async (): Promise<void> => {
+    if (!window.confirm("Cancel this run? What is under way is stopped, and nothing of it lands.")) return;
+    await post(`/runs/${runId}/events`, { event: "cancel" });
+  };
+  return (
+    <>
+      <Action perform={() => post(`/runs/${runId}/${paused ? "resume" : "pause"}`)}>
+        {paused ? "Resume" : "Pause"}
+      </Action>
+      <Action kind="danger" perform={cancel}>
+        Cancel
+      </Action>
+    </>
+  );
+}
+
+function Retry({ runId }: { readonly runId: string }): ReactElement {
+  const retry = async (): Promise<void> => {
+    const { runId: next } = await post<{ runId: string }>(`/runs/${runId}/retry`);
+    window.location.hash = `#/runs/${next}`;
+  };
+  return <Action perform={retry}>Retry as a new run</Action>;
+}

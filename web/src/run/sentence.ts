@@ -1,0 +1,46 @@
+/** One record as one sentence. Pure. */
+import type { RunRecord } from "../api/run-record.ts";
+import { harmless } from "../screen/harmless.ts";
+
+export function sentenceOf(record: RunRecord): string {
+  const task = record.taskId === null ? "" : `${record.taskId}: `;
+  return (
+    harmless(`${task}${wordsOf(record)}`)
+      .split("\n")[0]
+      ?.slice(0, 200) ?? ""
+  );
+}
+
+function wordsOf(record: RunRecord): string {
+  switch (record.type) {
+    case "intent":
+      return `requested by ${record.body.principal}`;
+    case "routed":
+      return `${record.body.workflow}, ${record.body.tasks.length} task(s)`;
+    case "dispatch":
+      return `attempt ${record.epoch} dispatched`;
+    case "claim":
+      return `claimed by ${record.body.associate}`;
+    case "result":
+      if (record.body.kind === "reported") return `reported ${record.body.result.status}`;
+      return record.body.kind === "lapsed" ? "the attempt was lost" : `given up: ${record.body.message}`;
+    case "verdict":
+      return `clean room: ${record.body.verdict}`;
+    case "landing":
+      return record.body.kind === "refused"
+        ? `not landed: ${record.body.message}`
+        : `landed as ${record.body.commit.slice(0, 10)} on ${record.body.ref.replace("refs/heads/", "")}`;
+    case "approval":
+      return `${record.body.choice} by ${record.body.by}`;
+    case "input":
+      return `answered by ${record.body.by}`;
+    case "cancel":
+      return `cancel requested by ${record.body.by}`;
+    case "control":
+      return `${record.body.kind} by ${record.body.by}`;
+    case "closed":
+      return `closed: ${record.body.status}`;
+    default:
+      return record.type;
+  }
+}

@@ -1,0 +1,61 @@
+import { useMemo, useState, type ReactElement } from "react";
+import type { RunLine } from "../api/run-record.ts";
+import { usePolled } from "../screen/polled.ts";
+import { Notice } from "../screen/notice.tsx";
+import { IntentForm } from "./intent-form.tsx";
+import { RunTable } from "./run-table.tsx";
+
+const STATUSES = ["all", "waiting_input", "running", "queued", "succeeded", "failed", "canceled"] as const;
+
+/** All runs, the newest first, with a filter by status and by words of the goal, the repository or the id. */
+export function RunsPage(): ReactElement {
+  const { data, refusal, again } = usePolled<{ runs: RunLine[] }>("/runs?limit=1000", 3_000);
+  const [status, setStatus] = useState<(typeof STATUSES)[number]>("all");
+  const [words, setWords] = useState("");
+  const runs = data?.runs;
+  const shown = useMemo(() => {
+    const wanted = words.toLowerCase();
+    return (runs ?? []).filter(
+      (run) =>
+        (status === "all" || run.status === status) &&
+        (wanted === "" || `${run.goal} ${run.repo} ${run.runId}`.toLowerCase().includes(wanted)),
+    );
+  }, [runs, status, words]);
+  const waiting = (runs ?? []).filter((run) => run.status === "waiting_input").length;
+  return (
+    <>
+      <IntentForm onStarted={again} lastRepo={runs?.[0]?.repo ?? ""} />
+      <section aria-label="Runs">
+        <div className="filters">
+          <h2>Runs</h2>
+          {waiting > 0 && status !== "waiting_input" && (
+            <button type="button" className="primary" onClick={() => setStatus("waiting_input")}>
+              {waiting === 1 ? "1 run waits for you" : `${waiting} runs wait for you`}
+            </button>
+          )}
+          <label>
+            Status
+            <select value={status} onChange={(event) => setStatus(event.target.value as typeof status)}>
+              {STATUSES.map((one) => (
+                <option key={one} value={one}>
+                  {one.replaceAll("_", " ")}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Search
+            <input
+              type="search"
+              value={words}
+              placeholder="goal, repository or id"
+              onChange={(event) => setWords(event.target.value)}
+            />
+          </label>
+        </div>
+        {refusal !== null && <Notice refusal={refusal} />}
+        {data !== null && <RunTable runs={shown} isFiltered={shown.length !== (runs ?? []).length} />}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+/** Data that is read again and again while it is shown. The last answer stays visible when one fails. */
+import { useCallback, useEffect, useRef, useState } from "react";
+import { get } from "../api/gateway.ts";
+import { Refusal, unreachable } from "../api/refusal.ts";
+
+export interface Polled<T> {
+  readonly data: T | null;
+  readonly refusal: Refusal | null;
+  /** Reads at once. */
+  readonly again: () => void;
+}
+
+export function usePolled<T>(path: string, everyMs: number): Polled<T> {
+  const [state, setState] = useState<{ data: T | null; refusal: Refusal | null }>({
+    data: null,
+    refusal: null,
+  });
+  const wake = useRef<() => void>(() => undefined);
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async (): Promise<void> => {
+      clearTimeout(timer);
+      try {
+        const data = await get<T>(path, stop.signal);
+        setState({ data, refusal: null });
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        setState(({ data }) => ({ data, refusal: error instanceof Refusal ? error : unreachable(error) }));
+      }
+      if (!stop.signal.aborted)
+        timer = setTimeout(() => void read(), document.hidden ? 10 * everyMs : everyMs);
+    };
+    wake.current = () => void read();
+    void read();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [path, everyMs]);
+  const again = useCallback(() => wake.current(), []);
+  return { ...state, again };
+}

@@ -55,6 +55,9 @@ function systemFailure(thrown: unknown): Failure | null {
   return FULL.has(code) ? new Failure("ANT_STATE_DISK_FULL", `${place}${why}`, { cause: thrown }) : null;
 }
 
-export function usage(message: string, remedy = "antiphon --help shows how"): Failure {
+/** Replaced by the help of the command that was called (main.ts). */
+export const ANY_HELP = "antiphon --help shows how";
+
+export function usage(message: string, remedy = ANY_HELP): Failure {
   return new Failure("ANT_USAGE", message, { remedy, exitCode: 2 });
 }

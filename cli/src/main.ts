@@ -1,9 +1,10 @@
 // `antiphon`: reads the command line, runs one verb, and reports any failure with a code and an exit code.
 import { CommanderError } from "commander";
+import type { Command } from "commander";
 import { prepare } from "./argv.ts";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
-import { Failure, usage } from "./failure.ts";
+import { ANY_HELP, Failure, usage } from "./failure.ts";
 import { gatewayAddress } from "./gateway/local-gateway.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen/screen.ts";
@@ -22,13 +23,14 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
   const screen = openScreen(wantsColour());
   // `antiphon runs | head` closes our stdout early; that is no fault.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  let tree: Command | null = null; // Null: the configuration could not be read.
   try {
     const runFlags = args.some((word) => WITH_RUN_FLAGS.has(word)) ? await loadRunFlags() : [];
-    const tree = buildProgram({ ...contextOf(screen, root, bundle, program), runFlags });
+    tree = buildProgram({ ...contextOf(screen, root, bundle, program), runFlags });
     if (args.length === 0) return tree.outputHelp();
     await tree.parseAsync(args, { from: "user" });
   } catch (thrown) {
-    const failure = failureOf(thrown, args);
+    const failure = failureOf(thrown, helpOf(tree, args));
     if (failure === null) return;
     process.exitCode = failure.exitCode;
     if (args.includes("--json")) screen.json(failure);
@@ -38,7 +40,7 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
 }
 
 /** The verbs that show the flags of a run. Others start without the schemas behind them, 20 ms sooner. */
-const WITH_RUN_FLAGS = new Set(["run", "policy", "completion", "help"]);
+const WITH_RUN_FLAGS = new Set(["run", "policy", "complete", "completion", "help"]);
 
 async function loadRunFlags(): Promise<CliContext["runFlags"]> {
   const { RUN_FLAGS } = await import("@antiphon/contracts/runs/run-options");
@@ -70,15 +72,29 @@ function contextOf(
 }
 
 /** Null: commander has printed the help or the version, so nothing failed. */
-function failureOf(thrown: unknown, args: readonly string[]): Failure | null {
-  if (!(thrown instanceof CommanderError)) return Failure.from(thrown);
+function failureOf(thrown: unknown, help: string): Failure | null {
+  if (!(thrown instanceof CommanderError)) {
+    const failure = Failure.from(thrown);
+    return failure.remedy === ANY_HELP ? usage(failure.message, help) : failure;
+  }
   if (thrown.exitCode === 0) return null;
   const [what = "", ...hints] = thrown.message.replace(/^error: /, "").split("\n");
   const hint = hints
     .join(" ")
     .replace(/^\(|\)$/g, "")
     .trim();
-  const verb = args.find((word) => /^[a-z]+$/.test(word) && thrown.code !== "commander.unknownCommand");
-  const help = `antiphon ${verb === undefined ? "" : `${verb} `}--help shows how`;
   return usage(what === "(outputHelp)" ? "missing argument" : what, hint === "" ? help : hint);
+}
+
+/** The help of the command that was called: `antiphon images allow --help`. */
+function helpOf(tree: Command | null, args: readonly string[]): string {
+  const path = ["antiphon"];
+  let command = tree;
+  for (const word of args) {
+    const child: Command | undefined = command?.commands.find((one) => one.name() === word);
+    if (child === undefined) continue;
+    path.push(word);
+    command = child;
+  }
+  return `${path.join(" ")} --help shows how`;
 }

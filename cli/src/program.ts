@@ -9,17 +9,20 @@ import { addCompletion } from "./verbs/completion.ts";
 import { addApprove, addChanges, addReject } from "./verbs/decide.ts";
 import { addDecode } from "./verbs/decode.ts";
 import { addDev } from "./verbs/dev.ts";
+import { addDiff } from "./verbs/diff.ts";
 import { addDlq } from "./verbs/dlq.ts";
 import { addDoctor } from "./verbs/doctor.ts";
 import { addEvents } from "./verbs/events.ts";
 import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addGet } from "./verbs/get.ts";
+import { addLogs } from "./verbs/logs.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
 import { addPolicy } from "./verbs/policy.ts";
+import { addPrune } from "./verbs/prune.ts";
 import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
@@ -27,6 +30,7 @@ import { addServe } from "./verbs/serve.ts";
 import { addSetup } from "./verbs/setup.ts";
 import { addValidate } from "./verbs/validate.ts";
 import { addVersion } from "./verbs/version.ts";
+import { addWait } from "./verbs/wait.ts";
 
 const VERBS = [
   addRun,
@@ -35,6 +39,9 @@ const VERBS = [
   addRuns,
   addGet,
   addEvents,
+  addWait,
+  addLogs,
+  addDiff,
   addAnswer,
   addApprove,
   addReject,
@@ -43,6 +50,7 @@ const VERBS = [
   addPause,
   addResume,
   addRetry,
+  addPrune,
   addDlq,
   addPolicy,
   addEvidence,

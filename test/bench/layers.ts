@@ -116,7 +116,7 @@ async function sandboxes(
     maxAgeMs: 600_000,
     order: () => order,
     preload: async (sandbox) => {
-      await fillWorkspace({ sandbox, holds: null }, plan, true);
+      await fillWorkspace({ sandbox, holds: null }, plan, "hint");
       return plan.tree;
     },
     onFailure: (error) => console.error(error),
@@ -134,7 +134,7 @@ async function sandboxes(
       );
       const begun = performance.now();
       const lease = await pool.take(order, plan.tree);
-      await fillWorkspace(lease, plan, true);
+      await fillWorkspace(lease, plan, "hint");
       await lease.sandbox.run(shell("true"));
       ready.push(performance.now() - begun);
       await lease.sandbox.run(

@@ -9,8 +9,10 @@ export interface Candidate {
 /** `kind` names what only the shell, the gateway or the contracts know. */
 export type Candidates =
   | { readonly kind: "words"; readonly words: readonly Candidate[] }
-  | { readonly kind: "files" | "directories" }
-  | { readonly kind: "runs" | "names" };
+  | { readonly kind: "files" }
+  | { readonly kind: "directories" }
+  | { readonly kind: "runs" }
+  | { readonly kind: "names" };
 
 const NOTHING: Candidates = { kind: "words", words: [] };
 

@@ -25,16 +25,17 @@ complete -F _antiphon antiphon`;
 
 const ZSH = `#compdef antiphon
 _antiphon() {
-  local line
+  local line ret=1
   local -a found
   for line in "\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
     case $line in
-      ${FILES}) _files ;;
-      ${DIRECTORIES}) _files -/ ;;
+      ${FILES}) _files && ret=0 ;;
+      ${DIRECTORIES}) _files -/ && ret=0 ;;
       ?*) found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}") ;;
     esac
   done
-  (( $#found )) && _describe 'antiphon' found
+  (( $#found )) && _describe 'antiphon' found && ret=0
+  return ret
 }
 if [[ "\${funcstack[1]}" = _antiphon ]]; then
   _antiphon

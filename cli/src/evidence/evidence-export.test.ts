@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { digestOfJson } from "@antiphon/contracts";
 import { exportEvidence } from "./evidence-export.ts";
 import { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -28,8 +29,14 @@ class OneBundle extends GatewayClient {
       path,
       blob: { digest: digestOf(said) },
     }));
-    const bundle = { taskId: "T-001", epoch: 1, kind: "attempt", manifest: { files } };
+    const manifest = { files };
+    const bundle = { taskId: "T-001", epoch: 1, kind: "attempt", manifest, digest: this.recorded(manifest) };
     return Promise.resolve({ bundles: [bundle], contracts: [], router: null } as T);
+  }
+
+  /** The digest of the manifest that the run's record holds. */
+  recorded(manifest: object): string {
+    return digestOfJson(manifest);
   }
 
   override bytes(path: string): Promise<Buffer> {
@@ -57,6 +64,19 @@ test("cli/C3: a file whose bytes differ from its manifest's digest is refused an
   const written = Object.keys(tree("out"));
   expect(written.some((path) => path.endsWith("a.txt"))).toBe(true);
   expect(written.filter((path) => path.endsWith("b.txt"))).toEqual([]);
+});
+
+test("cli/C3: a manifest that differs from the digest in its record is refused, and nothing of it is written", async () => {
+  class Replaced extends OneBundle {
+    override recorded(): string {
+      return digestOfJson({ files: [] });
+    }
+  }
+  const gateway = new Replaced({ "a.txt": good("a") });
+  await expect(exportEvidence(gateway, "run_a", join(scratch, "out"))).rejects.toMatchObject({
+    code: "ANT_BLOB_CORRUPT",
+  });
+  expect(Object.keys(tree("out")).filter((path) => /manifest\.json|a\.txt/.test(path))).toEqual([]);
 });
 
 test.each(["../../../../../escaped.txt", "a/../../../../../../escaped.txt"])(

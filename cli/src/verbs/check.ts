@@ -75,8 +75,5 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
 
 function seconds(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw usage(
-    `--time-budget takes a number of seconds, not ${JSON.stringify(text)}`,
-    "antiphon check --help shows how",
-  );
+  throw usage(`--time-budget takes a number of seconds, not ${JSON.stringify(text)}`);
 }

@@ -1,30 +1,32 @@
 // antiphon runs [restore]: lists recent runs, or puts an archived run back into the journal.
+import { realpathSync } from "node:fs";
+import { Option } from "commander";
 import type { Command } from "commander";
 import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { plain } from "../screen/screen.ts";
-import { statusWords } from "../runs/summary.ts";
+import { usage } from "../failure.ts";
+import { repositoryOf } from "../runs/run-files.ts";
+import { matches, runRows, sinceTime, STATUSES } from "../runs/run-lines.ts";
+import type { RunFilter, RunLine } from "../runs/run-lines.ts";
 import { table } from "../screen/table.ts";
-
-function stand(status: string, paused: boolean, code: string | null): string {
-  const words = paused ? `${statusWords(status)}, paused` : statusWords(status);
-  return code === null ? words : `${words} (${code})`;
-}
-
-interface RunLine {
-  readonly runId: string;
-  readonly status: string;
-  readonly paused: boolean;
-  readonly goal: string;
-  readonly repo: string;
-  readonly startedAt: string | null;
-  readonly code: string | null;
-}
 
 interface Restored {
   readonly records: number;
   readonly restored: number;
 }
+
+interface RunsFlags {
+  readonly limit: string;
+  readonly status?: string;
+  readonly repo?: string;
+  readonly since?: string;
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** The gateway's own bound; filters look at this many runs. */
+const MOST = 1_000;
+const WATCH_MS = 2_000;
 
 export const addRuns: AddVerb = (program, context) => {
   const runs = program
@@ -32,26 +34,65 @@ export const addRuns: AddVerb = (program, context) => {
     .summary("list the runs, newest first")
     .enablePositionalOptions()
     .option("--limit <n>", "maximum number of runs to list", "20")
-    .option("--json", "print one JSON object")
-    .addHelpText("after", examples(["antiphon runs", "antiphon runs --limit 100 --json"]))
-    .action(async (options: { limit: string; json?: boolean }) => {
-      const gateway = await context.gateway();
-      const answer = await gateway.get<{ runs: RunLine[] }>(
-        `/runs?limit=${encodeURIComponent(options.limit)}`,
-      );
-      if (options.json === true) return context.screen.json(answer);
-      if (answer.runs.length === 0)
-        return context.screen.out('no runs yet; start one with: antiphon run "<intent>" --repo <path>');
-      const rows = answer.runs.map(({ runId, status, paused, goal, startedAt, code }) => [
-        runId,
-        (startedAt ?? "?").slice(0, 19).replace("T", " "),
-        stand(status, paused, code),
-        plain(goal).slice(0, 80),
-      ]);
-      for (const row of table(rows)) context.screen.out(row);
+    .addOption(
+      new Option("--status <status>", "only runs in this status; `open`: not ended").choices(STATUSES),
+    )
+    .option("--repo <path>", "only runs of this repository")
+    .option("--since <time>", "only runs that began after a time: 2h, 7d, 2026-01-31")
+    .option("--watch", "list them again every two seconds, until Ctrl-C")
+    .option("--json", "print one JSON object (with --watch: one per line)")
+    .addHelpText(
+      "after",
+      examples([
+        "antiphon runs",
+        "antiphon runs --status open --watch",
+        "antiphon runs --repo . --since 2h --json",
+      ]),
+    )
+    .action(async (flags: RunsFlags) => {
+      await list(context, flags);
     });
   addRestore(runs, context);
 };
+
+async function list(context: CliContext, flags: RunsFlags): Promise<void> {
+  const { limit } = flags;
+  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
+    throw usage(`--limit takes a number from 1 to ${MOST}, not ${JSON.stringify(limit)}`);
+  const filter = filterOf(flags);
+  const gateway = await context.gateway();
+  for (;;) {
+    const isFiltered = Object.values(filter).some((one) => one !== null);
+    const answer = await gateway.get<{ runs: RunLine[] }>(`/runs?limit=${isFiltered ? MOST : limit}`);
+    const shown = answer.runs.filter((run) => matches(run, filter)).slice(0, Number(limit));
+    if (flags.watch === true && context.screen.live) context.screen.out(CLEAR);
+    if (flags.json === true) context.screen.json({ runs: shown });
+    else show(context, shown, isFiltered);
+    if (flags.watch !== true) return;
+    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+  }
+}
+
+/** Clears the terminal and goes to its first line. */
+const CLEAR = "\u001b[2J\u001b[H";
+
+function filterOf({ status, repo, since }: RunsFlags): RunFilter {
+  const at = since === undefined ? null : sinceTime(since, Date.now());
+  if (since !== undefined && at === null)
+    throw usage(`--since takes a span such as 2h or 7d, or a date, not ${JSON.stringify(since)}`);
+  // The gateway names a repository by the top of its work tree, without links.
+  const path = repo === undefined ? null : repositoryOf(undefined, realpathSync(repositoryOf(repo)));
+  return { status: status ?? null, repo: path, since: at };
+}
+
+function show({ screen }: CliContext, runs: readonly RunLine[], isFiltered: boolean): void {
+  if (runs.length === 0 && !isFiltered)
+    return screen.out('no runs yet; start one with: antiphon run "<intent>"');
+  if (runs.length === 0) return screen.out("no run matches");
+  const [header = "", ...rows] = table(runRows(runs, Date.now()));
+  screen.out(screen.colours.dim(header));
+  for (const row of rows) screen.out(row);
+}
 
 function addRestore(runs: Command, context: CliContext): void {
   runs

@@ -1,4 +1,5 @@
 import type { RunViewModel } from "@antiphon/contracts";
+import { isPaused, type RunFacts } from "@antiphon/run/facts/run-facts";
 import type { ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import type { RunRecord } from "../api/run-record.ts";
@@ -10,26 +11,27 @@ import { useNow } from "../screen/use-now.ts";
 
 interface RunHeaderProps {
   readonly records: readonly RunRecord[];
+  readonly facts: RunFacts;
   readonly view: RunViewModel;
-  readonly paused: boolean;
   /** The newest state is shown, so the run can be acted upon. */
   readonly isLive: boolean;
   readonly connected: boolean;
 }
 
-export function RunHeader({ records, view, paused, isLive, connected }: RunHeaderProps): ReactElement {
+export function RunHeader({ records, facts, view, isLive, connected }: RunHeaderProps): ReactElement {
   const { runId, status } = view;
   const [first] = records;
-  const closed = records.find((record) => record.type === "closed");
-  const isOpen = closed === undefined;
+  const { intent, closed } = facts;
+  const isOpen = closed === null;
   const now = useNow(isOpen && isLive);
   const began = Date.parse(first?.at ?? "");
   const ended = isLive && isOpen ? now : Date.parse(records.at(-1)?.at ?? "");
+  const paused = isPaused(facts);
   return (
     <header className="run-head">
       <Status status={status} paused={paused} />
       <span className="quiet time">{duration(ended - began)}</span>
-      {first?.type === "intent" && <span className="quiet">{harmless(first.body.base.repo.path)}</span>}
+      {intent !== null && <span className="quiet">{harmless(intent.base.repo.path)}</span>}
       <code>{runId}</code>
       {!connected && (
         <span className="status failed" role="status">
@@ -38,7 +40,7 @@ export function RunHeader({ records, view, paused, isLive, connected }: RunHeade
       )}
       {isLive && isOpen && <OpenActions runId={runId} paused={paused} />}
       {isLive && (status === "failed" || status === "canceled") && <Retry runId={runId} />}
-      {closed?.body.code != null && <code className="code">{closed.body.code}</code>}
+      {closed?.code != null && <code className="code">{closed.code}</code>}
     </header>
   );
 }

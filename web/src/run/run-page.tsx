@@ -1,7 +1,6 @@
 /** One run: what it is doing, what waits for a person, and its log, change, checks, evidence and records at any time. */
 import { lazy, Suspense, useMemo, useState, type ReactElement } from "react";
 import { factsOf } from "@antiphon/run/facts/facts-fold";
-import { isPaused } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
 import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
@@ -39,8 +38,8 @@ export function RunPage({ runId }: { readonly runId: string }): ReactElement {
     <article>
       <RunHeader
         records={shown}
+        facts={facts}
         view={view}
-        paused={isPaused(facts)}
         isLive={upTo === null}
         connected={connected || isOver}
       />

@@ -1,0 +1,74 @@
+// antiphon logs <runId> [-f]: the output of a run's agents and checks.
+//
+// What has ended is read from the evidence; with --follow, what runs now is read from the live output, which the server
+// does not keep. So a run can be looked at during and after its life with the same command.
+import { examples, runId } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import type { Bundle } from "../evidence/evidence-view.ts";
+import { plain } from "../screen/screen.ts";
+
+interface LogFlags {
+  readonly follow?: boolean;
+  readonly json?: boolean;
+}
+
+/** `checks/1.stdout.txt`, `work/1.stderr.txt`; the other files of a bundle are its documents. */
+const IS_LOG = /\.(stdout|stderr)\.txt$/;
+
+export const addLogs: AddVerb = (program, context) => {
+  program
+    .command("logs")
+    .summary("print the output of a run's agents and checks, also after its end")
+    .argument("<runId>", "the id of the run", runId)
+    .option("-f, --follow", "go on with the live output until the run ends")
+    .option("--json", "print one JSON object per line")
+    .addHelpText(
+      "after",
+      examples(["antiphon logs run_4f0c2k9s0x7d2m1q8z3a", "antiphon logs -f run_4f0c2k9s0x7d2m1q8z3a"]),
+    )
+    .action(async (id: string, flags: LogFlags) => {
+      await printStored(context, id, flags);
+      if (flags.follow === true) await printLive(context, id, flags);
+    });
+};
+
+async function printStored(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
+  const { filePath } = await import("../evidence/evidence-view.ts");
+  const gateway = await context.gateway();
+  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  for (const { taskId, epoch, kind, manifest } of bundles) {
+    for (const { path, blob } of manifest.files.filter((file) => IS_LOG.test(file.path))) {
+      if (blob.bytes === 0) continue;
+      const bytes = await gateway.bytes(filePath(id, taskId, epoch, path, kind === "verdict"));
+      const text = bytes.toString("utf8");
+      if (json === true) context.screen.json({ taskId, epoch, kind, path, text });
+      else {
+        const who = kind === "verdict" ? "clean room" : "attempt";
+        context.screen.out(context.screen.colours.dim(`== ${taskId} ${epoch} ${who} ${plain(path)}`));
+        context.screen.out(plain(text.replace(/\n$/, "")));
+      }
+    }
+  }
+}
+
+/** From the records that follow those of the stored output. */
+async function printLive(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
+  const gateway = await context.gateway();
+  const { records } = await gateway.get<{ records: { seq: number; type: string }[] }>(`/runs/${id}/events`);
+  if (records.at(-1)?.type === "closed") return;
+  const abort = new AbortController();
+  const onInterrupt = (): void => abort.abort();
+  process.once("SIGINT", onInterrupt);
+  try {
+    const from = { afterSeq: records.at(-1)?.seq ?? 0, logs: "all", signal: abort.signal } as const;
+    for await (const event of gateway.events(id, from)) {
+      if (event.kind !== "output" || event.output.stream === "progress") continue;
+      const { taskId, epoch, stream, text } = event.output;
+      if (json === true) context.screen.json({ taskId, epoch, stream, text });
+      else context.screen.out(plain(text.replace(/\n$/, "")));
+    }
+  } finally {
+    process.removeListener("SIGINT", onInterrupt);
+  }
+  if (abort.signal.aborted) context.setExitCode(130);
+}

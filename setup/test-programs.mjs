@@ -1,6 +1,7 @@
 /**
  * Installs programs that only checks and tests use: ssh-keygen checks a commit's signature for git, ip makes network partitions,
- * perlcritic and shellcheck read the programs that run inside sandboxes, chromium shows the page.
+ * perlcritic and shellcheck read the programs that run inside sandboxes, chromium shows the page, zsh and fish load the
+ * completion scripts.
  */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
@@ -13,6 +14,8 @@ const PROGRAMS = [
   { program: "perlcritic", args: ["--version"], says: "1.", package: "libperl-critic-perl" },
   { program: "chromium", args: ["--version"], says: "Chromium", package: "chromium" },
   { program: "shellcheck", args: ["--version"], says: "ShellCheck", package: "shellcheck" },
+  { program: "zsh", args: ["--version"], says: "zsh 5", package: "zsh" },
+  { program: "fish", args: ["--version"], says: "fish, version", package: "fish" },
 ];
 
 /**

@@ -114,6 +114,7 @@ const TABLE = {
   ANT_PATCH_EMPTY: ["attempt", 422, 1, "The attempt changed nothing.", "Describe the wanted change more precisely, or use --workflow REVIEW for a task that only reads."],
   ANT_PATCH_GITLINK: ["attempt", 422, 1, "The patch touches a submodule or .gitmodules.", "Leave submodules out."],
   ANT_PATCH_HEADER: ["attempt", 422, 1, "The header lines of a file in the patch contradict each other.", "Create it with `git diff`."],
+  ANT_PATCH_LFS: ["attempt", 422, 1, "The patch changes a file whose content belongs into Git LFS.", "Leave files in Git LFS as they are, or change them outside of a run: `git lfs` is not part of one."],
   ANT_PATCH_MALFORMED: ["attempt", 422, 1, "The patch cannot be read as a unified diff.", "Create it with `git diff`."],
   ANT_PATCH_MODE: ["attempt", 422, 1, "The patch creates something other than a regular or executable file.", "Leave symbolic links and submodules out."],
   ANT_PATCH_NAME: ["attempt", 422, 1, "A file name in the patch has misleading or invisible characters.", "Use printable names without control, direction or invisible characters and without backslashes."],

@@ -203,6 +203,19 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
   treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  linkedBytes: [
+    256 * MiB,
+    "bytes",
+    "files of submodules and of Git LFS in a sandbox, whose workspace is memory-backed",
+    "the rest stay empty directories and pointers; the run says which",
+  ],
+  historyCommits: [1000, "commits", "a run may ask for in its sandboxes", "ANT_INTENT_OPTIONS"],
+  historyBytes: [
+    64 * MiB,
+    "bytes",
+    "stored objects of the history in a sandbox, whose workspace is memory-backed",
+    "8 commits, then 1; if that does not fit either, the sandbox has no repository",
+  ],
   openChecks: [
     8,
     "checks",

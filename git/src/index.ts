@@ -12,6 +12,11 @@ export {
 export { discoverCheck, type ReadText } from "./inspection/checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
 export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";
+export { absentContent } from "./linked/absent-content.ts";
+export { exportLinked, type ExportedLinked } from "./linked/export-linked.ts";
+export { refuseLfsOf } from "./linked/linked-paths.ts";
+export { linkedContent, type Served } from "./linked/linked-content.ts";
+export { exportHistory, type ExportedHistory, type HistoryOptions } from "./trees/export-history.ts";
 export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export-tree.ts";
 export { gitVersion } from "./process/git-process.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
@@ -47,7 +52,7 @@ export {
   type ReplayOutcome,
   type TreeMerge,
 } from "./landing/rebase.ts";
-export { openServed, type RepoRoots } from "./repository/repo-roots.ts";
+export { openServed, servedPlaces, type RepoRoots } from "./repository/repo-roots.ts";
 export {
   branchRef,
   openRepo,

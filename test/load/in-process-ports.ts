@@ -37,6 +37,7 @@ export function inProcessRepository(): RepositoryPort {
   return {
     inspect: () => Promise.resolve(INSPECTED),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
+    exportHistory: () => Promise.resolve(null),
     discoverChecks: () => Promise.resolve([]),
     candidate: (_repo, head) =>
       Promise.resolve({

@@ -297,7 +297,7 @@ export const SHELL_PROBES: readonly ShellProbe[] = [
   {
     name: "find a writable place outside the work dirs",
     script:
-      "find / -xdev -writable -not -type l 2>/dev/null | grep -vE '^/(proc|sys|dev|workspace|tmp)' | grep -q .",
+      "find / -xdev -writable -not -type l 2>/dev/null | grep -vE '^/(proc|sys|dev|workspace|tmp|home/sandbox)' | grep -q .",
   },
   { name: "become root", script: "python3 -c 'import os; os.setuid(0)' 2>/dev/null" },
   { name: "become root's group", script: "python3 -c 'import os; os.setgid(0)' 2>/dev/null" },

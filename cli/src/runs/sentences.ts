@@ -182,8 +182,11 @@ function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
 
 function accepted({ base, options }: RecordOf<"intent">["body"], say: Say): Line[] {
   const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
-  if (options.image_note === undefined) return where;
-  return [...where, ...say("wait", `uses the standard image: ${options.image_note}`)];
+  const notes = [
+    ...(options.image_note === undefined ? [] : [`uses the standard image: ${options.image_note}`]),
+    ...(options.absent ?? []).map((what) => `not in the sandbox: ${what}`),
+  ];
+  return [...where, ...notes.flatMap((note) => say("wait", note))];
 }
 
 /** Older records have no `proves`; there the checks of the base show the proof. */

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
 import { EnvironmentSpec } from "../rpc/environment.ts";
-import { TreeRef } from "../shapes/refs.ts";
+import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { ModelBudget } from "../runs/run-options.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -31,6 +31,11 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
+    history: Type.Optional(
+      nullable(HistoryRef, {
+        description: "The repository in the sandbox. Absent: there is to be none; null: it does not fit.",
+      }),
+    ),
     environment: Type.Optional(EnvironmentSpec),
   },
   {
@@ -50,6 +55,8 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
+  /** The repository in the sandbox. Absent: there is to be none; null: it does not fit. */
+  history?: HistoryRef | null;
   /** The prepared environment of the tree; absent: it needs none. */
   environment?: EnvironmentSpec;
 };

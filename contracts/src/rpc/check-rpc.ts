@@ -58,6 +58,7 @@ export const RepoCheckRequest = closed(
     patch: nullable(patch),
     checks: Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, description: "Empty: discover one." }),
     image: nullable(Type.String({ minLength: 1 })),
+    git: Type.Optional(Type.Boolean({ description: "The checks find a git repository." })),
     budgetMs: Type.Integer({ minimum: 1, description: "For all checks together." }),
   },
   { description: "The gateway asks a Director to check a commit with a change in a clean room." },

@@ -46,6 +46,15 @@ export const RepoInspectReply = Type.Union(
       dirty: Type.Boolean(),
       files: Type.Integer({ minimum: 0 }),
       image: nullable(NamedImage, { description: "The sandbox image the repository names." }),
+      verify_git: Type.Optional(
+        Type.Boolean({ description: "The checks need a repository, says the repository." }),
+      ),
+      absent: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+          maxItems: 16,
+          description: "Content of submodules and of Git LFS that is not on this machine, with remedies.",
+        }),
+      ),
       home: Type.Optional(
         Type.String({
           minLength: 1,

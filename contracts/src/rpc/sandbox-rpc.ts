@@ -34,6 +34,18 @@ export const SandboxWorkspace = closed(
     tree: nullable(Type.String({ minLength: 1 }), {
       description: "Object in `ANT_REPOS`; null: start empty.",
     }),
+    linked: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Object in `ANT_REPOS` with files of submodules and of Git LFS, laid over the tree.",
+      }),
+    ),
+    git: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Object in `ANT_REPOS` with a `.git` directory for the tree. Default: there is none.",
+      }),
+    ),
     files: Type.Array(SandboxFile, { maxItems: 2000 }),
     overlay: nullable(BlobRef, { description: "Tar of the changed files." }),
     deletions: Type.Array(path, { maxItems: 20_000 }),
@@ -41,7 +53,7 @@ export const SandboxWorkspace = closed(
   },
   {
     description:
-      "The contents of /workspace: the environment, under the tree, minus deletions, plus the overlay, plus files, in this order.",
+      "The contents of /workspace: the environment, under the tree with its linked files, minus deletions, plus the overlay, plus files, in this order.",
   },
 );
 export type SandboxWorkspace = Static<typeof SandboxWorkspace>;

@@ -3,6 +3,7 @@
  * record), the place where the gateway looks for the option, the flags of `antiphon run` and the reference page.
  */
 import { Type, type Static, type TOptional, type TSchema } from "typebox";
+import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
@@ -46,6 +47,9 @@ export const Approvals = closed(
   },
 );
 export type Approvals = Static<typeof Approvals>;
+
+/** Commits of history in a sandbox if the run does not say. Enough for log and blame of recent work. */
+export const DEFAULT_HISTORY = 50;
 
 /** Where a caller writes an option; null: the gateway writes it. */
 export type OptionPlace = "inputs" | "constraints" | null;
@@ -199,6 +203,29 @@ export const RUN_OPTIONS = {
   image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
     flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
   ]),
+  history: option(
+    "inputs",
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.historyCommits,
+      description: "Commits of history in the sandbox's repository; 0: it has none. Default: 50.",
+    }),
+    [
+      flag(
+        "--history <n>",
+        "number",
+        "commits of history in the sandbox's git repository (default 50; 0: none)",
+      ),
+    ],
+  ),
+  verify_git: option(
+    "inputs",
+    Type.Boolean({
+      description:
+        "Give the checks in the clean room a fresh repository. Default: `verify.git` of antiphon.yaml.",
+    }),
+    [flag("--verify-git", "switch", "give the checks in the clean room a git repository too")],
+  ),
   setup: option(
     "inputs",
     Type.Array(command, {
@@ -217,6 +244,14 @@ export const RUN_OPTIONS = {
       2048,
       "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
     ),
+  ),
+  absent: option(
+    null,
+    Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+      maxItems: 16,
+      description:
+        "Written by the gateway: submodules and Git LFS files whose content is not on the Director's machine, each with a remedy.",
+    }),
   ),
   priority: option(
     "inputs",

@@ -24,6 +24,16 @@ export const ProjectFile = closed(
     ),
     checks: Type.Optional(commands),
     check: Type.Optional(command),
+    verify: Type.Optional(
+      closed(
+        {
+          git: Type.Optional(
+            Type.Boolean({ description: "True: the checks find a fresh git repository in the clean room." }),
+          ),
+        },
+        { description: "What the clean room has besides files and programs." },
+      ),
+    ),
     setup: Type.Optional(
       Type.Union([command, Type.Array(command, { maxItems: 64 })], {
         description:

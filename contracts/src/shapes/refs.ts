@@ -56,7 +56,30 @@ export const TreeRef = closed(
     }),
     bytes: Type.Integer({ minimum: 0 }),
     files: Type.Integer({ minimum: 0 }),
+    linked: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          "Name in object store `ANT_REPOS` of a tar that is laid over the tree: files of submodules, and the content of files in Git LFS.",
+      }),
+    ),
   },
   { description: "A base tree as a canonical, uncompressed tar." },
 );
 export type TreeRef = Static<typeof TreeRef>;
+
+export const HistoryRef = closed(
+  {
+    object: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: "Name in object store `ANT_REPOS`.",
+    }),
+    commits: Type.Integer({ minimum: 1 }),
+    cut: Type.Boolean({ description: "It has fewer commits than asked for, because more would not fit." }),
+    bytes: Type.Integer({ minimum: 0 }),
+  },
+  { description: "A commit and its recent history as the tar of a `.git` directory." },
+);
+export type HistoryRef = Static<typeof HistoryRef>;

@@ -20,6 +20,7 @@ import {
   type TreeEntry,
 } from "../objects/git-object.ts";
 import { ignoredPaths } from "./ignored-files.ts";
+import { refuseInSubmodules, refuseLfs } from "../linked/linked-paths.ts";
 import { listTree } from "../objects/objects.ts";
 import { parsePatch } from "../patch/patch-parser.ts";
 import { quotePath } from "../objects/git-path.ts";
@@ -59,7 +60,10 @@ const DIFF = [
   `-l${RENAME_LIMIT}`,
 ];
 
-/** @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot form a tree */
+/**
+ * @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot form a tree, ANT_PATCH_GITLINK and ANT_PATCH_LFS when
+ *   it changes files that the tree only points to
+ */
 export async function diffOverlay(
   source: ObjectSource | RepoLike,
   tree: string,
@@ -73,7 +77,14 @@ export async function diffOverlay(
         objectsFrom instanceof TreeCache
           ? await objectsFrom.list(tree)
           : await listTree(scratch.git.bind(scratch), tree);
+      refuseInSubmodules(base, [...overlay.files.map(({ path }) => path), ...overlay.deletions]);
       const next = await laidOver(scratch, base, overlay);
+      await refuseLfs(
+        scratch,
+        tree,
+        base,
+        next.changed.map(({ path }) => path),
+      );
       const { root, objects } = rebuilt(scratch, base, next);
       const change = {
         tree: root,

@@ -15,7 +15,9 @@ import {
   type RepoLike,
   type ResolvedRef,
 } from "../repository/repo.ts";
-import { projectImage } from "./project-file.ts";
+import { absentContent } from "../linked/absent-content.ts";
+import { linkedContent, type Served } from "../linked/linked-content.ts";
+import { projectSettings } from "./project-file.ts";
 import { withScratch } from "../repository/scratch.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 
@@ -27,6 +29,8 @@ export interface InspectOptions {
   allowDirty?: boolean;
   /** True if the run names its image itself. */
   imageNamed?: boolean;
+  /** Whether a further place of the repository may be read. Default: all may. */
+  served?: Served;
 }
 
 export interface RepoInspection {
@@ -39,6 +43,10 @@ export interface RepoInspection {
   files: number;
   /** The image that the base tree names; see project-file.ts. */
   image: NamedImage | null;
+  /** The checks need a repository, says the base tree. */
+  verifyGit: boolean;
+  /** Content that the base commit points to and that is not on this machine, in sentences for people. */
+  absent: string[];
   bare: boolean;
   /** The directory that all work trees of the repository share: the parent of `.git`, or the bare repository. */
   home: string;
@@ -66,8 +74,8 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ files, image }, dirty, name, moves] = await Promise.all([
-    readBase(opened, base.tree, options.imageNamed ?? false),
+  const [{ files, image, verifyGit, absent }, dirty, name, moves] = await Promise.all([
+    readBase(opened, base, options),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
     landRef === null ? null : movedBy(opened, landRef),
@@ -79,6 +87,8 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     dirty,
     files,
     image,
+    verifyGit,
+    absent,
     bare: opened.bare,
     home: basename(opened.commonDir) === ".git" ? dirname(opened.commonDir) : opened.commonDir,
     landOn:
@@ -134,19 +144,26 @@ async function fullName(
 /** Reads the whole listing, so that a missing tree of a partial clone is detected here. Two processes. */
 async function readBase(
   repo: Repo,
-  tree: string,
-  imageNamed: boolean,
-): Promise<Pick<RepoInspection, "files" | "image">> {
+  { tree, commit }: ResolvedRef,
+  { imageNamed = false, served = async () => true }: InspectOptions,
+): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "absent">> {
   return withScratch(objectStore(repo), async (scratch) => {
-    const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", "--object-only", tree] });
+    const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", tree] });
     if (result.exitCode !== 0) {
       const detail = "trees of the base commit are missing: the clone is partial or damaged";
       throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { stderr: result.stderr } });
     }
     let count = 0;
     for (let at = result.stdout.indexOf(0); at !== -1; at = result.stdout.indexOf(0, at + 1)) count += 1;
-    return { files: count, image: await projectImage(scratch, tree, imageNamed) };
+    const settings = await projectSettings(scratch, tree, imageNamed);
+    const absent = mayLink(result.stdout) ? absentContent(await linkedContent(repo, commit, served)) : [];
+    return { files: count, ...settings, absent };
   });
+}
+
+/** False: a tree of this listing has neither submodules nor files in Git LFS. */
+function mayLink(listing: Buffer): boolean {
+  return listing.includes("160000 commit ") || listing.includes(".gitattributes\0");
 }
 
 /** Local changes matter when the run starts from the checked-out commit or lands on the checked-out branch. */

@@ -21,28 +21,32 @@ const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"] 
 
 const MAX_BYTES = 1024 * 1024;
 
+export interface ProjectSettings {
+  image: NamedImage | null;
+  /** The checks need a repository. */
+  verifyGit: boolean;
+}
+
 /**
  * @param imageNamed true if the run names its image: devcontainer.json is not read, but antiphon.yaml must still be valid
  * @throws AntiphonError ANT_REPO_CONFIG_INVALID, ANT_REPO_DEVCONTAINER
  */
-export async function projectImage(
+export async function projectSettings(
   scratch: Scratch,
   tree: string,
   imageNamed: boolean,
-): Promise<NamedImage | null> {
+): Promise<ProjectSettings> {
   const texts = await readTexts(scratch, tree, [...OWN, ...DEVCONTAINERS]);
   for (const from of OWN) {
     const text = texts.get(from);
     if (text === undefined) continue;
-    const { image } = projectFile(text, from);
-    return image === undefined || imageNamed ? null : { ref: image, from };
+    const { image, verify } = projectFile(text, from);
+    const named = image === undefined || imageNamed ? null : { ref: image, from };
+    return { image: named, verifyGit: verify?.git ?? false };
   }
-  if (imageNamed) return null;
-  for (const from of DEVCONTAINERS) {
-    const text = texts.get(from);
-    if (text !== undefined) return { ref: devcontainerImage(text, from), from };
-  }
-  return null;
+  const from = imageNamed ? undefined : DEVCONTAINERS.find((path) => texts.has(path));
+  if (from === undefined) return { image: null, verifyGit: false };
+  return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, verifyGit: false };
 }
 
 function projectFile(text: string, filename: string): ProjectFile {

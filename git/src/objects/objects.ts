@@ -8,19 +8,29 @@ import type { GitCall } from "../process/git-process.ts";
 export type GitRunner = (call: Omit<GitCall, "gitDir">) => Promise<Buffer>;
 
 export async function listTree(run: GitRunner, treeish: string): Promise<TreeEntry[]> {
-  return parseListing(await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }));
+  return parseListing(await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }), (entry) => entry);
 }
 
-/** `<mode> SP <type> SP <id> TAB <path> NUL`, in git's order. */
-function parseListing(bytes: Buffer): TreeEntry[] {
-  const entries: TreeEntry[] = [];
+/** The same with the size of each blob; a gitlink has the size 0. */
+export async function listTreeWithSizes(
+  run: GitRunner,
+  treeish: string,
+): Promise<(TreeEntry & { size: number })[]> {
+  const listing = await run({ args: ["ls-tree", "-r", "-l", "-z", "--full-tree", treeish] });
+  return parseListing(listing, (entry, size) => ({ ...entry, size: Number(size) || 0 }));
+}
+
+/** `<mode> SP <type> SP <id> TAB <path> NUL`, in git's order; with `-l` there is a padded size before the TAB. */
+function parseListing<T>(bytes: Buffer, make: (entry: TreeEntry, lastWord: string) => T): T[] {
+  const entries: T[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0, at);
     const tab = bytes.indexOf(9, at);
     if (end === -1 || tab === -1 || tab > end)
       throw new AntiphonError("ANT_GIT_FAILED", "ls-tree: odd output");
-    const [mode = "", , id = ""] = bytes.toString("latin1", at, tab).split(" ");
-    entries.push({ mode, id, path: decodePath(bytes.subarray(tab + 1, end)) });
+    const words = bytes.toString("latin1", at, tab).split(" ");
+    const [mode = "", , id = ""] = words;
+    entries.push(make({ mode, id, path: decodePath(bytes.subarray(tab + 1, end)) }, words.at(-1) ?? ""));
     at = end + 1;
   }
   return entries;

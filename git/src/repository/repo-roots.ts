@@ -7,7 +7,7 @@
  * work tree all lead to other places, and each of these places must be in a root. A missing repository and one outside
  * the roots get the same answer, so callers do not learn what else the machine holds.
  */
-import { lstat, readdir, readFile, realpath } from "node:fs/promises";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { openRepo, pathFault, type Repo } from "./repo.ts";
@@ -27,6 +27,30 @@ export async function openServed(path: string, roots: RepoRoots): Promise<Repo> 
   const repo = await openRepo(path);
   for (const place of await placesOf(repo)) if (!(await isServed(place, real))) throw notServed(path);
   return repo;
+}
+
+/**
+ * Decides about further places that git keeps for a served repository: a submodule's git directory, a file of Git LFS.
+ * Everything that git would read for it must be in a root, too.
+ */
+export function servedPlaces(roots: RepoRoots): (place: string) => Promise<boolean> {
+  if (roots === null) return () => Promise.resolve(true);
+  const finding = realRoots(roots);
+  return async (place) => {
+    const real = await finding;
+    const objectsDir = join(place, "objects");
+    const isDirectory = (await stat(place).catch(absent))?.isDirectory() === true;
+    const inside = isDirectory
+      ? [
+          objectsDir,
+          ...(await linksOf(objectsDir)),
+          ...(await linkAt(join(place, "shallow"))),
+          ...(await alternatesOf(objectsDir, MAX_BORROWED)),
+        ]
+      : [];
+    for (const each of [place, ...inside]) if (!(await isServed(each, real))) return false;
+    return true;
+  };
 }
 
 function notServed(path: string): AntiphonError {
@@ -65,14 +89,17 @@ async function placesOf(repo: Repo): Promise<string[]> {
   const { top, gitDir, commonDir, objectsDir } = repo;
   const refs = ["HEAD", "config", "packed-refs", "refs", "refs/heads", "refs/heads/antiphon"];
   const links = await Promise.all([
-    linksIn(objectsDir),
-    linksIn(join(objectsDir, "pack")),
-    linksIn(join(objectsDir, "info")),
+    linksOf(objectsDir),
     ...refs.map((name) => linkAt(join(commonDir, name))),
     linkAt(join(gitDir, "index")),
   ]);
   const borrowed = await alternatesOf(objectsDir, MAX_BORROWED);
   return [top, gitDir, commonDir, objectsDir, ...links.flat(), ...borrowed];
+}
+
+async function linksOf(objectsDir: string): Promise<string[]> {
+  const directories = [objectsDir, join(objectsDir, "pack"), join(objectsDir, "info")];
+  return (await Promise.all(directories.map((directory) => linksIn(directory)))).flat();
 }
 
 async function linksIn(directory: string): Promise<string[]> {

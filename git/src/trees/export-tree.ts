@@ -16,6 +16,7 @@ import {
 import { listTree, readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch } from "../repository/scratch.ts";
+import { requirePlainNames } from "./plain-names.ts";
 import { writeTar, type TarEntry } from "./tar.ts";
 
 export interface ExportedTree {
@@ -26,6 +27,8 @@ export interface ExportedTree {
   bytes: number;
   /** Submodules, each exported as an empty directory. */
   gitlinks: string[];
+  /** Its `.gitattributes` may hand files to Git LFS. */
+  hasAttributes: boolean;
 }
 
 export interface ExportBounds {
@@ -63,21 +66,13 @@ export async function exportTree(
     ).catch(tooLarge(maxBytes));
     const tar = writeTar(entries.map((entry) => tarEntry(entry, contents)));
     const gitlinks = entries.filter((entry) => entry.mode === GITLINK_MODE).map((entry) => entry.path);
-    return { tree, tar, files: blobs.length, bytes: tar.length, gitlinks };
+    const hasAttributes = entries.some(({ path }) => /(^|\/)\.gitattributes$/.test(path));
+    return { tree, tar, files: blobs.length, bytes: tar.length, gitlinks, hasAttributes };
   });
 }
 
-/** A handmade tree can hold names that git never checks out. An archive of them would write outside its directory. */
-const NEVER_A_NAME = /(^|\/)(\.{0,2}|\.git)(\/|$)/i;
-
 function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {
-  const odd = entries.find((entry) => NEVER_A_NAME.test(entry.path));
-  if (odd !== undefined) {
-    throw new AntiphonError(
-      "ANT_REPO_UNREADABLE",
-      `its tree has a path no file can have: ${JSON.stringify(odd.path)}`,
-    );
-  }
+  requirePlainNames(entries);
   try {
     return buildTrees(format, entries).root;
   } catch (thrown) {

@@ -13,7 +13,10 @@ const OWNER = 65_532;
 
 export interface TarEntry {
   path: string;
-  /** Git's octal text: 100644, 100755, 120000 (content is the target), 160000 (content is the commit id). */
+  /**
+   * Git's octal text: 100644, 100755, 120000 (content is the target), 160000 (content is the commit id); for archives
+   * that are no tree also 100444 and 40000 (a directory).
+   */
   mode: string;
   content: Buffer;
 }
@@ -45,8 +48,9 @@ function writeEntry(parts: Buffer[], entry: TarEntry): void {
     : gitlink
       ? Buffer.from(`gitlink:${entry.content.toString("latin1")}`)
       : null;
+  const directory = gitlink || entry.mode === "40000";
   let path = encodePath(entry.path);
-  if (gitlink) path = Buffer.concat([path, Buffer.from("/")]);
+  if (directory) path = Buffer.concat([path, Buffer.from("/")]);
   const place = splitName(path);
   const records: Buffer[] = [];
   if (place === null) records.push(paxRecord("path", path));
@@ -57,8 +61,8 @@ function writeEntry(parts: Buffer[], entry: TarEntry): void {
     parts.push(header(long, 0o644, body.length, "x", null), body, padding(body.length));
   }
   const content = target === null ? entry.content : Buffer.alloc(0);
-  const type = link ? "2" : gitlink ? "5" : "0";
-  const permissions = link ? 0o777 : gitlink ? 0o755 : Number.parseInt(entry.mode, 8) & 0o777;
+  const type = link ? "2" : directory ? "5" : "0";
+  const permissions = link ? 0o777 : directory ? 0o755 : Number.parseInt(entry.mode, 8) & 0o777;
   const short = place ?? { name: path.subarray(0, 100), prefix: null };
   parts.push(header(short, permissions, content.length, type, target), content, padding(content.length));
 }

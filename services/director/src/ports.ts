@@ -3,9 +3,11 @@ import type {
   BlobRef,
   CheckOutcome,
   EvidenceRef,
+  HistoryRef,
   LandingBody,
   PolicyBounds,
   RepoInspectRequest,
+  RepoBase,
   RepoRef,
   RepoInspectReply,
   SandboxTrials,
@@ -53,6 +55,11 @@ export interface RepositoryPort {
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
+  /**
+   * Puts a commit with up to `commits` commits of its history into the object store, unless it is there. Null: not even
+   * the commit alone fits in a sandbox.
+   */
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
@@ -87,6 +94,8 @@ export interface RoomRequest {
   epoch: number;
   purpose: "verify" | "base";
   tree: TreeRef;
+  /** The repository that the checks find; null: none. */
+  history: HistoryRef | null;
   candidate: Candidate | null;
   checks: readonly string[];
   image: string | null;

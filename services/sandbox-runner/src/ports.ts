@@ -126,6 +126,12 @@ export class SandboxDied extends Error {
   }
 }
 
+/**
+ * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
+ * as it is now (`exact`).
+ */
+export type Remembering = "nothing" | "hint" | "exact";
+
 /** What the commands in a sandbox did to its files. */
 export interface Survey {
   /** Null when the workspace could not be read. */
@@ -160,6 +166,8 @@ export interface Sandbox {
    * the temporary directories. A provider without it has sandboxes that run each command list once.
    */
   written?(clear: boolean): Promise<Survey>;
+  /** Tells a sandbox over layers what its tree's layer holds, before the first command. Changes are found by it. */
+  compareWith?(layer: Baseline): void;
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**

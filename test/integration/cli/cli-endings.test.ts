@@ -102,3 +102,16 @@ test("a command that waits for something impossible reports that and exits with 
   expect(ended.stderr).toMatch(/error ANT_COMMAND_STALLED: .+\nremedy: .+/);
   expect(JSON.parse(ended.stdout)).toMatchObject({ error: { code: "ANT_COMMAND_STALLED" } });
 });
+
+test.each([
+  [["runs", "--limit", "0"], "antiphon runs --help"],
+  [["runs", "--since", "yesterday"], "antiphon runs --help"],
+  [["images", "allow", "x", "--bad"], "antiphon images allow --help"],
+  [["prune", "--older-than", "soon"], "antiphon prune --help"],
+  [["check", "--time-budget", "1m"], "antiphon check --help"],
+])("%j points to the help of its own command", async (args, help) => {
+  const { code, stderr } = await run(process.execPath, [ANTIPHON, ...args], { cwd: ROOT });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error ANT_USAGE: /);
+  expect(stderr).toContain(`remedy: ${help}`);
+});

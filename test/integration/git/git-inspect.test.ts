@@ -23,6 +23,8 @@ describe("a repository a run can start from", () => {
       dirty: false,
       files: 2,
       image: null,
+      verifyGit: false,
+      absent: [],
       bare: false,
       home: repo.path,
       landOn: null,

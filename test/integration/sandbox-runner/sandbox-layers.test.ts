@@ -142,7 +142,7 @@ describe("a sandbox over layers", () => {
     for (let count = 1; count <= edits.length; count += 3) {
       const script = edits.slice(0, count).join(" && ");
       const mounted = await inSandbox({ tree, environment: null }, async (sandbox) => {
-        await sandbox.remember?.(baseline);
+        sandbox.compareWith?.(baseline);
         expect(await said(sandbox, script)).toBe("");
         return sandbox.collect(baseline, collectBounds());
       });
@@ -154,6 +154,19 @@ describe("a sandbox over layers", () => {
       });
       expect([script, mounted]).toEqual([script, streamed]);
     }
+  });
+
+  it("reports that a file is gone which the job had put over the layer", async () => {
+    const tree = await filled("tree", canonicalTar(files(TREE)));
+    const over = { ...TREE, put: "p", top: "other" };
+    await inSandbox({ tree, environment: null }, async (sandbox) => {
+      sandbox.compareWith?.(baselineOf(TREE));
+      await sandbox.putTar(canonicalTar(files({ put: "p", top: "other" })));
+      expect(await sandbox.collect(baselineOf(over), collectBounds())).toEqual({ files: [], deletions: [] });
+      await said(sandbox, "rm put; printf t > top");
+      const { files: changed, deletions } = await sandbox.collect(baselineOf(over), collectBounds());
+      expect([changed.map(({ path }) => path), deletions]).toEqual([["top"], ["put"]]);
+    });
   });
 
   it("never shows what another one wrote: a poisoned package is gone with its sandbox", async () => {

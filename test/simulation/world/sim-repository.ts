@@ -119,6 +119,10 @@ export class SimRepository implements RepositoryPort {
     });
   }
 
+  exportHistory(): Promise<null> {
+    return this.ask(() => null);
+  }
+
   discoverChecks(): Promise<string[]> {
     return this.ask(() => ["npm test"]);
   }

@@ -41,6 +41,17 @@ describe("planJob", () => {
     expect(check?.env["ANTIPHON_TASK"]).toBeUndefined();
   });
 
+  test("the message of the agent's commit is asked for where the sandbox has a repository", () => {
+    const history = { object: "history-x.tar", commits: 50, cut: false, bytes: 1 };
+    const { steps, collectAfter } = planJob(input({ dispatch: dispatchOf({ history }) }));
+    expect(steps.map(({ id }) => id)).toEqual(["work-1", "commit-message", "check-1"]);
+    expect([collectAfter, steps[1]?.continueOnFailure]).toEqual(["work-1", true]);
+    expect(steps[1]?.argv.at(-1)).toBe("a".repeat(40));
+    expect(planJob(input({ dispatch: dispatchOf({ history }), work: [] })).steps.map(({ id }) => id)).toEqual(
+      ["check-1"],
+    );
+  });
+
   test("an agent that vouches for itself runs no check", () => {
     expect(planJob(input({ selfVerify: false })).steps.map((step) => step.id)).toEqual(["work-1"]);
   });

@@ -42,6 +42,7 @@ export async function jobOf(
   plan: JobPlan,
   change: Change,
 ): Promise<Job> {
+  const { base, history } = order.dispatch;
   const inline = change.files.reduce((sum, file) => sum + file.content.length, 0) <= INLINE_BYTES;
   return {
     run: order.runId,
@@ -50,7 +51,9 @@ export async function jobOf(
     purpose: "attempt",
     image: order.dispatch.image,
     workspace: {
-      tree: order.dispatch.base.object,
+      tree: base.object,
+      ...(base.linked === undefined ? {} : { linked: base.linked }),
+      ...(history == null ? {} : { git: history.object }),
       files: inline ? change.files.map(inlineFile) : [],
       overlay: inline ? null : await overlays.pack(change.files),
       deletions: [...change.deletions],

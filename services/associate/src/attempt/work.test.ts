@@ -306,6 +306,27 @@ describe("carryOut", () => {
     });
   });
 
+  test("a change that can be no diff of its base is reported; a fault of the machine is not", async () => {
+    const told = async (error: AntiphonError) => {
+      const world = driven(allGood);
+      const trees = { ...world.ports.trees, diff: () => Promise.reject(error) };
+      return go({ ...world, ports: { ...world.ports, trees } });
+    };
+    const inModule = new AntiphonError("ANT_PATCH_GITLINK", "vendor/a.c is a file of the submodule vendor");
+    expect(await told(inModule)).toMatchObject({
+      kind: "reported",
+      body: {
+        code: "ANT_PATCH_GITLINK",
+        patch: null,
+        result: { status: "failed", summary: inModule.detail },
+      },
+    });
+    expect(await told(new AntiphonError("ANT_GIT_INTERRUPTED", "no memory"))).toMatchObject({
+      kind: "abandoned",
+      code: "ANT_GIT_INTERRUPTED",
+    });
+  });
+
   test("an agent or a task of an unknown kind is reported with its code", async () => {
     const agent = { kind: "telepathy" } as unknown as DispatchBody["agent"];
     expect(await go(driven(allGood), { agent })).toMatchObject({

@@ -105,6 +105,8 @@ async function inSandbox(
   if (plan.steps.length === 0) {
     return { ending: { kind: "ran" }, plan, outcome: null, change: work.change, work };
   }
+  const shortened = historyNote(dispatch);
+  if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
   const outcome = await runJob(job, plan, ports, deadlineMs, stop);
   if (outcome === "over-budget") {
@@ -114,6 +116,13 @@ async function inSandbox(
   const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
   const after = await changeIn(outcome, ports);
   return { ending, plan, outcome, change: merged(work.change, after), work };
+}
+
+/** Says what of the history is not in the sandbox because it does not fit. */
+function historyNote({ history }: DispatchBody): string | null {
+  if (history === null) return "no git repository in the sandbox: the objects of its commit are too large";
+  if (history?.cut !== true) return null;
+  return `the git history in the sandbox ends after ${history.commits} commits, because more would be too large`;
 }
 
 async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {

@@ -5,13 +5,15 @@
  *   associate/A6 Because the diff is made outside the sandbox from collected files, and the evidence is stored before the
  *     report that refers to it, a sandbox cannot forge its diff and a report never points at missing evidence.
  */
-import { limits } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
 import { checksOf, factsOf } from "../attempt/attempt.ts";
+import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
+import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
 import { isEmpty } from "../ports.ts";
@@ -39,8 +41,8 @@ export async function reported(
   ran: Ran,
 ): Promise<Extract<ResultBody, { kind: "reported" }>> {
   const { dispatch, runId, epoch, associate } = order;
-  const diff = isEmpty(ran.change) ? null : await ports.trees.diff(dispatch.base, ran.change); // associate/A6
-  const facts = factsFor(dispatch, ran, diff);
+  const { diff, ending } = await diffed(dispatch, ports, ran); // associate/A6
+  const facts = factsFor(dispatch, { ...ran, ending }, diff);
   const report = reportOf(facts);
   const files = await ports.evidence.store(filesOf(facts, provenanceOf(order, ports, ran)));
   const manifest = manifestOf({
@@ -64,6 +66,25 @@ export async function reported(
   };
 }
 
+/** A change that cannot be a diff of the base, such as one inside a submodule, is the agent's fault and is reported. */
+async function diffed(
+  dispatch: DispatchBody,
+  ports: AttemptPorts,
+  { change, ending }: Ran,
+): Promise<{ diff: Diff | null; ending: Ending }> {
+  if (isEmpty(change)) return { diff: null, ending };
+  try {
+    return { diff: await ports.trees.diff(dispatch.base, change), ending };
+  } catch (thrown) {
+    const { code, detail } = AntiphonError.from(thrown);
+    if (!isOwnFault(code)) throw thrown; // associate/A5
+    return {
+      diff: null,
+      ending: ending.kind === "ran" ? { kind: "stopped", code, message: detail } : ending,
+    };
+  }
+}
+
 function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptFacts {
   const { task } = dispatch;
   const outcomes = ran.outcome?.steps ?? [];
@@ -76,6 +97,7 @@ function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptF
     verify: { mode: task.verify_profile.mode, commands: checksOf(dispatch) },
     selfVerified: ran.work?.selfVerify ?? true,
     change: diff,
+    message: insideMessage(ran.outcome),
     note: ran.work?.note ?? "did nothing",
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };

@@ -113,6 +113,7 @@ describe("reportOf", () => {
       checks: fc.array(command, { maxLength: 3 }),
       changed: fc.boolean(),
       selfVerified: fc.boolean(),
+      message: fc.option(fc.string({ minLength: 1, maxLength: 200 })),
     });
     fc.assert(
       fc.property(arbitrary, ({ kind, ending, work, checks, changed, selfVerified }) => {

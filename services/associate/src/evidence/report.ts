@@ -27,6 +27,8 @@ export interface AttemptFacts {
   /** False: the agent skipped self-verification and vouches for its work. */
   readonly selfVerified: boolean;
   readonly change: { readonly patch: string; readonly files: readonly string[] } | null;
+  /** The message of the agent's own last commit; null: it made none. */
+  readonly message: string | null;
   /** What the agent did, in a few words: "ran 2 commands". */
   readonly note: string;
   readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
@@ -129,7 +131,8 @@ function successOf(facts: AttemptFacts): string {
     : facts.checks.length === 0
       ? "no check to verify with"
       : `${facts.checks.map((check) => short(check.command)).join(", ")} passes`;
-  return `${facts.note}; ${changed}; ${checked}.`;
+  const seen = `${facts.note}; ${changed}; ${checked}.`;
+  return facts.message === null ? seen : `${facts.message}\n\n${seen}`;
 }
 
 function short(command: string): string {

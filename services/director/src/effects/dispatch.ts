@@ -1,5 +1,5 @@
 /** The dispatch of a task: everything an Associate needs for one attempt. */
-import { AntiphonError, type DispatchBody } from "@antiphon/contracts";
+import { AntiphonError, DEFAULT_HISTORY, type AgentSpec, type DispatchBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { RepositoryPort } from "../ports.ts";
 
@@ -20,17 +20,28 @@ export async function dispatch(
     verify_profile.commands.length > 0
       ? verify_profile.commands
       : await repository.discoverChecks(base.repo, base.commit);
+  const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
+  const [tree, history] = await Promise.all([
+    repository.exportBase(base.repo, run.head),
+    commits === 0 ? undefined : repository.exportHistory(base, run.head, commits),
+  ]);
   return {
     task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
     agent: planned.agent,
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
-    base: await repository.exportBase(base.repo, run.head),
+    base: tree,
     feedback: feedback.slice(-MAX_FEEDBACK),
     answers: [...answers],
     image: options.image ?? null,
     scope: options.scope,
     grants: options.grants,
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+    ...(history === undefined ? {} : { history }),
   };
+}
+
+/** Only these can use a repository in their sandbox. */
+function runsPrograms(agent: AgentSpec): boolean {
+  return agent.kind === "command" || (agent.kind === "scripted" && (agent.commands ?? []).length > 0);
 }

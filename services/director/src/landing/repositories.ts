@@ -7,9 +7,12 @@
  * Local changes refuse a landing only while the branch is where it was at the verification. After that the branch
  * itself tells whether the change has landed already or the branch moved.
  */
+import { createHash } from "node:crypto";
 import {
   AntiphonError,
+  type HistoryRef,
   type LandingBody,
+  type RepoBase,
   type RepoInspectReply,
   type RepoInspectRequest,
   type RepoRef,
@@ -25,12 +28,16 @@ import {
   checkPatch,
   commitFiles,
   discoverCheck,
+  exportHistory,
+  exportLinked,
   exportTree,
   inspectRepo,
   landRef,
   openServed,
   protectionOf,
+  refuseLfsOf,
   replayCommits,
+  servedPlaces,
   strongerChance,
   tipOf,
   updateWorktree,
@@ -60,6 +67,15 @@ function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => 
   return making;
 }
 
+interface ExportedBase {
+  ref: TreeRef;
+  /** Bytes of the files in Git LFS, as they are laid out. */
+  sizes: ReadonlyMap<string, number>;
+}
+
+/** Distinguishes the archives that one commit can have. */
+const shortDigest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+
 /** What protects the checks on a commit, and the source of chance in what they reach. */
 interface Guarded {
   guards: Guard[];
@@ -71,7 +87,8 @@ export class Repositories implements RepositoryPort {
   readonly #roots: RepoRoots;
   readonly #signer: CommitSigner;
   readonly #log: Logger;
-  readonly #exported = new Map<string, Promise<TreeRef>>();
+  readonly #exported = new Map<string, Promise<ExportedBase>>();
+  readonly #histories = new Map<string, Promise<HistoryRef | null>>();
   readonly #guarded = new Map<string, Promise<Guarded>>();
 
   constructor(trees: Blobs, roots: RepoRoots, signer: CommitSigner, log: Logger) {
@@ -84,29 +101,62 @@ export class Repositories implements RepositoryPort {
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
     if (request.confined === true && this.#roots === null) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
     const opened = await this.#open(request.repo);
-    const { base, branch, dirty, files, image, home, landOn } = await inspectRepo(opened, {
+    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent } = await inspectRepo(opened, {
       ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
       ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
       allowDirty: request.allow_dirty ?? false,
       imageNamed: request.image_named ?? false,
+      served: servedPlaces(this.#roots),
     });
     const land = landOn === null ? {} : { land_ref: landOn.moves };
-    return { ok: true, base, branch, dirty, files, image, home, ...land };
+    const more = {
+      ...(verifyGit ? { verify_git: true } : {}),
+      ...(absent.length === 0 ? {} : { absent }),
+    };
+    return { ok: true, base, branch, dirty, files, image, home, ...land, ...more };
   }
 
   #open({ path }: RepoRef): Promise<Repo> {
     return openServed(path, this.#roots);
   }
 
-  exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+  async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+    return (await this.#base(repo, commit)).ref;
+  }
+
+  #base(repo: RepoRef, commit: string): Promise<ExportedBase> {
     return remembered(this.#exported, commit, () => this.#export(repo, commit));
   }
 
-  async #export(repo: RepoRef, commit: string): Promise<TreeRef> {
-    const { tree, tar, bytes, files } = await exportTree(await this.#open(repo), commit);
+  async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
+    const opened = await this.#open(repo);
+    const { tree, tar, bytes, files, gitlinks, hasAttributes } = await exportTree(opened, commit);
     const object = `tree-${tree}.tar`;
+    await this.#store(object, tar);
+    const ref = { commit, tree, object, bytes, files };
+    const mayLink = gitlinks.length > 0 || hasAttributes;
+    const linked = mayLink ? await exportLinked(opened, commit, servedPlaces(this.#roots)) : null;
+    if (linked === null || linked.tar === null) return { ref, sizes: new Map() };
+    const name = `linked-${tree}-${shortDigest(linked.tar)}.tar`;
+    await this.#store(name, linked.tar);
+    return { ref: { ...ref, linked: name }, sizes: linked.sizes };
+  }
+
+  async #store(object: string, tar: Buffer): Promise<void> {
     if (!(await this.#trees.has(object))) await this.#trees.put(object, tar);
-    return { commit, tree, object, bytes, files };
+  }
+
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
+    const branch = base.ref.startsWith("refs/heads/") ? base.ref : null;
+    const key = JSON.stringify([base.repo.path, commit, commits, branch]);
+    return remembered(this.#histories, key, async () => {
+      const { sizes } = await this.#base(base.repo, commit);
+      const history = await exportHistory(await this.#open(base.repo), commit, { commits, branch, sizes });
+      if (history === null) return null;
+      const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
+      await this.#store(object, history.tar);
+      return { object, commits: history.commits, cut: history.cut, bytes: history.tar.length };
+    });
   }
 
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
@@ -130,6 +180,11 @@ export class Repositories implements RepositoryPort {
     if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
+      await refuseLfsOf(
+        opened,
+        head,
+        candidate.overlay.map(({ path }) => path),
+      );
       const judges = addedJudges(check.files, rules.checks, grants);
       const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
       const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);

@@ -59,6 +59,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       land: none,
       commit: none,
       discoverChecks: none,
+      exportHistory: none,
       tip: () => Promise.resolve(commitOf(7)),
       replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
       exportBase: (_repo, commit) =>

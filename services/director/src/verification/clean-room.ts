@@ -38,6 +38,8 @@ export class CleanRoom implements CleanRoomPort {
         budgetMs,
         workspace: {
           tree: request.tree.object,
+          ...(request.tree.linked === undefined ? {} : { linked: request.tree.linked }),
+          ...(request.history === null ? {} : { git: request.history.object }),
           files: [],
           overlay: overlay === null ? null : await this.#files.put(null, overlay),
           deletions: candidate?.deletions ?? [],

@@ -6,6 +6,7 @@ import type { VerdictBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
+import { historyOf } from "./history.ts";
 import { deciding, judge } from "./judge.ts";
 import { UNTRIED } from "./rooms.ts";
 import { firstFailure, runTrials, trialsFor } from "./trials.ts";
@@ -49,6 +50,7 @@ export async function verifyIntegration(
             epoch,
             purpose: "verify",
             tree: await ports.repository.exportBase(base.repo, replay.commit),
+            history: await historyOf(run, replay.commit, ports.repository),
             candidate: null,
             checks,
             image: options.image ?? null,

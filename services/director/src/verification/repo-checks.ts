@@ -14,16 +14,18 @@
  */
 import {
   AntiphonError,
+  DEFAULT_HISTORY,
   isErrorCode,
   limits,
   type RepoCheckEvent,
   type RepoCheckRequest,
 } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
+import { requiredHistory } from "./history.ts";
 import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
-  readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase">;
+  readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase" | "exportHistory">;
   readonly room: CleanRoomPort;
   /** Ends all checks. */
   readonly signal: AbortSignal;
@@ -70,10 +72,13 @@ export class RepoChecks {
     const tree = await repository.exportBase(repo, commit);
     const done = { kind: "done", commit, discovered } as const;
     if (commands.length === 0) return { ...done, checks: [] };
+    const base = { repo, ref: "HEAD", commit };
+    const history =
+      request.git === true ? await requiredHistory(base, commit, DEFAULT_HISTORY, repository) : null;
     const { trials } = await room.check(
       {
         ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
-        ...{ tree, candidate, checks: commands, image, budgetMs },
+        ...{ tree, history, candidate, checks: commands, image, budgetMs },
       },
       signal,
     );

@@ -53,6 +53,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       replayOnto: none,
       tip: none,
       discoverChecks: none,
+      exportHistory: none,
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {

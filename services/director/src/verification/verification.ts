@@ -14,6 +14,7 @@ import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { AppliedChange, CleanRoomPort, RepositoryPort, VerdictEvidencePort } from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
 import { demandOf, needsBase } from "./demand.ts";
+import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { trialsFor } from "./trials.ts";
@@ -115,6 +116,7 @@ async function tryAll(
     epoch: effect.epoch,
     purpose: "verify" as const,
     tree: await ports.repository.exportBase(base.repo, run.head),
+    history: await historyOf(run, run.head, ports.repository),
     candidate: applied?.candidate ?? null,
     checks,
     image: options.image ?? null,

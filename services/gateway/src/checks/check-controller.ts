@@ -33,6 +33,7 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
         patch: request.patch ?? null,
         checks: options.checks,
         image: options.image ?? null,
+        ...(options.verify_git === true ? { git: true } : {}),
         budgetMs: options.time_budget_s * 1000,
       };
     },

@@ -1,11 +1,12 @@
-import { digestOfJson, type EvidenceManifest, type StoredRecord } from "@antiphon/contracts";
+import { digestOfJson, type EvidenceManifest } from "@antiphon/contracts";
+import { factsOf } from "@antiphon/run";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { expect, test } from "vitest";
 import type { Backend } from "../ports.ts";
 import { evidenceReader } from "./evidence-reader.ts";
 
 const MANIFEST = { schema_version: 1, decision: "FAIL", files: [] } as unknown as EvidenceManifest;
-const FORGED = { ...MANIFEST, decision: "accept" } as EvidenceManifest;
+const FORGED = { ...MANIFEST, decision: "PASS" } as EvidenceManifest;
 const AT = { task: "T-001", epoch: 1, kind: "attempt" } as const;
 
 /** A run whose record names `MANIFEST`, and a bucket that holds `stored`. */
@@ -23,8 +24,7 @@ function readerOver(stored: EvidenceManifest | null) {
     taskContract: () => Promise.resolve(null),
     routerContract: () => Promise.resolve(null),
   };
-  const records: StoredRecord[] = log.records;
-  return evidenceReader(backend as Backend, () => Promise.resolve(records));
+  return evidenceReader(backend as Backend, () => Promise.resolve(factsOf(log.records)));
 }
 
 test("a manifest with the digest of its record is shown", async () => {

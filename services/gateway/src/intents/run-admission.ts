@@ -69,7 +69,16 @@ export class RunAdmission {
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const image = found.image === null ? {} : { image: found.image.ref };
     const note = found.image_note === undefined ? {} : { image_note: found.image_note };
-    return { options: { ...judged.options, ...image, ...note }, base: found.base, policy: judged.bounds };
+    const { absent } = found;
+    const repository = {
+      ...(options.verify_git === undefined && found.verify_git === true ? { verify_git: true } : {}),
+      ...(absent === undefined ? {} : { absent }),
+    };
+    return {
+      options: { ...judged.options, ...image, ...note, ...repository },
+      base: found.base,
+      policy: judged.bounds,
+    };
   }
 
   /** A session learns nothing about other repositories, not even whether they exist. */

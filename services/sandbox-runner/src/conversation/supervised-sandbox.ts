@@ -147,16 +147,16 @@ export class SupervisedSandbox implements Sandbox {
 
   async remember(baseline: Baseline): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
-    if (this.#isLayered) {
-      this.#remembered = baseline; // the layer itself is what the top is compared with
-      return;
-    }
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
     await this.#ask(done, encodeFrame("M"));
-    this.#remembered = baseline;
+    if (!this.#isLayered) this.#remembered = baseline;
+  }
+
+  compareWith(layer: Baseline): void {
+    if (this.#isLayered) this.#remembered = layer;
   }
 
   async written(clear: boolean): Promise<Survey> {

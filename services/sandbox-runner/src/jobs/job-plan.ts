@@ -25,9 +25,8 @@ import {
 } from "@antiphon/contracts";
 import { encodeStep } from "../conversation/step-script.ts";
 import { jobLimits, type JobLimits } from "../job-limits.ts";
-import type { ContainerLimits } from "../ports.ts";
+import type { ContainerLimits, Remembering } from "../ports.ts";
 import { stepDirectory } from "../workspace/path-rule.ts";
-import type { Remembering } from "../workspace/workspace.ts";
 import { Refusal } from "../workspace/refusal.ts";
 
 /** A step whose directory is absolute inside the sandbox. */

@@ -10,7 +10,14 @@ import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
 import { stepEnvironment } from "../providers/container-spec.ts";
-import { boundsOf, fillWorkspace, refillWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
+import {
+  boundsOf,
+  fillWorkspace,
+  putRepository,
+  refillWorkspace,
+  type WorkspacePlan,
+} from "../workspace/workspace.ts";
+import type { Written } from "../workspace/written.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfExit } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
@@ -111,10 +118,19 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
       for (const step of steps) if (!own.stopped) await runStep(step, own);
       return progress.exits;
     },
-    survey: async (clear) => (await sandbox.written?.(clear)) ?? { written: null, cleared: false },
-    refill: () => refillWorkspace(sandbox, workspace, lay),
+    survey: async (clear) => {
+      const { written, cleared } = (await sandbox.written?.(clear)) ?? { written: null, cleared: false };
+      return { written: workspace.git === null ? written : withoutRepository(written), cleared };
+    },
+    refill: (filesChanged) =>
+      filesChanged ? refillWorkspace(sandbox, workspace, lay) : putRepository(sandbox, workspace),
     now: () => performance.now(),
   };
+}
+
+/** The repository is not among the remembered files, so all of it looks new. */
+function withoutRepository(written: Written | null): Written | null {
+  return written && { ...written, made: written.made.filter((path) => !path.startsWith(".git/")) };
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {

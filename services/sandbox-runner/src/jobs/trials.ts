@@ -18,8 +18,11 @@ export interface TrialGround {
   /** Runs all steps on a fresh budget. Rejects with SandboxDied when the sandbox ended instead. */
   run(): Promise<readonly Exit[]>;
   survey(clear: boolean): Promise<Survey>;
-  /** Puts the files of the job into an emptied workspace, and has the supervisor remember them. */
-  refill(): Promise<void>;
+  /**
+   * Puts back what the clearing removed. If files were changed, puts all files of the job into the emptied workspace and
+   * has the supervisor remember them.
+   */
+  refill(filesChanged: boolean): Promise<void>;
   now(): number;
 }
 
@@ -36,7 +39,7 @@ export async function repeatTrials(
     const survey = await ground.survey(again);
     written.add(survey);
     if (!again || !survey.cleared || survey.written === null) return written.sum();
-    if (survey.written.changed.length > 0 && !(await isRefilled(ground))) return written.sum();
+    if (!(await isRefilled(ground, survey.written.changed.length > 0))) return written.sum();
     const startedAt = ground.now();
     const exits = await exitsOf(ground);
     spentMs += ground.now() - startedAt;
@@ -50,9 +53,9 @@ export function isWanted({ least, most, withinMs }: SandboxTrials, ran: number, 
 }
 
 /** False when the sandbox did not take its files again: it is gone, and its first trial counts all the same. */
-async function isRefilled(ground: TrialGround): Promise<boolean> {
+async function isRefilled(ground: TrialGround, filesChanged: boolean): Promise<boolean> {
   try {
-    await ground.refill();
+    await ground.refill(filesChanged);
     return true;
   } catch (error) {
     if (error instanceof SandboxDied && error.death.kind === "protocol") return false;

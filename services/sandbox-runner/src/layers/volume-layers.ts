@@ -214,7 +214,7 @@ export class VolumeLayers implements LayerStore {
       const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
       const source = new CheckedTar(tar, bounds, digest);
       await tool(filler, argv, source.pieces()).catch((error: unknown) => {
-        if (source.fault !== null) throw source.fault; // a broken source also breaks the command that reads it
+        if (source.fault instanceof Error) throw source.fault; // a broken source also breaks the command that reads it
         bounds.finish(); // as does one that stops early
         throw error;
       });

@@ -126,7 +126,7 @@ export class WarmPool {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
       this.#refillLater(REFILL_DELAY_MS);
       const isLayered = order.layers !== undefined;
-      if (isLayered && tree !== null) await sandbox.remember?.(tree.baseline); // the key says that it is mounted
+      if (isLayered) sandbox.compareWith?.(tree?.baseline ?? new Map()); // the key says that it is mounted
       return this.#lease(sandbox, ready !== undefined, isLayered ? tree : (ready?.holds ?? null));
     } catch (error) {
       this.#after({ kind: "lease-ended" });

@@ -4,7 +4,7 @@ export const REFUSAL_RULES = {
   "tar-number": "a number that is not plain octal",
   "tar-truncated": "the archive ends in the middle of an entry",
   "tar-extension": "an extension header that is too long, unreadable, or global with meaning",
-  "type-symlink": "a symbolic link that was not in the workspace before",
+  "type-symlink": "a symbolic link that was not in the workspace before; a change may add only regular files",
   "type-symlink-moved": "a symbolic link that points elsewhere than before; links are left as they are",
   "type-hardlink": "a hard link",
   "type-device": "a device node",

@@ -12,16 +12,17 @@ export interface WritableFile {
 
 const BLOCK = 512;
 
-export function canonicalTar(files: readonly WritableFile[]): Buffer {
+/** @param timeS the time of every file, in seconds; zero for a tar that is stored */
+export function canonicalTar(files: readonly WritableFile[], timeS = 0): Buffer {
   const parts: Buffer[] = [];
   for (const file of [...files].sort((a, b) => comparePaths(a.path, b.path))) {
     const name = Buffer.from(file.path, "utf8");
     if (name.length > 100) {
       const record = paxRecord("path", file.path);
-      parts.push(header(Buffer.from("pax"), "x", 0o644, record.length), record, filler(record.length));
+      parts.push(header(Buffer.from("pax"), "x", 0o644, record.length, timeS), record, filler(record.length));
     }
     const mode = file.mode === "100755" ? 0o755 : 0o644;
-    parts.push(header(name.subarray(0, 100), "0", mode, file.content.length));
+    parts.push(header(name.subarray(0, 100), "0", mode, file.content.length, timeS));
     parts.push(file.content, filler(file.content.length));
   }
   parts.push(Buffer.alloc(2 * BLOCK));
@@ -33,12 +34,12 @@ export function comparePaths(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a, "utf8"), Buffer.from(b, "utf8"));
 }
 
-function header(name: Buffer, type: string, mode: number, size: number): Buffer {
+function header(name: Buffer, type: string, mode: number, size: number, timeS: number): Buffer {
   const block = Buffer.alloc(BLOCK);
   name.copy(block, 0);
   block.write(`${octalDigits(mode, 7)}\0`, 100, "latin1");
   block.write(`${octalDigits(0, 7)}\0${octalDigits(0, 7)}\0`, 108, "latin1");
-  block.write(`${octalDigits(size, 11)}\0${octalDigits(0, 11)}\0`, 124, "latin1");
+  block.write(`${octalDigits(size, 11)}\0${octalDigits(timeS, 11)}\0`, 124, "latin1");
   block.write("        ", 148, "latin1");
   block.write(type, 156, "latin1");
   block.write("ustar\u000000", 257, "latin1");

@@ -1,6 +1,9 @@
 /**
- * Fills /workspace as a request says: the tree, minus deletions, plus the overlay, plus files, in this order. The
- * resulting baseline is kept, so that changes can be found afterwards.
+ * Fills /workspace as a request says: the tree with its linked files, minus deletions, plus the overlay, plus files, in
+ * this order. The resulting baseline is kept, so that changes can be found afterwards.
+ *
+ * A `.git` directory for the tree is put in beside it. It is in no baseline, and nothing of it is ever read back. Its index
+ * takes a file of the tree for unchanged by its time, which is zero, so files that are put over the tree have another.
  */
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
@@ -10,15 +13,22 @@ import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
-import type { ContainerLimits, Sandbox, SandboxOrder } from "../ports.ts";
+import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
 import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
 
+/** The time of files that are put over the tree, in seconds. */
+const LATER_S = 1;
+
 export interface WorkspacePlan {
   readonly tree: Tree | null;
+  /** Files of submodules and of Git LFS, laid over the tree. */
+  readonly linked: Tree | null;
+  /** A `.git` directory; null: none was asked for, or the workspace has no room for it. */
+  readonly git: Tree | null;
   readonly deletions: readonly string[];
   readonly files: readonly WritableFile[];
   readonly baseline: Baseline;
@@ -39,7 +49,9 @@ export async function planWorkspace(
   roomBytes: number,
   environment: EnvironmentFacts | null = null,
 ): Promise<WorkspacePlan> {
-  const tree = asked.tree === null ? null : await sources.trees.open(asked.tree);
+  const open = (name: string | null | undefined): Promise<Tree> | null =>
+    name === null || name === undefined ? null : sources.trees.open(name);
+  const [tree, linked, git] = await Promise.all([open(asked.tree), open(asked.linked), open(asked.git)]);
   try {
     const files = new Map<string, WritableFile>();
     if (asked.overlay !== null) {
@@ -50,7 +62,7 @@ export async function planWorkspace(
     }
     const deletions = asked.deletions.map(checkPath);
     const layers = await sources.layering.layersOf(tree, environment);
-    const streamed = layers === null ? (tree?.contentBytes ?? 0) : 0;
+    const streamed = (layers === null ? (tree?.contentBytes ?? 0) : 0) + (linked?.contentBytes ?? 0);
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
       throw new AntiphonError(
@@ -58,8 +70,10 @@ export async function planWorkspace(
         `${bytes} bytes do not fit in a workspace of ${roomBytes}`,
       );
     }
-    const baseline = baselineOf(tree, deletions, [...files.values()]);
-    return { tree, deletions, files: [...files.values()], baseline, layers };
+    const baseline = baselineOf(tree, linked, deletions, [...files.values()]);
+    const hasRoom = bytes + (git?.contentBytes ?? 0) <= roomBytes;
+    const put = { files: [...files.values()], deletions, git: hasRoom ? git : null };
+    return { tree, linked, ...put, baseline, layers };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
@@ -81,12 +95,6 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
 }
 
-/**
- * What the supervisor has to remember of a workspace: nothing; what helps it to find the changes (`hint`); or every file
- * as it is now (`exact`).
- */
-export type Remembering = "nothing" | "hint" | "exact";
-
 /** Fills a leased sandbox. */
 export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
@@ -97,8 +105,13 @@ export async function fillWorkspace(
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
   if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
+  if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
+  await putRepository(sandbox, plan);
   await layOver(sandbox, plan);
-  const isRemembered = isPreloaded && (remembering === "hint" || plan.baseline === plan.tree?.baseline);
+  const isHint = remembering === "hint";
+  // A sandbox over layers finds its changes in its top.
+  const isRemembered =
+    plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
   if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
 }
 
@@ -116,10 +129,15 @@ export async function refillWorkspace(
   await fillWorkspace({ sandbox, holds: null }, plan, "exact");
 }
 
+/** Puts the `.git` directory in, as it was exported. */
+export async function putRepository(sandbox: Sandbox, { git }: WorkspacePlan): Promise<void> {
+  if (git !== null) await sandbox.putTar(git.tar());
+}
+
 /** Applies deletions, overlay and files to the current content. */
 export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
-  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files));
+  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files, LATER_S));
 }
 
 function topOf(baseline: Baseline): readonly string[] {
@@ -139,11 +157,12 @@ function readOverlay(bytes: Buffer): readonly WritableFile[] {
 
 function baselineOf(
   tree: Tree | null,
+  linked: Tree | null,
   deletions: readonly string[],
   files: readonly WritableFile[],
 ): Baseline {
-  if (tree !== null && deletions.length === 0 && files.length === 0) return tree.baseline;
-  const baseline = new Map<string, BaselineEntry>(tree?.baseline ?? []);
+  if (tree !== null && linked === null && deletions.length === 0 && files.length === 0) return tree.baseline;
+  const baseline = new Map<string, BaselineEntry>([...(tree?.baseline ?? []), ...(linked?.baseline ?? [])]);
   for (const path of deletions) {
     baseline.delete(path);
     for (const other of baseline.keys()) if (other.startsWith(`${path}/`)) baseline.delete(other);

@@ -59,7 +59,8 @@ sub tell_written {
 sub opened_names_in {
   my ($directory) = @_;
   chdir "/workspace/$directory" or chmod(0700, "/workspace/$directory") && chdir "/workspace/$directory";
-  opendir(my $handle, '.') or chmod(0700, '.') && opendir($handle, '.') or die "cannot read $directory: $!\n";
+  my $handle;
+  opendir($handle, '.') or chmod(0700, '.') && opendir($handle, '.') or die "cannot read $directory: $!\n";
   return readdir $handle;
 }
 

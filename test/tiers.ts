@@ -11,6 +11,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/approvals.test.ts",
   "test/e2e/bubblewrap.test.ts",
   "test/e2e/egress.test.ts",
+  "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/operator.test.ts",
   "test/e2e/page.test.ts",

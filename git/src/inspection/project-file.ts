@@ -40,7 +40,7 @@ export async function projectSettings(
   for (const from of OWN) {
     const text = texts.get(from);
     if (text === undefined) continue;
-    const { image, verify } = projectFile(text, from);
+    const { image, verify } = projectFileOf(text, from);
     const named = image === undefined || imageNamed ? null : { ref: image, from };
     return { image: named, verifyGit: verify?.git ?? false };
   }
@@ -49,7 +49,8 @@ export async function projectSettings(
   return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, verifyGit: false };
 }
 
-function projectFile(text: string, filename: string): ProjectFile {
+/** @throws AntiphonError ANT_REPO_CONFIG_INVALID */
+export function projectFileOf(text: string, filename: string): ProjectFile {
   if (text.length > limits.manifestBytes) {
     const told = `${filename} is larger than ${limits.manifestBytes} bytes`;
     throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });

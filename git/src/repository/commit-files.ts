@@ -1,5 +1,5 @@
 /** The files of a commit, for decisions by names and small texts: which check runs, which paths are protected. */
-import { GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
+import { formatOf, gitObject, GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
 import { idsUpTo, listTree, readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch, type ObjectStore } from "./scratch.ts";
@@ -9,6 +9,10 @@ export interface CommitFiles {
   paths: string[];
   /** Symbolic links with their targets as written; at most 2,000. */
   links: ReadonlyMap<string, string>;
+  /** The id of a file's content; null if it does not exist. */
+  id(path: string): string | null;
+  /** The id that a file with this content has. */
+  idOf(content: Buffer): string;
   /** A file as UTF-8; null if it does not exist. One process. */
   read(path: string): Promise<string | null>;
   /** Files as UTF-8, without those larger than 512 KiB. Two processes for any number of files. */
@@ -40,6 +44,8 @@ export async function commitFiles(repo: RepoLike, commit: string): Promise<Commi
   return {
     paths: entries.map((entry) => entry.path),
     links: links.length === 0 ? new Map() : await readTexts(store, links),
+    id: (path) => byPath.get(path)?.id ?? null,
+    idOf: (content) => gitObject(formatOf(commit), "blob", content).id,
     readAll,
     async read(path) {
       const entry = byPath.get(path);

@@ -37,6 +37,7 @@ const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VE
 
 /** Failures that another attempt cannot improve: the run asks for an image it cannot have. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_ENVIRONMENT_FAILED",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);
@@ -60,8 +61,10 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
       return afterResult(task, phase, event, policy);
     case "verdict":
       if (phase.kind === "open" && event.body.verdict !== "PASS") {
-        // The Director could not dispatch the task: the repository is gone, or cannot be read.
-        return to(task, failed(phase.epoch, event.body.code ?? "ANT_INTERNAL", event.body.message));
+        // The Director could not dispatch the task: the repository is gone, or cannot be set up.
+        const { code, message, evidence } = event.body;
+        const seen = evidence === null ? task : { ...task, evidence: [...task.evidence, evidence] };
+        return to(seen, failed(phase.epoch, code ?? "ANT_INTERNAL", message));
       }
       if (phase.kind !== "proposed") break;
       return afterVerdict(task, phase, event, policy, rule);

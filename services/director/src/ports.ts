@@ -2,6 +2,8 @@
 import type {
   BlobRef,
   CheckOutcome,
+  EnvironmentReport,
+  EnvironmentSpec,
   EvidenceRef,
   HistoryRef,
   LandingBody,
@@ -15,6 +17,7 @@ import type {
   TreeRef,
   VerdictBody,
 } from "@antiphon/contracts";
+import type { PreparationOrder } from "./environments/preparation.ts";
 import type { PoisonedTask } from "@antiphon/run";
 import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
 
@@ -101,12 +104,33 @@ export interface RoomRequest {
   image: string | null;
   budgetMs: number;
   trials: SandboxTrials;
+  /** Absent: the tree has no environment. */
+  setup?: SetupOf;
+}
+
+/** What decides the environment of a tree. */
+export interface SetupOf {
+  repo: RepoRef;
+  /** The commit that people gave. */
+  base: string;
+  /** The run's own setup commands; an empty list: none. */
+  named?: readonly string[] | undefined;
+}
+
+/** Absent where a deployment prepares no environments. */
+export interface EnvironmentPort {
+  /** Null: the tree needs none. */
+  specFor(setup: SetupOf, tree: TreeRef, candidate: Candidate | null): Promise<EnvironmentSpec | null>;
+  /** @throws EnvironmentFailed, or the fault of the machine */
+  prepare(order: PreparationOrder, signal: AbortSignal): Promise<void>;
 }
 
 /** The outcomes of all checks, once for each trial, and what the trials did to the files; null: the runner cannot tell. */
 export interface RoomOutcome {
   trials: readonly (readonly CheckOutcome[])[];
   written: SandboxWritten | null;
+  /** The environment in which they ran. */
+  environment?: EnvironmentReport;
 }
 
 /** Runs the contract's commands in a fresh sandbox with a pristine tree and no network. */
@@ -141,6 +165,7 @@ export interface VerdictManifest {
   proves?: VerdictBody["proves"];
   /** All trials, by the tree they ran on. */
   trials: TrialsByTree;
+  environment?: EnvironmentReport | null;
 }
 
 type Trials = readonly (readonly CheckOutcome[])[];

@@ -41,6 +41,8 @@ import {
   type SigningKey,
 } from "@antiphon/runtime";
 import { sweepScratch } from "@antiphon/git";
+import { EnvironmentPreparation } from "./environments/preparation.ts";
+import { EnvironmentSpecs } from "./environments/environment-specs.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
 import { Repositories } from "./landing/repositories.ts";
@@ -74,9 +76,17 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const trust = trustedRunners(context, config);
-  const ports = {
-    repository: new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log),
-    room: new CleanRoom(sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) }), files),
+  const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log);
+  const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
+  const specs = new EnvironmentSpecs(repository, files);
+  const preparation = new EnvironmentPreparation(sandbox);
+  const ports: VerificationPorts = {
+    repository,
+    room: new CleanRoom(sandbox, files, specs),
+    environments: {
+      specFor: (setup, tree, candidate) => specs.specFor(setup, tree, candidate),
+      prepare: (order, signal) => preparation.prepare(order, signal),
+    },
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
   const role = directOver(context, config, ports, key);

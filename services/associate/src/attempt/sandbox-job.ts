@@ -57,6 +57,7 @@ export async function jobOf(
       files: inline ? change.files.map(inlineFile) : [],
       overlay: inline ? null : await overlays.pack(change.files),
       deletions: [...change.deletions],
+      ...(order.dispatch.environment === undefined ? {} : { environment: order.dispatch.environment }),
     },
     steps: [...plan.steps],
     ...egressOf(order),

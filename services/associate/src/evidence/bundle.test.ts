@@ -17,6 +17,7 @@ const provenance: Provenance = {
   tools: ["git version 2.39"],
   git: { base_commit: "a".repeat(40) },
   transcript: null,
+  prepared: null,
   egress: null,
 };
 

@@ -5,6 +5,7 @@
 import type {
   BlobRef,
   EgressReport,
+  EnvironmentReport,
   EvidenceCheck,
   EvidenceFile,
   EvidenceManifest,
@@ -24,6 +25,8 @@ export interface Provenance {
   readonly tools: readonly string[];
   readonly git: Readonly<Record<string, unknown>>;
   readonly transcript: string | null;
+  /** The prepared environment; null: there was none. */
+  readonly prepared: EnvironmentReport | null;
   /** The report of the egress gateway; null: the sandbox had no network. */
   readonly egress: EgressReport | null;
 }
@@ -40,7 +43,7 @@ export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile
   ];
   if (provenance.transcript !== null)
     files.push({ path: "provenance/transcript.json", text: provenance.transcript });
-  files.push(...networkOf(provenance.egress));
+  files.push(...networkOf(provenance.egress), ...setupOf(provenance.prepared));
   if (facts.change !== null) files.push({ path: "diff.patch", text: facts.change.patch });
   return files;
 }
@@ -57,6 +60,18 @@ function networkOf(report: EgressReport | null): BundleFile[] {
     { path: "egress/summary.json", text: json(totals) },
     ...(log === null ? [] : [{ path: "egress/requests.jsonl", blob: log }]),
     ...calls,
+  ];
+}
+
+/** How the environment was prepared, whenever that was. */
+function setupOf(report: EnvironmentReport | null): BundleFile[] {
+  if (report === null) return [];
+  const { log, packages, egress } = report;
+  return [
+    { path: "environment/report.json", text: json(report) },
+    ...(log === null ? [] : [{ path: "environment/setup.log", blob: log }]),
+    ...(packages === null ? [] : [{ path: "environment/packages.json", blob: packages }]),
+    ...(egress?.log == null ? [] : [{ path: "environment/requests.jsonl", blob: egress.log }]),
   ];
 }
 

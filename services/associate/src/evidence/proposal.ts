@@ -115,6 +115,7 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
       base_tree: dispatch.base.tree,
       base_object: dispatch.base.object,
     },
+    prepared: ran.outcome?.environment ?? null,
     transcript: ran.work?.transcript ?? null,
     egress: ran.outcome?.egress ?? null,
   };

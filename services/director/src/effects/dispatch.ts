@@ -1,15 +1,19 @@
 /** The dispatch of a task: everything an Associate needs for one attempt. */
 import { AntiphonError, DEFAULT_HISTORY, type AgentSpec, type DispatchBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
-import type { RepositoryPort } from "../ports.ts";
+import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
+import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
 const MAX_FEEDBACK = 5;
 
+type Ports = Pick<VerificationPorts, "repository" | "environments" | "evidence">;
+
 export async function dispatch(
   run: RunState,
   effect: EffectOf<"dispatch">,
-  { repository }: { repository: RepositoryPort },
+  { repository, environments, evidence }: Ports,
+  signal: AbortSignal,
 ): Promise<DispatchBody> {
   const { options, base, intent } = intentOf(run);
   if (run.routed === null)
@@ -25,6 +29,10 @@ export async function dispatch(
     repository.exportBase(base.repo, run.head),
     commits === 0 ? undefined : repository.exportHistory(base, run.head, commits),
   ]);
+  const environment =
+    environments === undefined
+      ? null
+      : await dispatchEnvironment(run, effect, tree, { environments, evidence }, signal);
   return {
     task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
     agent: planned.agent,
@@ -38,6 +46,7 @@ export async function dispatch(
     grants: options.grants,
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     ...(history === undefined ? {} : { history }),
+    ...(environment === null ? {} : { environment }),
   };
 }
 

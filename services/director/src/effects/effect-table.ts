@@ -25,8 +25,8 @@ type Work<K extends Effect["kind"]> = (
 ) => Promise<Content>;
 
 const EFFECTS: { readonly [K in Effect["kind"]]: Work<K> } = {
-  dispatch: async (run, effect, ports) => {
-    return { type: "dispatch", body: fitDispatch(await dispatch(run, effect, ports)) };
+  dispatch: async (run, effect, ports, signal) => {
+    return { type: "dispatch", body: fitDispatch(await dispatch(run, effect, ports, signal)) };
   },
   verify: async (run, effect, ports, signal) => {
     return { type: "verdict", body: fitVerdict(await verify(run, effect, ports, signal)) };

@@ -1,5 +1,6 @@
 /** The record that ends an effect which no retry can complete. */
 import { AntiphonError, type Cause, type NewRecord, type VerdictBody } from "@antiphon/contracts";
+import { UndispatchedSetup } from "../environments/dispatch-environment.ts";
 import type { Effect, RunState } from "@antiphon/run";
 
 /** Characters of an error that a refusal quotes, so that every refusal fits its record. */
@@ -11,12 +12,13 @@ export function refusalOf(run: RunState, effect: Effect, cause: Cause, error: un
   const { code } = error;
   const message = error.detail.slice(0, MAX_DETAIL);
   const { taskId, epoch } = effect;
+  const evidence = error instanceof UndispatchedSetup ? error.evidence : null;
   const at = { runId: run.runId, taskId, epoch, cause };
   switch (effect.kind) {
     case "dispatch":
     case "verify":
     case "verify-integration":
-      return { type: "verdict", ...at, body: unverifiable(run, code, message) };
+      return { type: "verdict", ...at, body: { ...unverifiable(run, code, message), evidence } };
     case "land":
     case "land-integration":
       return { type: "landing", ...at, body: { kind: "refused", code, message } };

@@ -42,6 +42,7 @@ import {
   tipOf,
   updateWorktree,
   type Chance,
+  type CommitFiles,
   type CommitSigner,
   type Guard,
   type Repo,
@@ -118,6 +119,11 @@ export class Repositories implements RepositoryPort {
 
   #open({ path }: RepoRef): Promise<Repo> {
     return openServed(path, this.#roots);
+  }
+
+  /** The files of a commit, for decisions by names and small texts. */
+  async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
+    return commitFiles(await this.#open(repo), commit);
   }
 
   async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {

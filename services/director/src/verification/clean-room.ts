@@ -11,21 +11,36 @@ import {
 } from "@antiphon/contracts";
 import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
 import { overlayTar } from "@antiphon/git";
-import { INTEGRATION, type CleanRoomPort, type RoomOutcome, type RoomRequest } from "../ports.ts";
+import { failureOf } from "../environments/preparation.ts";
+import {
+  INTEGRATION,
+  type CleanRoomPort,
+  type EnvironmentPort,
+  type RoomOutcome,
+  type RoomRequest,
+} from "../ports.ts";
 
 const TAIL_CHARS = 2048;
 
 export class CleanRoom implements CleanRoomPort {
   readonly #sandbox: SandboxClient;
   readonly #files: Blobs;
+  readonly #environments: Pick<EnvironmentPort, "specFor"> | null;
 
-  constructor(sandbox: SandboxClient, files: Blobs) {
+  constructor(
+    sandbox: SandboxClient,
+    files: Blobs,
+    environments: Pick<EnvironmentPort, "specFor"> | null = null,
+  ) {
     this.#sandbox = sandbox;
     this.#files = files;
+    this.#environments = environments;
   }
 
   async check(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome> {
-    const { candidate, checks, budgetMs } = request;
+    const { candidate, checks, budgetMs, setup, tree } = request;
+    const environment =
+      setup === undefined ? null : ((await this.#environments?.specFor(setup, tree, candidate)) ?? null);
     const overlay = candidate === null ? null : overlayTar(candidate.overlay);
     const outcome = await this.#sandbox.run(
       {
@@ -37,12 +52,13 @@ export class CleanRoom implements CleanRoomPort {
         image: request.image,
         budgetMs,
         workspace: {
-          tree: request.tree.object,
-          ...(request.tree.linked === undefined ? {} : { linked: request.tree.linked }),
+          tree: tree.object,
+          ...(tree.linked === undefined ? {} : { linked: tree.linked }),
           ...(request.history === null ? {} : { git: request.history.object }),
           files: [],
           overlay: overlay === null ? null : await this.#files.put(null, overlay),
           deletions: candidate?.deletions ?? [],
+          ...(environment === null ? {} : { environment }),
         },
         steps: checks.map((command, i) => ({
           id: `check-${i + 1}`,
@@ -74,12 +90,14 @@ function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: 
           checks.map((command, i) => checkOutcome(command, outcome, steps[i])),
         ),
         written: outcome.written ?? null,
+        ...(outcome.environment === undefined ? {} : { environment: outcome.environment }),
       };
     case "canceled":
       if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
       throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // director/D4
     case "refused":
     case "error":
+      if (outcome.code === "ANT_ENVIRONMENT_FAILED") throw failureOf(outcome, signal);
       throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);
   }
 }

@@ -7,6 +7,7 @@ import {
   digestOf,
   type BlobRef,
   type CheckOutcome,
+  type EnvironmentReport,
   type EvidenceManifest,
   type EvidenceRef,
 } from "@antiphon/contracts";
@@ -31,9 +32,22 @@ export class VerdictEvidence implements VerdictEvidencePort {
     return this.#files.get(ref);
   }
 
+  async #environmentFiles(report: EnvironmentReport | null): Promise<File[]> {
+    if (report === null) return [];
+    const { log, packages, egress } = report;
+    const text = Buffer.from(`${JSON.stringify(report, null, 2)}\n`, "utf8");
+    return [
+      { path: "environment/report.json", blob: await this.#files.put(null, text) },
+      ...(log === null ? [] : [{ path: "environment/setup.log", blob: log }]),
+      ...(packages === null ? [] : [{ path: "environment/packages.json", blob: packages }]),
+      ...(egress?.log == null ? [] : [{ path: "environment/requests.jsonl", blob: egress.log }]),
+    ];
+  }
+
   async store(verdict: VerdictManifest): Promise<EvidenceRef> {
     const task = verdict.task ?? INTEGRATION;
-    const manifest = manifestOf(verdict, task, this.#author);
+    const environment = await this.#environmentFiles(verdict.environment ?? null);
+    const manifest = manifestOf(verdict, task, this.#author, environment);
     const digest = digestOf(new TextEncoder().encode(canonicalJson(manifest)));
     const key = `${verdict.run}.${task}.${verdict.epoch}.verdict`;
     if (await this.#manifests.create(key, manifest)) return { key, digest };
@@ -44,7 +58,12 @@ export class VerdictEvidence implements VerdictEvidencePort {
   }
 }
 
-function manifestOf(verdict: VerdictManifest, task: string, author: string): EvidenceManifest {
+function manifestOf(
+  verdict: VerdictManifest,
+  task: string,
+  author: string,
+  environment: readonly File[],
+): EvidenceManifest {
   const { change, base, hollow, withoutJudges } = verdict.trials;
   const folders = [
     ...foldersOf("checks", change),
@@ -67,7 +86,9 @@ function manifestOf(verdict: VerdictManifest, task: string, author: string): Evi
     base_commit: verdict.head,
     files_changed: [],
     checks: entries.map(({ entry }) => entry),
-    files: entries.flatMap(({ files }) => files).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    files: [...entries.flatMap(({ files }) => files), ...environment].sort((a, b) =>
+      a.path < b.path ? -1 : 1,
+    ),
   };
 }
 

@@ -8,15 +8,23 @@
  *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
  *     verdict.
  */
-import type { VerdictBody } from "@antiphon/contracts";
+import type { EnvironmentReport, VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
-import type { AppliedChange, CleanRoomPort, RepositoryPort, VerdictEvidencePort } from "../ports.ts";
+import type {
+  AppliedChange,
+  CleanRoomPort,
+  EnvironmentPort,
+  RepositoryPort,
+  VerdictEvidencePort,
+} from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
 import { demandOf, needsBase } from "./demand.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
+import { EnvironmentFailed } from "../environments/preparation.ts";
+import { setupOf } from "../environments/dispatch-environment.ts";
 import { trialsFor } from "./trials.ts";
 
 type Verify = EffectOf<"verify">;
@@ -27,6 +35,7 @@ export interface VerificationPorts {
   repository: RepositoryPort;
   room: CleanRoomPort;
   evidence: VerdictEvidencePort;
+  environments?: EnvironmentPort;
 }
 
 export async function verify(
@@ -59,7 +68,14 @@ export async function verify(
     applied = outcome;
   }
   const demand = demandOf(run, task);
-  const tried = await tryAll(run, effect, ports, { applied, checks: checks.commands, demand }, signal);
+  const subject = { applied, checks: checks.commands, demand };
+  const tried = await tryAll(run, effect, ports, subject, signal).catch((error: unknown) => {
+    if (error instanceof EnvironmentFailed) return error;
+    throw error;
+  });
+  // The environment of the base was prepared before the attempt, so the change is what broke it.
+  if (tried instanceof EnvironmentFailed)
+    return refused(run, effect, ports, tried.code, tried.detail, tried.report);
   const judgement = judge({
     change: tried.change.trials,
     base: tried.base?.trials ?? null,
@@ -122,6 +138,7 @@ async function tryAll(
     image: options.image ?? null,
     budgetMs: planned.task.time_budget_s * 1000,
     trials,
+    setup: setupOf(run),
   };
   // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
   const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand);
@@ -154,6 +171,7 @@ async function store(
     run: run.runId,
     task: effect.taskId,
     epoch: effect.epoch,
+    environment: tried.change.environment ?? null,
     trials: {
       change: tried.change.trials,
       base: tried.base?.trials ?? [],
@@ -180,6 +198,7 @@ async function refused(
   ports: VerificationPorts,
   code: string,
   message: string,
+  environment: EnvironmentReport | null = null,
 ): Promise<VerdictBody> {
   const body = {
     verdict: "FAIL" as const,
@@ -192,5 +211,6 @@ async function refused(
     commit: null,
     tree: null,
   };
-  return { ...body, evidence: await store(run, effect, ports, body, UNTRIED) };
+  const change = environment === null ? UNTRIED.change : { ...UNTRIED.change, environment };
+  return { ...body, evidence: await store(run, effect, ports, body, { ...UNTRIED, change }) };
 }

@@ -43,17 +43,15 @@ export function withRoom(
 
 /** Gives a sandbox that is mounted over the layer the home directory's usual name. */
 export async function nameHome(sandbox: Sandbox): Promise<void> {
-  await run(sandbox, ["ln", "-s", sandbox.home, SANDBOX_HOME], null);
+  await run(sandbox, ["ln", "-sfn", sandbox.home, SANDBOX_HOME], null);
+}
+
+export async function unpackHome(sandbox: Sandbox, layer: LayerContent): Promise<void> {
+  await run(sandbox, ["mkdir", "-p", SANDBOX_HOME], null);
+  await unpack(sandbox, layer, "home");
 }
 
 /** @param tree the files that come over it */
-export async function layEnvironment(sandbox: Sandbox, layer: LayerContent, tree: Baseline): Promise<void> {
-  await run(sandbox, ["mkdir", "-p", SANDBOX_HOME], null);
-  await unpack(sandbox, layer, "home");
-  await layWorkspace(sandbox, layer, tree);
-}
-
-/** Only the part below /workspace, which a job may have removed together with the tree. */
 export async function layWorkspace(sandbox: Sandbox, layer: LayerContent, tree: Baseline): Promise<void> {
   await unpack(sandbox, layer, "workspace");
   const hidden = inTheWay(layer.workspacePaths, tree);

@@ -5,7 +5,7 @@
  */
 import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
 import { environmentVariables } from "../environments/environment-variables.ts";
-import { layEnvironment, layWorkspace, nameHome, type LayerContent } from "../environments/laying.ts";
+import { layWorkspace, nameHome, unpackHome, type LayerContent } from "../environments/laying.ts";
 import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
@@ -74,9 +74,9 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
   switch (stage.kind) {
     case "lay":
       if (environment === null) return;
-      return workspace.layers === null
-        ? layEnvironment(lease.sandbox, environment.layer, workspace.baseline)
-        : nameHome(lease.sandbox);
+      await layHome(leased);
+      if (workspace.layers === null) await layWorkspace(lease.sandbox, environment.layer, workspace.baseline);
+      return;
     case "fill":
       return fillWorkspace(lease, workspace, stage.remembering);
     case "connect":
@@ -112,6 +112,7 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
   };
   return {
     run: async () => {
+      await layHome(leased); // it was cleared with the temporary directories
       const progress = job.progress.trial();
       const ports = { ...job.ports, onOutput: () => undefined };
       const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };
@@ -126,6 +127,12 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
       filesChanged ? refillWorkspace(sandbox, workspace, lay) : putRepository(sandbox, workspace),
     now: () => performance.now(),
   };
+}
+
+async function layHome({ environment, workspace, lease }: Leased): Promise<void> {
+  if (environment === null) return;
+  if (workspace.layers === null) await unpackHome(lease.sandbox, environment.layer);
+  else await nameHome(lease.sandbox);
 }
 
 /** The repository is not among the remembered files, so all of it looks new. */

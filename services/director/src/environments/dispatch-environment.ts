@@ -1,0 +1,53 @@
+/** The environment of an attempt: decided by the run's base, and prepared before the attempt is dispatched. */
+import type { EnvironmentSpec, EvidenceRef, TreeRef } from "@antiphon/contracts";
+import { intentOf, type RunState } from "@antiphon/run";
+import type { EnvironmentPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
+import { EnvironmentFailed } from "./preparation.ts";
+
+export function setupOf(run: RunState): SetupOf {
+  const { options, base } = intentOf(run);
+  return { repo: base.repo, base: base.commit, named: options.setup };
+}
+
+/** The setup failed before there was an attempt. The evidence holds its log. */
+export class UndispatchedSetup extends EnvironmentFailed {
+  readonly evidence: EvidenceRef;
+
+  constructor({ detail, report }: EnvironmentFailed, evidence: EvidenceRef) {
+    super(detail, report);
+    this.evidence = evidence;
+  }
+}
+
+interface Ports {
+  readonly environments: EnvironmentPort;
+  readonly evidence: VerdictEvidencePort;
+}
+
+/** Null: the tree needs none. @throws UndispatchedSetup, or the fault of the machine */
+export async function dispatchEnvironment(
+  run: RunState,
+  { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
+  tree: TreeRef,
+  { environments, evidence }: Ports,
+  signal: AbortSignal,
+): Promise<EnvironmentSpec | null> {
+  const { options, retry_of } = intentOf(run);
+  const spec = await environments.specFor(setupOf(run), tree, null);
+  if (spec === null) return null;
+  const order = { run: run.runId, task: taskId, epoch, image: options.image ?? null, spec };
+  try {
+    // Retrying a run is how a person asks for a setup that failed.
+    await environments.prepare({ ...order, again: retry_of !== undefined }, signal);
+    return spec;
+  } catch (error) {
+    if (!(error instanceof EnvironmentFailed)) throw error;
+    const none = { change: [], base: [], hollow: [], withoutJudges: [] };
+    const stored = await evidence.store({
+      ...{ run: run.runId, task: taskId, epoch, head: run.head, tree: null, commit: null },
+      ...{ verdict: "UNVERIFIABLE", code: error.code, message: error.detail, trials: none },
+      environment: error.report,
+    });
+    throw new UndispatchedSetup(error, stored);
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Decides which environment a tree needs.
+ *
+ * The commit that people gave decides it for all tasks of a run, so that nothing an agent wrote runs in an environment that
+ * others share. Only where a change alters the commands or the files that decide them, the changed tree gets an
+ * environment of its own, prepared from that tree and found by nobody else (its scope is the tree's id).
+ */
+import {
+  sha256Hex,
+  type BlobRef,
+  type EnvironmentSpec,
+  type ProjectFile,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
+import {
+  discoverEnvironment,
+  lockedPackages,
+  overlayTar,
+  projectFileOf,
+  type CommitFiles,
+  type EnvironmentPlan,
+} from "@antiphon/git";
+import type { Blobs } from "@antiphon/runtime";
+import type { Candidate, SetupOf } from "../ports.ts";
+
+export interface EnvironmentSources {
+  listing(repo: RepoRef, commit: string): Promise<CommitFiles>;
+  exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
+}
+
+/** A plan with the identity of the files that decide it. */
+interface Decided {
+  readonly plan: EnvironmentPlan;
+  readonly inputs: string;
+  readonly packages: BlobRef | null;
+}
+
+type Files = Pick<CommitFiles, "paths" | "read" | "id" | "idOf">;
+
+/** Commits whose plan is remembered; it never changes for a commit. */
+const REMEMBERED = 256;
+const NAMED_FILES = 64;
+
+export class EnvironmentSpecs {
+  readonly #sources: EnvironmentSources;
+  readonly #files: Blobs;
+  readonly #known = new Map<string, Promise<Decided | null>>();
+
+  constructor(sources: EnvironmentSources, files: Blobs) {
+    this.#sources = sources;
+    this.#files = files;
+  }
+
+  /** Null: it needs none. @param candidate a change of the tree */
+  async specFor(setup: SetupOf, tree: TreeRef, candidate: Candidate | null): Promise<EnvironmentSpec | null> {
+    const { repo, base } = setup;
+    const given = await this.#decided(setup, base);
+    const isGiven = candidate === null && tree.commit === base;
+    const wanted = isGiven ? given : await this.#changed(setup, tree, candidate);
+    if (wanted === null) return null;
+    if (given !== null && isSame(given, wanted)) {
+      const source = {
+        tree: (await this.#sources.exportBase(repo, base)).object,
+        overlay: null,
+        deletions: [],
+      };
+      return specOf(given, `repo:${sha256Hex(repo.path).slice(0, 32)}`, source);
+    }
+    const overlay = candidate === null ? null : overlayTar(candidate.overlay);
+    const source = {
+      tree: tree.object,
+      overlay: overlay === null ? null : await this.#files.put(null, overlay),
+      deletions: [...(candidate?.deletions ?? [])],
+    };
+    return specOf(wanted, `tree:${candidate?.tree ?? tree.tree}`, source);
+  }
+
+  async #changed(setup: SetupOf, tree: TreeRef, candidate: Candidate | null): Promise<Decided | null> {
+    if (candidate === null) return this.#decided(setup, tree.commit);
+    const files = await this.#sources.listing(setup.repo, tree.commit);
+    const project = await this.#project(setup);
+    return this.#decide(changedFiles(files, candidate), setup, project);
+  }
+
+  #decided(setup: SetupOf, commit: string): Promise<Decided | null> {
+    const key = JSON.stringify([setup.repo.path, setup.base, commit, setup.named ?? null]);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const deciding = (async () => {
+      const files = await this.#sources.listing(setup.repo, commit);
+      return this.#decide(files, setup, await this.#project(setup));
+    })();
+    this.#known.set(key, deciding);
+    deciding.catch(() => this.#known.delete(key));
+    const oldest = this.#known.keys().next();
+    if (this.#known.size > REMEMBERED && oldest.done !== true) this.#known.delete(oldest.value);
+    return deciding;
+  }
+
+  /** No task can choose the setup of the next one, so the base's own file counts. */
+  async #project({ repo, base }: SetupOf): Promise<ProjectFile | null> {
+    const files = await this.#sources.listing(repo, base);
+    for (const name of ["antiphon.yaml", "antiphon.yml"]) {
+      const text = files.paths.includes(name) ? await files.read(name) : null;
+      if (text !== null) return projectFileOf(text, name);
+    }
+    return null;
+  }
+
+  async #decide(files: Files, setup: SetupOf, project: ProjectFile | null): Promise<Decided | null> {
+    const read = (path: string): Promise<string | null> => files.read(path);
+    const plan = await discoverEnvironment({ listing: files.paths, read, project, named: setup.named });
+    if (plan === null) return null;
+    const inputs = sha256Hex(JSON.stringify(plan.inputs.map((path) => [path, files.id(path)])));
+    const packages = await lockedPackages(plan.inputs, read);
+    const listed = packages.length === 0 ? null : Buffer.from(`${JSON.stringify(packages, null, 1)}\n`);
+    return { plan, inputs, packages: listed === null ? null : await this.#files.put(null, listed) };
+  }
+}
+
+function isSame(a: Decided, b: Decided): boolean {
+  const words = ({ plan: { commands, path, variables, tools }, inputs }: Decided): string =>
+    JSON.stringify([commands, path, variables, tools, inputs]);
+  return words(a) === words(b);
+}
+
+function specOf(
+  { plan, inputs, packages }: Decided,
+  scope: string,
+  source: EnvironmentSpec["source"],
+): EnvironmentSpec {
+  const { commands, tools, path, variables, found } = plan;
+  return {
+    commands: [...commands],
+    inputs,
+    decided_by: plan.inputs.slice(0, NAMED_FILES),
+    scope,
+    source,
+    tools: [...tools],
+    path: [...path],
+    variables: { ...variables },
+    found: [...found],
+    packages,
+  };
+}
+
+/** The files of a commit with a change over them. */
+function changedFiles(files: Files, { overlay, deletions }: Candidate): Files {
+  const changed = new Map(overlay.map((file) => [file.path, file.content]));
+  const gone = new Set(deletions);
+  const added = overlay.map(({ path }) => path).filter((path) => files.id(path) === null);
+  return {
+    paths: [...files.paths.filter((path) => !gone.has(path)), ...added],
+    read: async (path) => changed.get(path)?.toString("utf8") ?? (gone.has(path) ? null : files.read(path)),
+    id: (path) => {
+      const content = changed.get(path);
+      if (content !== undefined) return files.idOf(content);
+      return gone.has(path) ? null : files.id(path);
+    },
+    idOf: (content) => files.idOf(content),
+  };
+}

@@ -24,9 +24,6 @@ import { bundlePage } from "../web/build.mjs";
 
 const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli", "web"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
-const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
-/** Roles whose service folder has another name. */
-const FOLDERS = { egress: "egress-gateway" };
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;
 
@@ -59,10 +56,9 @@ function entryPoints(root) {
     decode: join(root, "cli/src/serve/decode-process.ts"),
     serve: join(root, "cli/src/serve/serve-process.ts"),
   };
-  for (const role of ROLES) {
-    const main = join(root, "services", FOLDERS[role] ?? role, "src/main.ts");
-    if (existsSync(main)) entries[`role-${role}`] = main;
-  }
+  const roles = JSON.parse(readFileSync(join(root, "contracts/src/roles.json"), "utf8"));
+  for (const { role, folder } of roles)
+    entries[`role-${role}`] = join(root, "services", folder, "src/main.ts");
   return entries;
 }
 

@@ -7,7 +7,7 @@
  * free loopback ports, hands in the intent, and stops everything again.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -98,7 +98,8 @@ async function main() {
   makeRepository();
   console.log(`${here(repo)} at ${git("rev-parse", "--short", "HEAD").trim()} on main`);
 
-  heading("Services: gateway, router, director, associate, sandbox-runner, egress, nats-server");
+  const roles = JSON.parse(readFileSync(join(root, "contracts/src/roles.json"), "utf8"));
+  heading(`Services: ${roles.map(({ role }) => role).join(", ")}, nats-server`);
   const services = startServices();
   const stop = () => services.child.kill("SIGTERM");
   process.once("SIGINT", stop);

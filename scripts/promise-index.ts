@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
+import roles from "../contracts/src/roles.json" with { type: "json" };
 
 export const INVARIANTS_PAGE = "docs/reference/invariants.md";
 
@@ -82,17 +83,8 @@ function faultsOf(promises: readonly Promised[], upheld: Places, proved: Places)
 }
 
 const packages = new Set([
-  "contracts",
-  "run",
-  "git",
-  "runtime",
-  "cli",
-  "gateway",
-  "router",
-  "director",
-  "associate",
-  "sandbox-runner",
-  "egress-gateway",
+  ...["contracts", "run", "git", "runtime", "cli"],
+  ...roles.map(({ folder }) => folder),
 ]);
 
 function packageOf(path: string): string {

@@ -1,5 +1,6 @@
 // The context passed to every verb: the screen, the gateway client and the paths of this installation.
 import type { Command } from "commander";
+import type { RunFlag } from "@antiphon/contracts/runs/run-options";
 import type { CliConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
 import type { GatewayClient } from "./gateway/gateway-client.ts";
@@ -15,6 +16,8 @@ export interface CliContext {
   readonly bundle: string;
   /** The words after a bare `--`. */
   readonly program: string[] | null;
+  /** The flags of the table of run options; none for a verb that does not show them. */
+  readonly runFlags: readonly RunFlag[];
   gateway(): Promise<GatewayClient>;
   setExitCode(code: number): void;
 }

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { describe, expect, it } from "vitest";
 import { readConfig, wantsColour } from "./config.ts";
 import type { CliContext } from "./context.ts";
@@ -13,6 +14,7 @@ const context: CliContext = {
   root: "/nowhere",
   bundle: "/nowhere",
   program: null,
+  runFlags: RUN_FLAGS,
   gateway: () => Promise.reject(new Error("not in this test")),
   setExitCode: () => undefined,
 };

@@ -1,6 +1,13 @@
 /** Seed 002: RFC 000 Contracts (Minimal + Strict). */
 import assert from "node:assert/strict";
-import { AntiphonError, replayKey, upcast, type OCClient, type SandboxClient } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  PROVIDER_NAMES,
+  replayKey,
+  upcast,
+  type OCClient,
+  type SandboxClient,
+} from "@antiphon/contracts";
 import { accepts, golden, hasEnum, hasField, hasFields, isSeedSchema, refuses, seedJson } from "./proof.ts";
 import { statements } from "./statement.ts";
 
@@ -119,9 +126,9 @@ export const seed002 = statements("002", {
       proof: () => hasEnum("SandboxResult", "meta.provider", ["microsandbox", "e2b"]),
     },
     {
-      says: "v0 stays readable beside docker and bubblewrap",
+      says: "v0 stays readable beside the other providers",
       proof: () => {
-        hasEnum("SandboxResultV1", "meta.provider", ["microsandbox", "e2b", "docker", "bubblewrap"]);
+        hasEnum("SandboxResultV1", "meta.provider", PROVIDER_NAMES);
         const { id, value } = upcast("SandboxResult.v0", golden("SandboxResult.v0", "full"));
         assert.equal(id, "SandboxResult.v1");
         accepts("SandboxResultV1", value);

@@ -18,7 +18,7 @@ const TABLE = {
   ANT_AGENT_FAILED: ["attempt", 500, 1, "The agent ended without a usable result.", "Read its transcript in the evidence, then change the task or choose another agent."],
   ANT_AGENT_MISSING: ["terminal", 422, 2, "The intent does not say which agent to use.", "Give `inputs.agent`, or on the command line one of --command, --patch, --program, --seed."],
   ANT_AGENT_TOOL_REFUSED: ["attempt", 403, 1, "The agent asked for a tool the task does not allow.", "Add the tool to allowed_tools, or change the task so that the agent does not need it."],
-  ANT_AGENT_UNKNOWN: ["terminal", 422, 2, "There is no agent of that kind.", "Use one of: scripted, command, replay."],
+  ANT_AGENT_UNKNOWN: ["terminal", 422, 2, "There is no agent of that kind.", "Use one of the kinds that the message lists."],
   ANT_APPROVAL_OWN: ["terminal", 403, 2, "The approval does not count: it comes from the requester of the run, or from a name that many people share.", "Ask another person to approve with a token of their own. Everybody may reject or ask for changes."],
   ANT_APPROVAL_STALE: ["terminal", 409, 2, "The approval names another verdict or commit than the one that would land now.", "Look at the waiting change with `antiphon get <runId>`, then decide on it."],
   ANT_ARCHIVE_CORRUPT: ["terminal", 500, 1, "The pack that holds an archived run is missing or differs from the run's `archived` record.", "Restore the object named in the details to ANT_ARCHIVE from a backup; `nats object ls ANT_ARCHIVE` lists the existing ones."],

@@ -3,7 +3,7 @@
 // deploy/images/service/Dockerfile with a bundle built here, on a stand-in for the base image made of Debian packages and
 // this machine's node. It also builds antiphon-nats, from the nats-server of set-up.
 // Usage: node deploy/images/build-offline.mjs [tag]   (default dev; run `npm run setup` first)
-import { copyFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { argv, exit } from "node:process";
 
@@ -15,7 +15,7 @@ import { createReport } from "../../setup/report.mjs";
 import { buildRootfs } from "../../setup/sandbox-rootfs.mjs";
 import { StepFailure } from "../../setup/step-failure.mjs";
 
-const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
+const ROLES = JSON.parse(await readFile(path.join(ROOT, "contracts/src/roles.json"), "utf8"));
 const PACKAGES = [
   "base-files",
   "bash",
@@ -103,7 +103,8 @@ async function main() {
       silent: true,
     });
     if (services.ok)
-      for (const role of ROLES) await report.step(`image ${role}`, () => made(role, services.value, role));
+      for (const { role } of ROLES)
+        await report.step(`image ${role}`, () => made(role, services.value, role));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -12,7 +12,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { Layers, LayerStore } from "../../services/sandbox-runner/src/layers/layer-store.ts";
-import { Layering } from "../../services/sandbox-runner/src/layers/layering.ts";
+import type { Layering } from "../../services/sandbox-runner/src/layers/layering.ts";
 import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
 import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {

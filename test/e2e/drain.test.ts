@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits, topology } from "@antiphon/contracts";
+import { ROLES } from "@antiphon/contracts/roles";
 import type { Bus } from "@antiphon/runtime";
 import { afterAll, expect, test } from "vitest";
 import { startAntiphon } from "../chaos/rig/antiphon.ts";
@@ -15,7 +16,6 @@ import { seeded } from "../chaos/rig/random.ts";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 
-const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
 const WORKERS = ["router", "director", "associate", "timers"];
 const dir = mkdtempSync(join(tmpdir(), "antiphon-drain-"));
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { ROLES } from "@antiphon/contracts/roles";
 import { connectBus } from "@antiphon/runtime";
 import { startNats } from "../support/nats.ts";
 import { dockerContainers } from "./support/containers.ts";
@@ -48,14 +49,13 @@ describe("antiphon dev", () => {
   });
 });
 
-describe("six processes that share nothing but NATS", () => {
+describe("processes that share nothing but NATS", () => {
   test("do the same job", async () => {
     const nats = await startNats();
     const env = { ANTIPHON_NATS_URL: nats.url, ANTIPHON_UNSAFE_TRUST: "1", ANTIPHON_LISTEN: "127.0.0.1:0" };
-    const roles = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"];
     let gateway: string | null = null;
     let said = "";
-    const services = roles.map((role) => {
+    const services = ROLES.map((role) => {
       const service = start(process.execPath, [ANTIPHON, "serve", "--role", role], { env, cwd: scratch });
       for (const stream of [service.stdout, service.stderr]) {
         stream?.on("data", (data: Buffer) => {
@@ -68,11 +68,13 @@ describe("six processes that share nothing but NATS", () => {
     const project = makeProject(BROKEN_CALCULATOR);
     try {
       const url = await eventually("the gateway's address", () => gateway, 20_000);
-      const roll = await eventually("all six roles", async () => {
-        const { services: there } = (await (await fetch(`${url}/services?expect=6`)).json()) as {
+      const roll = await eventually("all roles", async () => {
+        const { services: there } = (await (
+          await fetch(`${url}/services?expect=${ROLES.length}`)
+        ).json()) as {
           services: unknown[];
         };
-        return there.length >= 6 ? there : null;
+        return there.length >= ROLES.length ? there : null;
       });
       expect(roll).toHaveLength(6);
       const ended = await run(process.execPath, [ANTIPHON, ...fixing(project), "--json"], {

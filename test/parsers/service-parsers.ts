@@ -7,7 +7,7 @@ import { planCommand } from "../../services/gateway/src/sessions/command-plan.ts
 import { readClientHello } from "../../services/egress-gateway/src/tls/client-hello.ts";
 import { endToEnd, framing } from "../../services/egress-gateway/src/proxy/headers.ts";
 import { parseAuthority } from "../../services/egress-gateway/src/policy/host-name.ts";
-import { isPublicAddress } from "../../services/egress-gateway/src/policy/ip-address.ts";
+import { isPublicAddress } from "../../services/egress-gateway/src/proxy/ip-address.ts";
 import { readCall } from "../../services/egress-gateway/src/models/model-call.ts";
 import { UsageReader } from "../../services/egress-gateway/src/models/model-usage.ts";
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
@@ -160,7 +160,7 @@ const egressParsers: readonly Parser[] = [
     reads: [
       "services/egress-gateway/src/policy/target.ts",
       "services/egress-gateway/src/policy/host-name.ts",
-      "services/egress-gateway/src/policy/ip-address.ts",
+      "services/egress-gateway/src/proxy/ip-address.ts",
       "services/egress-gateway/src/policy/policy.ts",
     ],
     shapes: repeated(["/", "a", ".", "%2e", "%25", ":", "[", "?", "-", "a.", "/a", "@", "0x"]),

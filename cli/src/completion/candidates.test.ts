@@ -1,3 +1,4 @@
+import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../config.ts";
 import { buildProgram } from "../program.ts";
@@ -12,6 +13,7 @@ const program = buildProgram({
   root: "/nowhere",
   bundle: "/nowhere",
   program: null,
+  runFlags: RUN_FLAGS,
   gateway: () => Promise.reject(new Error("not in this test")),
   setExitCode: () => undefined,
 });

@@ -1,13 +1,13 @@
 // `antiphon dev`: a nats-server and every service as child processes of this one. Every port is on loopback.
 //
 // Lifecycle: lock the state directory -> nats-server -> all services at once -> ready -> drain in order -> unlock.
-// Each service stops before the services it depends on: gateway, router, director, associates, sandbox-runner, egress,
-// nats-server.
+// The services stop in the order of the table of roles, and the nats-server last.
 //
 // Promises:
 //   cli/C2 No child process outlives the supervisor: a stop waits until every child has exited, and because each child
 //     watches a stdin pipe that only the supervisor holds, each one also stops when the supervisor is killed.
 import { join } from "node:path";
+import { ROLES } from "@antiphon/contracts/roles";
 import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
 import type { CliConfig } from "../config.ts";
@@ -141,7 +141,7 @@ export class Supervisor {
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
-    const names = ["gateway", "router", "director", ...associates, "sandbox-runner", "egress"];
+    const names = ROLES.flatMap((role) => (role === "associate" ? associates : [role]));
     const services = names.map((name) => {
       const role = roleOf(name);
       return this.#child(

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { request } from "node:http";
 import { dirname, join } from "node:path";
+import { ROLES } from "@antiphon/contracts/roles";
 import { authorization } from "../config.ts";
 import type { CliConfig } from "../config.ts";
 import { gatewayAddress } from "../gateway/local-gateway.ts";
@@ -156,9 +157,7 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   const services = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
   if (services !== null) {
     const names = services.map(({ name }) => name).sort();
-    const missing = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"].filter(
-      (role) => !names.includes(role),
-    );
+    const missing = ROLES.filter((role) => !names.includes(role));
     const gateway = ok("gateway", gatewayUrl);
     if (missing.length === 0) return [gateway, ok("services", names.join(", "))];
     return [

@@ -3,14 +3,12 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ProviderName } from "@antiphon/contracts/settings/sandbox-providers";
 import type { CliConfig } from "../config.ts";
 import { http } from "../gateway/http-exchange.ts";
 
-/** The providers one can choose. */
-export const PROVIDERS = ["docker", "bubblewrap", "e2b", "microsandbox"] as const;
-
 export interface ProviderState {
-  readonly name: (typeof PROVIDERS)[number];
+  readonly name: ProviderName;
   /** Null: it works. */
   readonly missing: string | null;
   readonly detail: string;
@@ -37,8 +35,13 @@ const TRIAL = [
 ];
 
 export async function providerStates(config: CliConfig): Promise<ProviderState[]> {
-  return Promise.all([bubblewrap(config), e2b(config), microsandbox(config)]);
+  return Promise.all(Object.values(CHECKS).map((check) => check(config)));
 }
+
+/** Docker has checks of its own. */
+const CHECKS: {
+  readonly [P in Exclude<ProviderName, "docker">]: (config: CliConfig) => Promise<ProviderState>;
+} = { bubblewrap, e2b, microsandbox };
 
 async function bubblewrap(config: CliConfig): Promise<ProviderState> {
   const remedy = "Debian: apt-get install bubblewrap; unprivileged user namespaces must be allowed";

@@ -5,12 +5,8 @@
 //   cli/C1 Because a gateway could alter or invent a decision, one that is unsigned, is signed by a key that is not
 //     trusted, or differs from what was signed ends the command with an error instead of being shown.
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
-import {
-  parseSignature,
-  SIGNED_TYPES,
-  thumbprintOf,
-  verifiesRecord,
-} from "@antiphon/contracts/stored/signature";
+import { parseSignature, thumbprintOf, verifiesRecord } from "@antiphon/contracts/stored/signature";
+import { SIGNED_TYPES } from "@antiphon/contracts/journal/record";
 import type { DirectorKey } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";

@@ -1,4 +1,6 @@
 import { validate } from "@antiphon/contracts";
+import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
+import { Option } from "commander";
 import { describe, expect, it } from "vitest";
 import { intentOf } from "./run-request.ts";
 import type { RunFiles, RunFlags } from "./run-request.ts";
@@ -32,6 +34,35 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(validate("Intent", intentOf("x", "/a", { command: ["true"] }, NONE)).ok).toBe(true);
   });
 
+  it("has each option of the table where the table says", () => {
+    const given = { number: "7", count: true, usd: "0.5", switch: true, off: false, texts: ["a"] };
+    const read = {
+      number: 7,
+      count: 1,
+      usd: 500_000,
+      switch: true,
+      off: [],
+      texts: ["a"],
+      word: "BUILD",
+      text: "build",
+    };
+    for (const name of RUN_OPTION_NAMES) {
+      const { place, flags: rows, implied } = RUN_OPTIONS[name];
+      for (const { flag, reads, field } of name === "agent" || name === "tasks" ? [] : rows) {
+        const key = new Option(flag).attributeName();
+        const flags = {
+          command: ["true"],
+          [key]: { text: "build", word: "build", ...given }[reads as "text"],
+        };
+        const intent = intentOf("x", "/a", flags, NONE);
+        const value = read[reads as keyof typeof read];
+        expect(intent[place ?? "inputs"][name], flag).toEqual(
+          field === null ? value : { ...implied, [field]: value },
+        );
+      }
+    }
+  });
+
   it("implies the agent from the options that belong to it", () => {
     const kind = (flags: RunFlags, files: RunFiles = NONE): unknown =>
       intentOf("x", "/a", flags, files).inputs.agent;
@@ -57,9 +88,9 @@ describe("the intent made from the options of `antiphon run`", () => {
     ["no agent", {}, /no agent was chosen/],
     ["two agents", { command: ["true"], seed: "s" }, /different agents/],
     ["a number that is not one", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
-    ["a scripted agent with nothing to do", { agent: "scripted" }, /needs a command or a patch/],
-    ["a command agent without a program", { agent: "command" }, /needs a program/],
-    ["a replay without a seed", { agent: "replay" }, /needs a seed/],
+    ["a scripted agent with nothing to do", { agent: "scripted" }, /needs --command or --patch/],
+    ["a command agent without a program", { agent: "command" }, /needs --program/],
+    ["a replay without a seed", { agent: "replay" }, /needs --seed or --recording/],
   ])("refuses %s as a matter of usage", (_what, flags: RunFlags, message) => {
     expect(() => intentOf("x", "/a", flags, NONE)).toThrow(
       expect.objectContaining({

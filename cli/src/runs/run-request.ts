@@ -1,40 +1,20 @@
-// Builds an Intent.v0 from the options of `antiphon run`. Pure: the caller reads the files.
-import type { AgentSpec, Intent, TaskSpec } from "@antiphon/contracts";
+// Builds an Intent.v0 from the options of `antiphon run`. The table of run options says which flag is which part of the
+// intent. Pure: the caller reads the files.
+import { AGENT_KINDS, AGENTS } from "@antiphon/contracts/runs/agents";
+import type { AgentKind } from "@antiphon/contracts/runs/agents";
+import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
+import type { RunFlag } from "@antiphon/contracts/runs/run-options";
+import type { AgentSpec, Intent, Patch, TaskSpec } from "@antiphon/contracts";
 import { usage } from "../failure.ts";
 
+/** What commander read: the flags of the table of run options, by commander's name of each, and the ones used by name. */
 export interface RunFlags {
   readonly repo?: string;
   readonly agent?: string;
-  readonly command?: string[];
   readonly patch?: string;
-  readonly program?: string[];
-  readonly seed?: string;
-  readonly recording?: string;
-  readonly check?: string[];
-  readonly base?: string;
-  readonly land?: string;
-  readonly workflow?: string;
   readonly tasks?: string;
-  readonly attempts?: string;
-  readonly timeBudget?: string;
-  readonly grant?: string[];
-  readonly scope?: string[];
-  readonly allowUnverified?: boolean;
-  readonly allowUnproven?: boolean;
-  readonly requireProof?: string;
-  readonly trials?: string;
-  readonly allowDirty?: boolean;
-  readonly image?: string;
-  readonly history?: string;
-  readonly verifyGit?: boolean;
-  /** False: --no-setup. */
-  readonly setup?: string[] | false;
-  readonly egress?: string;
-  readonly allowHost?: string[];
-  readonly modelTokens?: string;
-  readonly modelUsd?: string;
-  /** True: the option was given without a number. */
-  readonly requireApproval?: string | true;
+  readonly recording?: string;
+  readonly [flag: string]: unknown;
 }
 
 /** The parsed content of the named files. */
@@ -44,65 +24,79 @@ export interface RunFiles {
   readonly recordingSeed: string | null;
 }
 
-type Patch = Extract<AgentSpec, { kind: "scripted" }>["patch"];
+type Fields = Record<string, unknown>;
 
 export function intentOf(goal: string, repoPath: string, flags: RunFlags, files: RunFiles): Intent {
   const repo = { name: repoPath.split("/").filter(Boolean).at(-1) ?? repoPath, path: repoPath };
-  return {
+  const intent = {
     goal,
-    inputs: defined({
-      repo,
-      agent: agentOf(flags, files),
-      checks: flags.check,
-      base_ref: flags.base,
-      land_on: flags.land,
-      workflow: flags.workflow?.toUpperCase(),
-      tasks: files.tasks ?? undefined,
-      scope: flags.scope,
-      grants: flags.grant,
-      image: flags.image,
-      history: wholeNumber("--history", flags.history),
-      verify_git: flags.verifyGit,
-      setup: flags.setup === false ? [] : flags.setup,
-    }),
-    constraints: defined({
-      max_attempts: wholeNumber("--attempts", flags.attempts),
-      time_budget_s: wholeNumber("--time-budget", flags.timeBudget),
-      allow_unverified: flags.allowUnverified,
-      allow_unproven: flags.allowUnproven,
-      require_proof: flags.requireProof,
-      trials: wholeNumber("--trials", flags.trials),
-      allow_dirty: flags.allowDirty,
-      egress: egressOf(flags),
-      model_budget: budgetOf(flags),
-      approvals: approvalsOf(flags),
-    }),
+    inputs: { repo, agent: agentOf(flags, files) } as Fields,
+    constraints: {} as Fields,
   };
+  for (const name of RUN_OPTION_NAMES) {
+    const { place, flags: rows, implied } = RUN_OPTIONS[name];
+    if (name === "agent" || place === null) continue;
+    const value = optionOf(rows, implied, flags, files);
+    if (value !== undefined) intent[place][name] = value;
+  }
+  return intent;
 }
 
-/** --allow-host alone implies the allowlist mode; without either option there is no network. */
-function egressOf({ egress, allowHost }: RunFlags): object | undefined {
-  if (egress === undefined && allowHost === undefined) return undefined;
-  return { mode: egress ?? "allowlist", allowlist: allowHost ?? [] };
+/** An option of one flag, or an object whose fields have flags; undefined: none of its flags was given. */
+function optionOf(rows: readonly RunFlag[], implied: object, flags: RunFlags, files: RunFiles): unknown {
+  const [only] = rows;
+  if (only === undefined) return undefined;
+  if (only.field === null) return valueOf(only, flags, files);
+  const fields = fieldsOf(rows, flags, files);
+  return Object.keys(fields).length === 0 ? undefined : { ...implied, ...fields };
 }
 
-function budgetOf({ modelTokens, modelUsd }: RunFlags): object | undefined {
-  if (modelTokens === undefined && modelUsd === undefined) return undefined;
-  if (modelUsd !== undefined && !/^\d{1,4}(\.\d{1,6})?$/.test(modelUsd))
-    throw usage(`--model-usd takes an amount, not ${JSON.stringify(modelUsd)}`);
-  return defined({
-    tokens: wholeNumber("--model-tokens", modelTokens),
-    usd_micro: modelUsd === undefined ? undefined : Math.round(Number(modelUsd) * 1_000_000),
-  });
+function fieldsOf(rows: readonly RunFlag[], flags: RunFlags, files: RunFiles): Fields {
+  const fields: Fields = {};
+  for (const row of rows) {
+    const value = valueOf(row, flags, files);
+    if (row.field !== null && value !== undefined) fields[row.field] ??= value;
+  }
+  return fields;
 }
 
-function approvalsOf({ requireApproval }: RunFlags): object | undefined {
-  if (requireApproval === undefined) return undefined;
-  return { needed: requireApproval === true ? 1 : wholeNumber("--require-approval", requireApproval) };
+type Reader = (given: unknown, flag: string, files: RunFiles) => unknown;
+
+const asGiven: Reader = (given) => given;
+const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
+  text: asGiven,
+  texts: (given) => (given === false ? [] : given), // False: --no-...
+  switch: asGiven,
+  off: asGiven,
+  word: (given) => String(given).toUpperCase(),
+  number: (given, flag) => wholeNumber(flag, String(given)),
+  count: (given, flag) => (given === true ? 1 : wholeNumber(flag, String(given))),
+  usd: (given, flag) => usdMicro(flag, String(given)),
+  argv: (given) => (Array.isArray(given) && given.length > 0 ? given : undefined),
+  patch: (_file, _flag, { patch }) => patch ?? undefined,
+  tasks: (_file, _flag, { tasks }) => tasks ?? undefined,
+  recording: (_file, _flag, { recordingSeed }) => recordingSeed ?? undefined,
+};
+
+function valueOf({ flag, reads }: RunFlag, flags: RunFlags, files: RunFiles): unknown {
+  const given = flags[keyOf(flag)];
+  return given === undefined ? undefined : READERS[reads](given, longOf(flag), files);
+}
+
+/** `--time-budget <seconds>`: `--time-budget`. */
+function longOf(flag: string): string {
+  return flag.split(" ", 1)[0] ?? flag;
+}
+
+/** `--time-budget <seconds>`: `timeBudget`, as commander calls it. */
+function keyOf(flag: string): string {
+  return longOf(flag)
+    .slice(2)
+    .replace(/-./g, ([, letter = ""]) => letter.toUpperCase());
 }
 
 /** The named agent, or the one that the other options imply. */
-export function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
+function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {
     // Tasks from a file name their own agents; the run's agent is then only the fallback.
@@ -110,57 +104,42 @@ export function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: s
     if (ofTask !== undefined) return ofTask;
     throw usage(
       "no agent was chosen",
-      "give --command <cmd>, --patch <file>, --program <argv...> or --seed <s>",
+      `give ${notations(AGENT_KINDS.flatMap((each) => AGENTS[each].flags))}`,
     );
   }
-  if (kind === "scripted") {
-    if (flags.command === undefined && files.patch === null) {
-      throw usage(
-        "--agent scripted needs a command or a patch",
-        "give --command <cmd> (repeatable), or --patch <file>",
-      );
-    }
-    return defined({ kind, commands: flags.command, patch: files.patch ?? undefined }) as AgentSpec;
-  }
-  if (kind === "command") {
-    if (flags.program === undefined || flags.program.length === 0) {
-      throw usage("--agent command needs a program", "give --program <argv...>, or write it after a bare --");
-    }
-    return { kind, argv: flags.program };
-  }
-  if (kind === "replay") {
-    const seed = flags.seed ?? files.recordingSeed;
-    if (seed === null)
-      throw usage(
-        "--agent replay needs a seed",
-        "give --seed <s>, or a --recording <file> that contains one",
-      );
-    return { kind, seed };
-  }
-  return { kind }; // The gateway refuses an unknown agent and lists the known ones.
+  // The gateway refuses an unknown agent and lists the known ones.
+  if (!Object.hasOwn(AGENTS, kind)) return { kind };
+  const { flags: rows } = AGENTS[kind as AgentKind];
+  const fields = fieldsOf(rows, flags, files);
+  if (rows.length > 0 && Object.keys(fields).length === 0)
+    throw usage(
+      `--agent ${kind} needs ${rows.map(({ flag }) => longOf(flag)).join(" or ")}`,
+      `give ${notations(rows)}`,
+    );
+  return { kind, ...fields };
+}
+
+function notations(rows: readonly RunFlag[]): string {
+  return rows.map(({ flag }) => flag).join(" or ");
 }
 
 function impliedAgent(flags: RunFlags): string | null {
-  const implied = new Set<string>();
-  if (flags.command !== undefined || flags.patch !== undefined) implied.add("scripted");
-  if (flags.program !== undefined) implied.add("command");
-  if (flags.seed !== undefined || flags.recording !== undefined) implied.add("replay");
-  if (implied.size > 1)
-    throw usage(
-      `the options belong to different agents: ${[...implied].join(", ")}`,
-      "choose one with --agent",
-    );
-  const [only] = implied;
-  return only ?? null;
+  const implied = AGENT_KINDS.filter((kind) =>
+    AGENTS[kind].flags.some(({ flag }) => flags[keyOf(flag)] !== undefined),
+  );
+  if (implied.length > 1)
+    throw usage(`the options belong to different agents: ${implied.join(", ")}`, "choose one with --agent");
+  return implied[0] ?? null;
 }
 
-function wholeNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+function usdMicro(flag: string, text: string): number {
+  if (!/^\d{1,4}(\.\d{1,6})?$/.test(text))
+    throw usage(`${flag} takes an amount, not ${JSON.stringify(text)}`);
+  return Math.round(Number(text) * 1_000_000);
+}
+
+function wholeNumber(flag: string, text: string): number {
   if (!/^\d+$/.test(text))
     throw usage(`${flag} takes a whole number, not ${JSON.stringify(text)}`, "antiphon run --help shows how");
   return Number(text);
-}
-
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

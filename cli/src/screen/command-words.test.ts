@@ -1,3 +1,4 @@
+import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
@@ -15,6 +16,7 @@ const program = buildProgram({
   root: "/nowhere",
   bundle: "/nowhere",
   program: null,
+  runFlags: RUN_FLAGS,
   gateway: () => Promise.reject(new Error("not in this test")),
   setExitCode: () => undefined,
 });

@@ -3,10 +3,9 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../failure.ts";
 import { serveRole } from "./serve-role.ts";
-import type { Role } from "./serve-role.ts";
 
 try {
-  await serveRole(process.argv[2] as Role, dirname(fileURLToPath(import.meta.url)), true);
+  await serveRole(process.argv[2] ?? "", dirname(fileURLToPath(import.meta.url)), true);
 } catch (thrown) {
   const failure = Failure.from(thrown);
   const { code, message, remedy } = failure;

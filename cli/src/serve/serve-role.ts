@@ -4,13 +4,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-export const ROLES = ["gateway", "router", "director", "associate", "sandbox-runner", "egress"] as const;
-export type Role = (typeof ROLES)[number];
-
 /** How long a service may drain after its supervisor has died, before it exits at once. */
 const ORPHAN_GRACE_MS = 5_000;
 
-export async function serveRole(role: Role, bundle: string, supervised: boolean): Promise<void> {
+export async function serveRole(role: string, bundle: string, supervised: boolean): Promise<void> {
   const entry = join(bundle, `role-${role}.js`);
   if (!existsSync(entry)) throw new Error(`this bundle has no ${role}`);
   if (supervised) endWithSupervisor();

@@ -1,8 +1,8 @@
 // antiphon dev: runs all of Antiphon on this machine.
 import { resolve } from "node:path";
+import { PROVIDER_NAMES } from "@antiphon/contracts/settings/sandbox-providers";
 import { Option } from "commander";
 import { devDirectory } from "../dev/instance.ts";
-import { PROVIDERS } from "../doctor/sandbox-providers.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -29,7 +29,7 @@ export const addDev: AddVerb = (program, context) => {
     .option("--nats-port <n>", "port of the nats-server; 0 picks a free one", "4222")
     .option("--associates <n>", "number of Associates (the workers that run agents)", "1")
     .addOption(
-      new Option("--sandbox <provider>", "the sandbox provider (default docker)").choices([...PROVIDERS]),
+      new Option("--sandbox <provider>", "the sandbox provider (default docker)").choices(PROVIDER_NAMES),
     )
     .option("--state-dir <dir>", "directory of the data and logs (default: dev in the state directory)")
     .option("--watch", "rebuild when a source changes and restart the affected services (checkout only)")

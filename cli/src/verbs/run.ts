@@ -16,7 +16,7 @@ interface RunOptions extends RunFlags {
 }
 
 export const addRun: AddVerb = (program, context) => {
-  program
+  const command = program
     .command("run")
     .summary("carry out an intent on a git repository and land a verified commit")
     .description(
@@ -24,48 +24,11 @@ export const addRun: AddVerb = (program, context) => {
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
     .argument("<intent...>", "the goal of the run, in plain words")
-    .option("--repo <path>", "the git repository to work on (default: the one around the current directory)")
-    .option("--agent <kind>", "scripted, command or replay; implied by the options below")
-    .option(
-      "--command <cmd>",
-      "agent scripted: a shell command that edits the work tree (repeatable)",
-      collect,
-    )
-    .option("--patch <file>", "agent scripted: a unified diff, or a Patch.v0 as JSON; - is stdin")
-    .option(
-      "--program <argv...>",
-      "agent command: a program in the sandbox image; or write it after a bare --",
-    )
-    .option("--seed <s>", "agent replay: the seed of a recorded session")
-    .option("--recording <file>", "agent replay: store this session (JSON {input, output}) first")
-    .option(
-      "--check <cmd>",
-      "a command that verifies success (repeatable); auto-detected if omitted",
-      collect,
-    )
-    .option("--base <ref>", "start from this branch, tag or commit instead of HEAD")
-    .option("--land <branch>", "on success, also move this branch to the new commit")
-    .option("--workflow <w>", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted")
-    .option("--tasks <file>", "read the task graph from a YAML or JSON file instead of planning it")
-    .option("--attempts <n>", "maximum attempts per task (default 3)")
-    .option("--time-budget <seconds>", "time limit of one attempt (default 300)")
-    .option("--grant <glob>", "let the run change protected paths: tests, CI, config (repeatable)", collect)
-    .option("--scope <glob>", "let the run change only these paths (repeatable)", collect)
-    .option("--allow-unverified", "land the change even if no check is found")
-    .option("--allow-unproven", "land the change even if the check also passes without it")
-    .option("--require-proof <p>", "land only what the checks prove: `regression` or `fail-to-pass`")
-    .option("--trials <n>", "run the checks exactly n times (default: twice or more, by their time)")
-    .option("--allow-dirty", "ignore uncommitted changes and start from the last commit")
-    .option("--egress <profile>", "network access of the sandbox: none (default), git+pkg or allowlist")
-    .option("--allow-host <host>", "let the sandbox reach this host (repeatable)", collect)
-    .option("--model-tokens <n>", "token budget for all model calls of the run (default: no model calls)")
-    .option("--model-usd <amount>", "budget in US dollars for all model calls of the run")
-    .option("--require-approval [n]", "land nothing until n different people have approved it (default 1)")
-    .option("--image <ref>", "an allowed sandbox image; `default` is the standard image")
-    .option("--history <n>", "commits of history in the sandbox's git repository (default 50; 0: none)")
-    .option("--verify-git", "give the checks in the clean room a git repository too")
-    .option("--setup <command>", "prepare the environment with this command (repeatable)", collect)
-    .option("--no-setup", "prepare no environment")
+    .option("--repo <path>", "the git repository to work on (default: the one around the current directory)");
+  for (const { flag, help, reads } of context.runFlags)
+    if (reads === "texts") command.option(flag, help, collect);
+    else command.option(flag, help);
+  command
     .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
     .option("--no-start", "do not start the services of this machine if no gateway answers")

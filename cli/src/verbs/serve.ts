@@ -1,10 +1,10 @@
 // antiphon serve --role <role>: runs one service in this process.
+import { ROLES } from "@antiphon/contracts/roles";
 import { Option } from "commander";
 import { shareStateDir } from "../config.ts";
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { ROLES, serveRole } from "../serve/serve-role.ts";
-import type { Role } from "../serve/serve-role.ts";
+import { serveRole } from "../serve/serve-role.ts";
 
 export const addServe: AddVerb = (program, context) => {
   program
@@ -16,7 +16,7 @@ export const addServe: AddVerb = (program, context) => {
       "after",
       examples(["ANTIPHON_NATS_URL=nats://10.0.0.5:4222 antiphon serve --role associate"]),
     )
-    .action(async (options: { role: Role }) => {
+    .action(async (options: { role: string }) => {
       shareStateDir(context.config);
       await serveRole(options.role, context.bundle, false);
     });

@@ -3,100 +3,11 @@
  * are a function of the records it read. `cause` names the record that led to this one.
  */
 import { Type, type Static, type TSchema } from "typebox";
-import { ApprovalBody } from "./approval.ts";
-import { ArchivedBody, RestoredBody } from "./archived.ts";
-import { ClaimBody } from "./claim.ts";
-import { ClosedBody } from "./closed.ts";
-import { ControlBody, DueBody, RequeueBody } from "./control.ts";
-import { DispatchBody } from "./dispatch.ts";
-import { IntentBody } from "./intent.ts";
-import { LandingBody } from "./landing.ts";
-import { ResultBody } from "./result.ts";
-import { RoutedBody } from "./routed.ts";
-import { CancelBody, InputBody } from "./side-input.ts";
-import { VerdictBody } from "./verdict.ts";
 import { Digest, Epoch, RunId, TaskId } from "../shapes/ids.ts";
 import { closed, nullable } from "../shapes/shape.ts";
+import { JOURNAL_TYPES, RECORDS, type JournalBodies, type JournalType } from "./record-table.ts";
 
-export const JOURNAL_TYPES = [
-  "intent",
-  "routed",
-  "dispatch",
-  "claim",
-  "result",
-  "verdict",
-  "landing",
-  "cancel",
-  "input",
-  "approval",
-  "control",
-  "requeue",
-  "due",
-  "closed",
-  "archived",
-  "restored",
-] as const;
-export type JournalType = (typeof JOURNAL_TYPES)[number];
-
-/** Types that say where the records of a finished run are. They are not part of its history. */
-export const STORAGE_TYPES: readonly JournalType[] = ["archived", "restored"];
-
-/** Types whose records name their cause. `intent` is the first of a run and has none. */
-const LED_TO: readonly JournalType[] = [
-  "intent",
-  "routed",
-  "dispatch",
-  "claim",
-  "result",
-  "verdict",
-  "landing",
-  "closed",
-  "archived",
-  "restored",
-];
-
-/** Types that people, other programs and timers write into a run at any time, without a cause. */
-export const WORDS_FROM_OUTSIDE: readonly JournalType[] = JOURNAL_TYPES.filter(
-  (type) => !LED_TO.includes(type),
-);
-
-export type JournalBodies = {
-  intent: IntentBody;
-  routed: RoutedBody;
-  dispatch: DispatchBody;
-  claim: ClaimBody;
-  result: ResultBody;
-  verdict: VerdictBody;
-  landing: LandingBody;
-  cancel: CancelBody;
-  input: InputBody;
-  approval: ApprovalBody;
-  control: ControlBody;
-  requeue: RequeueBody;
-  due: DueBody;
-  closed: ClosedBody;
-  archived: ArchivedBody;
-  restored: RestoredBody;
-};
-
-export const JOURNAL_BODIES: { readonly [T in JournalType]: TSchema } = {
-  intent: IntentBody,
-  routed: RoutedBody,
-  dispatch: DispatchBody,
-  claim: ClaimBody,
-  result: ResultBody,
-  verdict: VerdictBody,
-  landing: LandingBody,
-  cancel: CancelBody,
-  input: InputBody,
-  approval: ApprovalBody,
-  control: ControlBody,
-  requeue: RequeueBody,
-  due: DueBody,
-  closed: ClosedBody,
-  archived: ArchivedBody,
-  restored: RestoredBody,
-};
+export * from "./record-table.ts";
 
 export const Cause = closed({
   seq: Type.Integer({ minimum: 1, description: "Stream sequence of the record that led to this one." }),
@@ -108,7 +19,7 @@ export type Cause = Static<typeof Cause>;
 export const JournalEnvelope = closed(
   {
     v: Type.Literal(1, { description: "Version of the envelope." }),
-    type: Type.Enum([...JOURNAL_TYPES]),
+    type: Type.Enum(JOURNAL_TYPES),
     runId: RunId,
     taskId: nullable(TaskId, { description: "null on run-level records." }),
     epoch: Epoch,
@@ -123,7 +34,7 @@ export const JournalEnvelope = closed(
 export function journalRecordOf(type: JournalType): TSchema {
   const { properties } = JournalEnvelope;
   return closed(
-    { ...properties, type: Type.Literal(type), body: JOURNAL_BODIES[type] },
+    { ...properties, type: Type.Literal(type), body: RECORDS[type].body },
     { description: `Journal record \`${type}\`.` },
   );
 }

@@ -1,7 +1,7 @@
 /** `routed`: the Router chose a workflow and planned the task graph. */
 import { Type } from "typebox";
 import { TaskId } from "../shapes/ids.ts";
-import { AgentSpec } from "../runs/run-options.ts";
+import { AgentSpec } from "../runs/agents.ts";
 import { closed } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";

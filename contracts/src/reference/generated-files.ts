@@ -8,7 +8,14 @@ import { registry, SCHEMA_NAMES, type SchemaName } from "../registry/registry.ts
 import { SKILLS } from "../seeds/skill-result.ts";
 import { contractPage } from "./contract-page.ts";
 import { cell, page, table } from "./markdown.ts";
-import { errorsPage, headersPage, limitsPage, subjectsPage, topologyPage } from "./table-pages.ts";
+import {
+  errorsPage,
+  headersPage,
+  limitsPage,
+  runOptionsPage,
+  subjectsPage,
+  topologyPage,
+} from "./table-pages.ts";
 
 export const SCHEMA_FOLDER = "contracts/schemas";
 export const REFERENCE_FOLDER = "docs/reference";
@@ -39,6 +46,7 @@ export function generatedFiles(
   }
   files.set(`${REFERENCE_FOLDER}/errors.md`, errorsPage());
   files.set(`${REFERENCE_FOLDER}/limits.md`, limitsPage());
+  files.set(`${REFERENCE_FOLDER}/run-options.md`, runOptionsPage());
   files.set(`${REFERENCE_FOLDER}/subjects.md`, subjectsPage());
   files.set(`${REFERENCE_FOLDER}/topology.md`, topologyPage());
   files.set(`${REFERENCE_FOLDER}/headers.md`, headersPage());
@@ -55,7 +63,7 @@ function indexPage(): string {
   ]);
   return page([
     "# Reference",
-    "[Errors](errors.md), [limits](limits.md), [subjects](subjects.md), [streams, consumers and buckets](topology.md), " +
+    "[Errors](errors.md), [limits](limits.md), [run options](run-options.md), [subjects](subjects.md), [streams, consumers and buckets](topology.md), " +
       "[headers](headers.md), [how each statement of the seeds is shown](seed-conformance.md).",
     "## Contracts",
     table(["Contract", "Source", "What it is"], rows),

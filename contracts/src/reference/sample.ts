@@ -34,6 +34,8 @@ const TEXTS = [
   "job-1",
   "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
   "",
+  "/srv/app",
+  "chk_a1b2c3d4e5",
 ];
 
 /** Realistic values by key. */

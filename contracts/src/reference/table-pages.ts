@@ -2,8 +2,11 @@
 import { ERROR_CODES, ERRORS } from "../errors.ts";
 import { HEADER_MEANINGS, HEADERS } from "../wire/headers.ts";
 import { LIMITS } from "../limits.ts";
+import { AGENT_KINDS, AGENTS } from "../runs/agents.ts";
+import { RUN_OPTION_NAMES, RUN_OPTIONS } from "../runs/run-options.ts";
 import { subjectList } from "../topology/subject-list.ts";
-import { CONSUMER_TYPES, LEAF_TYPES, topology } from "../topology/topology.ts";
+import { LEAF_TYPES } from "../journal/record.ts";
+import { CONSUMER_TYPES, topology } from "../topology/topology.ts";
 import { cell, page, table } from "./markdown.ts";
 
 export function errorsPage(): string {
@@ -41,6 +44,38 @@ export function limitsPage(): string {
         cell(reason),
         cell(atTheBound),
       ]),
+    ),
+  ]);
+}
+
+export function runOptionsPage(): string {
+  const flagsOf = (flags: readonly { flag: string }[]): string =>
+    flags.map(({ flag }) => `\`${flag}\``).join("<br>");
+  return page([
+    "# Run options",
+    "How to carry out a run. `inputs` and `constraints` are the two objects of an intent. The shapes are in " +
+      "[`RunOptions.v1`](contracts/RunOptions.v1.md).",
+    table(
+      ["Option", "In", "`antiphon run`", "Default", "Meaning"],
+      RUN_OPTION_NAMES.map((name) => {
+        const { place, schema, flags } = RUN_OPTIONS[name];
+        const { default: preset, description = "" } = schema as { default?: unknown; description?: string };
+        return [
+          `\`${name}\``,
+          place ?? "the gateway writes it",
+          flagsOf(flags),
+          preset === undefined ? "" : `\`${JSON.stringify(preset)}\``,
+          cell(description),
+        ];
+      }),
+    ),
+    "## Agents",
+    table(
+      ["Kind", "`antiphon run`", "Meaning"],
+      AGENT_KINDS.map((kind) => {
+        const { description, flags } = AGENTS[kind];
+        return [`\`${kind}\``, flagsOf(flags), cell(description)];
+      }),
     ),
   ]);
 }

@@ -15,7 +15,7 @@ export function jsonSchemaOf(name: SchemaName): Record<string, unknown> {
   };
 }
 
-/** The schema without descriptions. Two equal shapes accept the same documents. */
+/** The schema without descriptions and without the order of enums. Two equal shapes accept the same documents. */
 export function shapeOnly(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(shapeOnly);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -25,6 +25,8 @@ export function shapeOnly(schema: unknown): unknown {
       out[key] = Object.fromEntries(
         Object.entries(value as object).map(([name, inner]) => [name, shapeOnly(inner)]),
       );
+    } else if (key === "enum") {
+      out[key] = [...(value as unknown[])].sort();
     } else if (!["description", "title", "$comment", "examples"].includes(key)) out[key] = shapeOnly(value);
   }
   return out;

@@ -36,7 +36,9 @@ import {
   SandboxSessionSignal,
   SandboxSessionWrite,
 } from "../rpc/sandbox-session.ts";
-import { AgentSpec, ModelBudget, RunOptions, TaskSpec } from "../runs/run-options.ts";
+import { AgentSpec } from "../runs/agents.ts";
+import { ModelBudget, RunOptions } from "../runs/run-options.ts";
+import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
 import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
 import { DirectorKey } from "../stored/signature.ts";

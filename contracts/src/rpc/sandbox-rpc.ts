@@ -3,10 +3,13 @@
  * stream of events that ends with `done`, or with `busy` if the requester should ask elsewhere or later.
  */
 import { Type, type Static } from "typebox";
+import { PROVIDER_NAMES, type ProviderName } from "../settings/sandbox-providers.ts";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
 import { EnvironmentReport, EnvironmentSpec } from "./environment.ts";
 import { BlobRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
+
+export const SandboxProvider = oneOf<ProviderName[]>(PROVIDER_NAMES);
 
 export const FileMode = oneOf(["100644", "100755"], {
   description: "Regular or executable; there are no other modes.",
@@ -195,7 +198,7 @@ export const SandboxOutcome = closed(
     changes: nullable(SandboxChanges),
     meta: closed({
       bootMs: Type.Number({ minimum: 0 }),
-      provider: oneOf(["microsandbox", "e2b", "docker", "bubblewrap"]),
+      provider: SandboxProvider,
       node: Type.String(),
       image: Type.String(),
       containerId: Type.String(),

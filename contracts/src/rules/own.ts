@@ -1,5 +1,5 @@
 /** Rules of the remaining documents: plans and patches of seed 002, task contracts, evidence, sandboxes, the journal. */
-import type { JournalRecord } from "../journal/record.ts";
+import { RECORDS, type JournalRecord } from "../journal/record.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { SandboxRequest } from "../rpc/sandbox-rpc.ts";
 import type { SandboxSessionOpen, SandboxSessionWrite } from "../rpc/sandbox-session.ts";
@@ -117,45 +117,35 @@ export const runOptionsRules: readonly Rule[] = [
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 
-/** Types of records about the run as a whole. Some types are numbered, others are about an attempt; `cancel` and `input` may be either. */
-const RUN_LEVEL = ["intent", "routed", "closed"];
-const COUNTED = ["approval", "control", "requeue", "archived", "restored"];
-const ATTEMPT_LEVEL = ["dispatch", "claim", "result", "verdict", "landing", "due"];
+const REGISTERS = {
+  run: {
+    fits: ({ taskId, epoch }: JournalRecord) => taskId === null && epoch === 0,
+    is: "about the whole run",
+    expected: "task null, epoch 0",
+  },
+  number: {
+    fits: ({ taskId, epoch }: JournalRecord) => taskId === null && epoch > 0,
+    is: "about the whole run, and numbered",
+    expected: "task null, epoch from 1",
+  },
+  attempt: {
+    fits: ({ taskId, epoch }: JournalRecord) => taskId !== null && epoch > 0,
+    is: "about an attempt",
+    expected: "a task, an epoch from 1",
+  },
+  either: { fits: () => true, is: "", expected: "" },
+};
 
 export const journalRules: readonly Rule[] = [
   {
     id: "journal/level",
     says: "Run-level records carry no task, and epoch 0 or, for numbered types, their number; records of an attempt carry a task and an epoch from 1.",
     check: (value) => {
-      const { type, taskId, epoch } = value as JournalRecord;
-      if (RUN_LEVEL.includes(type) && (taskId !== null || epoch !== 0)) {
-        const found = `task ${String(taskId)}, epoch ${epoch}`;
-        return {
-          path: "/taskId",
-          message: `\`${type}\` is about the whole run`,
-          expected: "task null, epoch 0",
-          found,
-        };
-      }
-      if (COUNTED.includes(type) && (taskId !== null || epoch === 0)) {
-        const found = `task ${String(taskId)}, epoch ${epoch}`;
-        return {
-          path: "/taskId",
-          message: `\`${type}\` is about the whole run, and numbered`,
-          expected: "task null, epoch from 1",
-          found,
-        };
-      }
-      if (ATTEMPT_LEVEL.includes(type) && (taskId === null || epoch === 0)) {
-        const found = `task ${String(taskId)}, epoch ${epoch}`;
-        return {
-          path: "/taskId",
-          message: `\`${type}\` is about an attempt`,
-          expected: "a task, an epoch from 1",
-          found,
-        };
-      }
-      return null;
+      const record = value as JournalRecord;
+      const { fits, is, expected } = REGISTERS[RECORDS[record.type].about];
+      if (fits(record)) return null;
+      const found = `task ${String(record.taskId)}, epoch ${record.epoch}`;
+      return { path: "/taskId", message: `\`${record.type}\` is ${is}`, expected, found };
     },
   },
 ];

@@ -1,71 +1,21 @@
-/** How to carry out a run: repository, agent, checks, limits. Part of the `intent` record. */
-import { Type, type Static } from "typebox";
+/**
+ * The table of run options: how to carry out a run. From a row derive the contract `RunOptions` (part of the `intent`
+ * record), the place where the gateway looks for the option, the flags of `antiphon run` and the reference page.
+ */
+import { Type, type Static, type TOptional, type TSchema } from "typebox";
 import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
-import { Patch } from "../seeds/patch.ts";
 import { Workflow } from "../seeds/router-contract.ts";
+import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
+import { flag, type RunFlag } from "./run-flag.ts";
+import { TaskSpec } from "./task-spec.ts";
+
+export type { RunFlag } from "./run-flag.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const glob = Type.String({ minLength: 1, maxLength: 1024 });
-
-export const ScriptedAgent = closed(
-  {
-    kind: Type.Literal("scripted"),
-    commands: Type.Optional(
-      Type.Array(command, { maxItems: 64, description: "Shell commands that edit the work tree." }),
-    ),
-    patch: Type.Optional(Patch),
-    claim: Type.Optional(
-      oneOf(["honest", "ok"], {
-        description: "ok: report success without verifying. Used to prove that the clean room ignores it.",
-      }),
-    ),
-    ask: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description: "A question: the first epoch answers needs_input.",
-      }),
-    ),
-  },
-  { description: "No model: explicit commands or a given patch." },
-);
-
-export const CommandAgent = closed(
-  {
-    kind: Type.Literal("command"),
-    argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 256 }),
-  },
-  { description: "Any program in the sandbox: DirectorTask JSON on stdin, edits /workspace." },
-);
-
-export const ReplayAgent = closed(
-  {
-    kind: Type.Literal("replay"),
-    seed: Type.String({ minLength: 1, maxLength: 256, description: "Part of the replay key." }),
-  },
-  { description: "A recorded session, found by its replay key." },
-);
-
-export const AgentSpec = Type.Union([ScriptedAgent, CommandAgent, ReplayAgent], {
-  description: "The agent of the run.",
-});
-export type AgentSpec = Static<typeof AgentSpec>;
-
-export const TaskSpec = closed(
-  {
-    id: Type.Integer({ minimum: 1, maximum: 1000 }),
-    description: Type.String({ minLength: 1, maxLength: 8192 }),
-    dependencies: Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), { maxItems: 1000 }),
-    agent: Type.Optional(AgentSpec),
-    checks: Type.Optional(Type.Array(command, { maxItems: 64 })),
-    kind: Type.Optional(oneOf(["edit_repo", "run", "inspect"])),
-  },
-  { description: "A task given by the user instead of planned by the Router." },
-);
-export type TaskSpec = Static<typeof TaskSpec>;
 
 export const ModelBudget = closed(
   {
@@ -101,144 +51,242 @@ export type Approvals = Static<typeof Approvals>;
 /** Commits of history in a sandbox if the run does not say. Enough for log and blame of recent work. */
 export const DEFAULT_HISTORY = 50;
 
+/** Where a caller writes an option; null: the gateway writes it. */
+export type OptionPlace = "inputs" | "constraints" | null;
+
+/** `implied`: the fields of an object that its flags leave open. */
+interface Option<S extends TSchema> {
+  readonly place: OptionPlace;
+  readonly schema: S;
+  readonly flags: readonly RunFlag[];
+  readonly implied: object;
+}
+
+function required<S extends TSchema>(place: OptionPlace, schema: S, flags: readonly RunFlag[]): Option<S> {
+  return { place, schema, flags, implied: {} };
+}
+
+function option<S extends TSchema>(
+  place: OptionPlace,
+  schema: S,
+  flags: readonly RunFlag[] = [],
+  implied: object = {},
+): Option<TOptional<S>> {
+  return { place, schema: Type.Optional(schema) as TOptional<S>, flags, implied };
+}
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, description });
+const seconds = (description: string, standard: { maximum: number; default?: number }) =>
+  Type.Integer({ minimum: 1, ...standard, description });
+const globs = (description: string) => Type.Array(glob, { default: [], maxItems: 256, description });
+const permission = (description: string) => Type.Boolean({ default: false, description });
+
+export const RUN_OPTIONS = {
+  repo: required("inputs", RepoRef, []),
+  agent: required("inputs", AgentSpec, AGENT_FLAGS),
+  checks: option(
+    "inputs",
+    Type.Array(command, {
+      default: [],
+      maxItems: 64,
+      description: "Commands that prove success. Empty: discover one.",
+    }),
+    [
+      flag(
+        "--check <cmd>",
+        "texts",
+        "a command that verifies success (repeatable); auto-detected if omitted",
+      ),
+    ],
+  ),
+  base_ref: option("inputs", text(255, "Start here instead of at HEAD."), [
+    flag("--base <ref>", "text", "start from this branch, tag or commit instead of HEAD"),
+  ]),
+  land_on: option("inputs", text(255, "Also move this branch when the run succeeds."), [
+    flag("--land <branch>", "text", "on success, also move this branch to the new commit"),
+  ]),
+  workflow: option("inputs", Workflow, [
+    flag("--workflow <w>", "word", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted"),
+  ]),
+  tasks: option(
+    "inputs",
+    Type.Array(TaskSpec, {
+      minItems: 1,
+      maxItems: 256,
+      description: "The task graph, instead of a plan by the Router.",
+    }),
+    [flag("--tasks <file>", "tasks", "read the task graph from a YAML or JSON file instead of planning it")],
+  ),
+  max_attempts: option(
+    "constraints",
+    Type.Integer({
+      minimum: 1,
+      maximum: 20,
+      default: 3,
+      description: "Epochs per task that may reach a verdict.",
+    }),
+    [flag("--attempts <n>", "number", "maximum attempts per task (default 3)")],
+  ),
+  time_budget_s: option("constraints", seconds("Seconds per attempt.", { maximum: 86_400, default: 300 }), [
+    flag("--time-budget <seconds>", "number", "time limit of one attempt (default 300)"),
+  ]),
+  grants: option("inputs", globs("Globs of protected paths the run may change."), [
+    flag("--grant <glob>", "texts", "let the run change protected paths: tests, CI, config (repeatable)"),
+  ]),
+  scope: option("inputs", globs("Globs of paths the run may change. Empty: all."), [
+    flag("--scope <glob>", "texts", "let the run change only these paths (repeatable)"),
+  ]),
+  allow_unverified: option("constraints", permission("Land although no check could be found."), [
+    flag("--allow-unverified", "switch", "land the change even if no check is found"),
+  ]),
+  allow_unproven: option("constraints", permission("Land although the check also passes on the base."), [
+    flag("--allow-unproven", "switch", "land the change even if the check also passes without it"),
+  ]),
+  require_proof: option(
+    "constraints",
+    oneOf(["regression", "fail-to-pass"], {
+      description:
+        "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
+    }),
+    [flag("--require-proof <p>", "text", "land only what the checks prove: `regression` or `fail-to-pass`")],
+  ),
+  trials: option(
+    "constraints",
+    Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description: "Run the checks exactly so often. Default: at least twice, more often if they are short.",
+    }),
+    [
+      flag(
+        "--trials <n>",
+        "number",
+        "run the checks exactly n times (default: twice or more, by their time)",
+      ),
+    ],
+  ),
+  allow_dirty: option("constraints", permission("Start although the work tree has uncommitted changes."), [
+    flag("--allow-dirty", "switch", "ignore uncommitted changes and start from the last commit"),
+  ]),
+  egress: option(
+    "constraints",
+    EgressProfile,
+    [
+      flag(
+        "--egress <profile>",
+        "text",
+        "network access of the sandbox: none (default), git+pkg or allowlist",
+        "mode",
+      ),
+      flag("--allow-host <host>", "texts", "let the sandbox reach this host (repeatable)", "allowlist"),
+    ],
+    { mode: "allowlist", allowlist: [] },
+  ),
+  model_budget: option("constraints", ModelBudget, [
+    flag(
+      "--model-tokens <n>",
+      "number",
+      "token budget for all model calls of the run (default: no model calls)",
+      "tokens",
+    ),
+    flag("--model-usd <amount>", "usd", "budget in US dollars for all model calls of the run", "usd_micro"),
+  ]),
+  approvals: option("constraints", Approvals, [
+    flag(
+      "--require-approval [n]",
+      "count",
+      "land nothing until n different people have approved it (default 1)",
+      "needed",
+    ),
+  ]),
+  image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
+    flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
+  ]),
+  history: option(
+    "inputs",
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.historyCommits,
+      description: "Commits of history in the sandbox's repository; 0: it has none. Default: 50.",
+    }),
+    [
+      flag(
+        "--history <n>",
+        "number",
+        "commits of history in the sandbox's git repository (default 50; 0: none)",
+      ),
+    ],
+  ),
+  verify_git: option(
+    "inputs",
+    Type.Boolean({
+      description:
+        "Give the checks in the clean room a fresh repository. Default: `verify.git` of antiphon.yaml.",
+    }),
+    [flag("--verify-git", "switch", "give the checks in the clean room a git repository too")],
+  ),
+  setup: option(
+    "inputs",
+    Type.Array(command, {
+      maxItems: 64,
+      description:
+        "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
+    }),
+    [
+      flag("--setup <command>", "texts", "prepare the environment with this command (repeatable)"),
+      flag("--no-setup", "off", "prepare no environment"),
+    ],
+  ),
+  image_note: option(
+    null,
+    text(
+      2048,
+      "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
+    ),
+  ),
+  absent: option(
+    null,
+    Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
+      maxItems: 16,
+      description:
+        "Written by the gateway: submodules and Git LFS files whose content is not on the Director's machine, each with a remedy.",
+    }),
+  ),
+  priority: option(
+    "inputs",
+    oneOf(["interactive", "batch"], {
+      description: "Whether a person waits for it; default: interactive. Batch keeps a guaranteed share.",
+    }),
+  ),
+  tenant: option(
+    "inputs",
+    Type.String({
+      pattern: "^[a-z0-9][a-z0-9_-]{0,31}$",
+      description: "The owner of the work; tenants take turns. Default: `default`.",
+    }),
+  ),
+  run_time_budget_s: option(
+    "constraints",
+    seconds("Seconds of wall-clock time from the intent to the end of the run. Default: no limit.", {
+      maximum: 2_592_000,
+    }),
+  ),
+  question_timeout_s: option(
+    "constraints",
+    seconds("Seconds a question waits for its answer. Default: seven days.", { maximum: 2_592_000 }),
+  ),
+};
+export type RunOptionName = keyof typeof RUN_OPTIONS;
+export const RUN_OPTION_NAMES = Object.keys(RUN_OPTIONS) as RunOptionName[];
+
+type Schemas = { [N in RunOptionName]: (typeof RUN_OPTIONS)[N]["schema"] };
+
+/** All flags of the table, in its order. */
+export const RUN_FLAGS: readonly RunFlag[] = RUN_OPTION_NAMES.flatMap((name) => RUN_OPTIONS[name].flags);
+
 export const RunOptions = closed(
-  {
-    repo: RepoRef,
-    base_ref: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: "Start here instead of at HEAD." }),
-    ),
-    land_on: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 255,
-        description: "Also move this branch when the run succeeds.",
-      }),
-    ),
-    agent: AgentSpec,
-    checks: Type.Optional(
-      Type.Array(command, {
-        default: [],
-        maxItems: 64,
-        description: "Commands that prove success. Empty: discover one.",
-      }),
-    ),
-    workflow: Type.Optional(Workflow),
-    tasks: Type.Optional(Type.Array(TaskSpec, { minItems: 1, maxItems: 256 })),
-    max_attempts: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 20,
-        default: 3,
-        description: "Epochs per task that may reach a verdict.",
-      }),
-    ),
-    time_budget_s: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 86_400, default: 300, description: "Seconds per attempt." }),
-    ),
-    grants: Type.Optional(
-      Type.Array(glob, {
-        default: [],
-        maxItems: 256,
-        description: "Globs of protected paths the run may change.",
-      }),
-    ),
-    scope: Type.Optional(
-      Type.Array(glob, {
-        default: [],
-        maxItems: 256,
-        description: "Globs of paths the run may change. Empty: all.",
-      }),
-    ),
-    allow_unverified: Type.Optional(
-      Type.Boolean({ default: false, description: "Land although no check could be found." }),
-    ),
-    allow_unproven: Type.Optional(
-      Type.Boolean({ default: false, description: "Land although the check also passes on the base." }),
-    ),
-    require_proof: Type.Optional(
-      oneOf(["regression", "fail-to-pass"], {
-        description:
-          "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
-      }),
-    ),
-    trials: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 64,
-        description:
-          "Run the checks exactly so often. Default: at least twice, more often if they are short.",
-      }),
-    ),
-    allow_dirty: Type.Optional(
-      Type.Boolean({ default: false, description: "Start although the work tree has uncommitted changes." }),
-    ),
-    image: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: "Sandbox image, from the allowlist." }),
-    ),
-    setup: Type.Optional(
-      Type.Array(command, {
-        maxItems: 64,
-        description:
-          "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
-      }),
-    ),
-    image_note: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description:
-          "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
-      }),
-    ),
-    history: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: limits.historyCommits,
-        description: "Commits of history in the sandbox's repository; 0: it has none. Default: 50.",
-      }),
-    ),
-    verify_git: Type.Optional(
-      Type.Boolean({
-        description:
-          "Give the checks in the clean room a fresh repository. Default: `verify.git` of antiphon.yaml.",
-      }),
-    ),
-    absent: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
-        maxItems: 16,
-        description:
-          "Written by the gateway: submodules and Git LFS files whose content is not on the Director's machine, each with a remedy.",
-      }),
-    ),
-    priority: Type.Optional(
-      oneOf(["interactive", "batch"], {
-        description: "Whether a person waits for it; default: interactive. Batch keeps a guaranteed share.",
-      }),
-    ),
-    tenant: Type.Optional(
-      Type.String({
-        pattern: "^[a-z0-9][a-z0-9_-]{0,31}$",
-        description: "The owner of the work; tenants take turns. Default: `default`.",
-      }),
-    ),
-    run_time_budget_s: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2_592_000,
-        description: "Seconds of wall-clock time from the intent to the end of the run. Default: no limit.",
-      }),
-    ),
-    question_timeout_s: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2_592_000,
-        description: "Seconds a question waits for its answer. Default: seven days.",
-      }),
-    ),
-    egress: Type.Optional(EgressProfile),
-    model_budget: Type.Optional(ModelBudget),
-    approvals: Type.Optional(Approvals),
-  },
+  Object.fromEntries(RUN_OPTION_NAMES.map((name) => [name, RUN_OPTIONS[name].schema])) as Schemas,
   { description: "How to carry out a run." },
 );
 export type RunOptionsInput = Static<typeof RunOptions>;

@@ -1,11 +1,11 @@
 /**
  * SandboxJob and SandboxResult (seed 002, RFC 000). v0 is the RFC's own form. v1 is Antiphon's extension: files with
- * bytes and an executable bit, and the providers `docker` and `bubblewrap`. v0 stays readable: `upcast` turns it into
+ * bytes and an executable bit, and all providers of the table. v0 stays readable: `upcast` turns it into
  * v1. Antiphon's own services use sandbox-rpc.ts.
  */
 import { Type, type Static, type TSchema } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
-import { FileMode } from "../rpc/sandbox-rpc.ts";
+import { FileMode, SandboxProvider } from "../rpc/sandbox-rpc.ts";
 
 const filesOf = <T extends TSchema>(item: T) =>
   Type.Record(Type.String(), item, { description: "By path. Canonically sorted before it is persisted." });
@@ -57,9 +57,6 @@ export type SandboxJobFile = Static<typeof SandboxJobFile>;
 
 export const SandboxJobV1 = jobOf(SandboxJobFile);
 export type SandboxJobV1 = Static<typeof SandboxJobV1>;
-
-export const SandboxProvider = oneOf(["microsandbox", "e2b", "docker", "bubblewrap"]);
-export type SandboxProvider = Static<typeof SandboxProvider>;
 
 export const SandboxResultV1 = resultOf(SandboxJobFile, SandboxProvider);
 export type SandboxResultV1 = Static<typeof SandboxResultV1>;

@@ -8,11 +8,7 @@
  */
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { Type, type Static } from "typebox";
-import type { JournalType } from "../journal/record.ts";
 import { closed } from "../shapes/shape.ts";
-
-/** The decisions that people rely on. The chain of causes and the seal in `closed` protect all other records. */
-export const SIGNED_TYPES: readonly JournalType[] = ["verdict", "landing", "closed"];
 
 export const DirectorKey = closed(
   {

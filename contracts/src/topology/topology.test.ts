@@ -1,17 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { HEADERS } from "../wire/headers.ts";
-import { JOURNAL_TYPES } from "../journal/record.ts";
+import { JOURNAL_TYPES, LEAF_TYPES } from "../journal/record.ts";
 import { LIMITS, limits } from "../limits.ts";
-import {
-  CONSUMER_TYPES,
-  journalStream,
-  keys,
-  LEAF_TYPES,
-  TIMER_CONSUMER,
-  TIMER_STREAM,
-  topology,
-} from "./topology.ts";
+import { CONSUMER_TYPES, journalStream, keys, TIMER_CONSUMER, TIMER_STREAM, topology } from "./topology.ts";
 
 describe("topology", () => {
   test("streams, consumers and buckets are the ones that were agreed", () => {

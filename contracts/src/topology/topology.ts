@@ -5,7 +5,7 @@
  *   contracts/C5 Because the journal is the only truth about a run, its stream is kept on disk, refuses new records when
  *     it is full, and never drops an old record by itself.
  */
-import type { JournalType } from "../journal/record.ts";
+import { typesFor, type JournalType } from "../journal/record.ts";
 import { limits } from "../limits.ts";
 import { JOURNAL_PARTITIONS, subjects } from "./subjects.ts";
 import { timerSubjects } from "./timer.ts";
@@ -65,27 +65,12 @@ export type BucketSpec = {
   history: number;
 };
 
-/** The record types that each service reads. A test checks that every type is here or in LEAF_TYPES. */
+/** A Director continues after its own records by itself. It reads `intent` and `claim` to learn what they led to. */
 export const CONSUMER_TYPES: { readonly [C in ConsumerName]: readonly JournalType[] } = {
-  router: ["intent", "requeue"],
-  // A Director continues after its own records by itself. It reads `intent` and `claim` to learn what they led to.
-  director: [
-    "intent",
-    "routed",
-    "claim",
-    "result",
-    "cancel",
-    "input",
-    "approval",
-    "control",
-    "requeue",
-    "due",
-  ],
-  associate: ["dispatch", "requeue"],
+  router: typesFor("router"),
+  director: typesFor("director"),
+  associate: typesFor("associate"),
 };
-
-/** Types that wake no consumer: they are read back, shown, or terminal. */
-export const LEAF_TYPES: readonly JournalType[] = ["verdict", "landing", "closed", "archived", "restored"];
 
 const CONSUMER_PURPOSE: { readonly [C in ConsumerName]: readonly [string, number, number] } = {
   router: ["Intents to route.", limits.routerAckWaitMs, 1000],

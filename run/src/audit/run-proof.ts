@@ -6,8 +6,8 @@
  * gives one fault: its consequences are added to that fault. A fault names the register and the sequence if the
  * remaining records reveal them; otherwise the field is null.
  */
-import { STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
-import { SIGNED_TYPES, type Doubt } from "@antiphon/contracts/stored/signature";
+import { SIGNED_TYPES, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
+import type { Doubt } from "@antiphon/contracts/stored/signature";
 import { parseJournalSubject, subjects } from "@antiphon/contracts/topology/subjects";
 import { validateShape } from "@antiphon/contracts/validation/validate";
 import { causeChain, type CauseChain, type Hole } from "./cause-chain.ts";

@@ -1,36 +1,17 @@
-import { ERRORS, isErrorCode } from "@antiphon/contracts";
-import type { AntiphonError, JournalType, StoredRecord } from "@antiphon/contracts";
+import { ERRORS, RECORDS, isErrorCode } from "@antiphon/contracts";
+import type { AntiphonError, StoredRecord } from "@antiphon/contracts";
 import type { Logger } from "../process/logger.ts";
 
 /**
  * Logs one line for each record that this process stored. The field names are the same in every service and are defined
  * only here: `run`, `task`, `epoch`, `seq`, and, if the record has them, `code` and `ms`.
  */
-const WORDS: { readonly [T in JournalType]: string } = {
-  intent: "accepted",
-  routed: "routed",
-  dispatch: "dispatched",
-  claim: "claimed",
-  result: "result",
-  verdict: "verdict",
-  approval: "decided by a person",
-  landing: "landed",
-  closed: "closed",
-  cancel: "cancel asked for",
-  input: "input",
-  control: "control",
-  requeue: "requeued",
-  due: "due",
-  archived: "archived",
-  restored: "restored",
-};
-
 export function logRecord(log: Logger, record: StoredRecord): void {
   if (!log.isLevelEnabled("info")) return;
   const { runId: run, taskId, epoch, seq, type } = record;
   const task = taskId === null ? {} : { task: taskId };
   const refused = type === "landing" && record.body.kind === "refused";
-  log.info({ run, ...task, epoch, seq, ...said(record) }, refused ? "landing refused" : WORDS[type]);
+  log.info({ run, ...task, epoch, seq, ...said(record) }, refused ? "landing refused" : RECORDS[type].logged);
 }
 
 function said(record: StoredRecord): Record<string, unknown> {

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { AntiphonError, limits } from "@antiphon/contracts";
-import { isDigestReference } from "./images/image-allowlist.ts";
 import {
-  DEFAULT_TEMPLATE,
-  HOST_IMAGE,
-  isProvider,
-  PROVIDERS,
-  type Mode,
+  AntiphonError,
+  limits,
+  PROVIDER_NAMES,
+  SANDBOX_PROVIDERS,
   type ProviderName,
-} from "./providers/provider-rules.ts";
+} from "@antiphon/contracts";
+import { isDigestReference } from "./images/image-allowlist.ts";
+import { isProvider, type Mode } from "./providers/provider-rules.ts";
 
 /**
  * The sandbox-runner's own configuration, beside the runtime's. Only this module of the package reads the environment.
@@ -18,7 +17,7 @@ import {
 export interface SandboxConfig {
   /** ANTIPHON_MODE: production (default) or development; `antiphon dev` sets the latter. */
   readonly mode: Mode;
-  /** ANTIPHON_SANDBOX_PROVIDER: docker (default), bubblewrap, e2b or microsandbox. */
+  /** ANTIPHON_SANDBOX_PROVIDER: one of the table of providers; default docker. */
   readonly provider: ProviderName;
   /**
    * ANTIPHON_INSTANCE: tells this deployment's containers apart on a shared engine. Default: derived from the state
@@ -86,7 +85,7 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
   }
   const provider = text(env, "ANTIPHON_SANDBOX_PROVIDER") ?? "docker";
   if (!isProvider(provider))
-    throw invalid("ANTIPHON_SANDBOX_PROVIDER", provider, `one of ${PROVIDERS.join(", ")}`);
+    throw invalid("ANTIPHON_SANDBOX_PROVIDER", provider, `one of ${PROVIDER_NAMES.join(", ")}`);
   const mode = text(env, "ANTIPHON_MODE") ?? "production";
   if (mode !== "production" && mode !== "development")
     throw invalid("ANTIPHON_MODE", mode, "production or development");
@@ -115,13 +114,12 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
   };
 }
 
-/** The name of the default image for a provider; bubblewrap has only this host's programs. */
+/** The name of the default image for a provider. */
 function imageOf(provider: ProviderName, env: Env, stateDirectory: string): string | null {
-  if (provider === "bubblewrap") return HOST_IMAGE;
+  const { imageFrom, image } = SANDBOX_PROVIDERS[provider];
+  if (imageFrom === "own") return image;
   const named = text(env, "ANTIPHON_SANDBOX_IMAGE");
-  if (provider === "microsandbox") return named; // its own store has no name that setup could know
-  if (provider === "e2b") return named ?? DEFAULT_TEMPLATE;
-  return named ?? builtImage(join(stateDirectory, "image.json"));
+  return named ?? (imageFrom === "built" ? builtImage(join(stateDirectory, "image.json")) : image);
 }
 
 /** Accepts digests only, because a name alone could be moved to another image. */

@@ -3,7 +3,7 @@
  * providers/ implement it, and others can; testing/conformance.ts tests what must hold.
  */
 import type { Duplex } from "node:stream";
-import type { ProviderName } from "./providers/provider-rules.ts";
+import type { ProviderName } from "@antiphon/contracts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
 import type { Layers, LayerStore } from "./layers/layer-store.ts";

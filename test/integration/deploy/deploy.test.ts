@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { makeKey } from "../../../cli/src/keys/key-files.ts";
-import { ROLES } from "../../../cli/src/serve/serve-role.ts";
+import { ROLES } from "../../../contracts/src/roles.ts";
 import { connectBus, createLogger } from "../../../runtime/src/index.ts";
 import type { Manifest } from "../../support/manifests.ts";
 import { faultsOf, renderKustomization } from "../../support/manifests.ts";

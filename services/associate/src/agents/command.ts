@@ -2,11 +2,11 @@
  * The command agent runs any program of the sandbox image. The program gets the brief as JSON on standard input, edits the
  * work tree in its working directory, and reports success by exit code 0.
  */
-import type { AgentSpec } from "@antiphon/contracts";
+import type { AgentOf } from "@antiphon/contracts";
 import { NO_CHANGE } from "../ports.ts";
 import type { Agent } from "../ports.ts";
 
-export function commandAgent(spec: Extract<AgentSpec, { kind: "command" }>): Agent {
+export function commandAgent(spec: AgentOf<"command">): Agent {
   const command = spec.argv
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word)))
     .join(" ");

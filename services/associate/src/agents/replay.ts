@@ -3,11 +3,11 @@
  * same answer without a model. The recorded patch is treated like any other patch, and the transcript goes into the evidence.
  */
 import { AntiphonError, replayKey, validate } from "@antiphon/contracts";
-import type { AgentSpec, OCCompileOutput, Patch } from "@antiphon/contracts";
+import type { AgentOf, OCCompileOutput, Patch } from "@antiphon/contracts";
 import type { Agent } from "../ports.ts";
 import { changeOf } from "./patched.ts";
 
-export function replayAgent(spec: Extract<AgentSpec, { kind: "replay" }>): Agent {
+export function replayAgent(spec: AgentOf<"replay">): Agent {
   return {
     async prepare(context) {
       const { intent, task } = context.dispatch;

@@ -5,14 +5,12 @@
  * With `ask` it stops with a question until the dispatch carries answers. With `claim: "ok"` it reports success without
  * running a check; tests use this to prove that the clean room does not rely on the report.
  */
-import type { AgentSpec } from "@antiphon/contracts";
+import type { AgentOf } from "@antiphon/contracts";
 import { NO_CHANGE } from "../ports.ts";
 import type { Agent } from "../ports.ts";
 import { changeOf } from "./patched.ts";
 
-type Scripted = Extract<AgentSpec, { kind: "scripted" }>;
-
-export function scriptedAgent(spec: Scripted): Agent {
+export function scriptedAgent(spec: AgentOf<"scripted">): Agent {
   return {
     async prepare(context) {
       const { task, answers } = context.dispatch;

@@ -7,7 +7,7 @@
  *     checked address without a second lookup, no DNS answer can lead a sandbox into a private network.
  */
 import { lookup } from "node:dns/promises";
-import { isPublicAddress } from "../policy/ip-address.ts";
+import { isPublicAddress } from "./ip-address.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { EgressSettings } from "../config.ts";
 

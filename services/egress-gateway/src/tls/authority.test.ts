@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../policy/ip-address.ts";
+import { isPublicAddress } from "../proxy/ip-address.ts";
 import { SandboxAuthority } from "./authority.ts";
 import { resolverOf } from "../proxy/resolver.ts";
 

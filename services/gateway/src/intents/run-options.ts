@@ -2,47 +2,20 @@
 //
 // A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
 // goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it.
-import { AntiphonError, validate } from "@antiphon/contracts";
-import type { AgentSpec, Intent, RepoRef, RunOptions } from "@antiphon/contracts";
+import { AGENT_KINDS, AntiphonError, RUN_OPTION_NAMES, RUN_OPTIONS, validate } from "@antiphon/contracts";
+import type { AgentSpec, Intent, OptionPlace, RepoRef, RunOptions } from "@antiphon/contracts";
 import { checkBounds } from "./bounded-options.ts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
 
-const IN_INPUTS = [
-  "repo",
-  "agent",
-  "base_ref",
-  "land_on",
-  "checks",
-  "workflow",
-  "tasks",
-  "scope",
-  "grants",
-  "image",
-  "history",
-  "verify_git",
-  "setup",
-  "priority",
-  "tenant",
-];
-const IN_CONSTRAINTS = [
-  "max_attempts",
-  "time_budget_s",
-  "run_time_budget_s",
-  "question_timeout_s",
-  "egress",
-  "model_budget",
-  "approvals",
-  "allow_unverified",
-  "allow_unproven",
-  "require_proof",
-  "trials",
-  "allow_dirty",
-];
+const named = (place: OptionPlace): string[] =>
+  RUN_OPTION_NAMES.filter((name) => RUN_OPTIONS[name].place === place);
+const IN_INPUTS = named("inputs");
+const IN_CONSTRAINTS = named("constraints");
 /** Not an option of the run: the Router copies it into each task's contract, which bounds it. */
 const CRITERIA = "acceptance_criteria";
 const MAX_CRITERIA = 64;
 const MAX_CRITERION = 2048;
-export const AGENT_KINDS = ["scripted", "command", "replay"];
+const KNOWN_AGENTS: readonly string[] = AGENT_KINDS;
 
 export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
@@ -147,7 +120,7 @@ function knownAgent(agent: unknown, path: string): unknown {
     });
   }
   const kind = typeof agent === "string" ? agent : (agent as { kind?: unknown }).kind;
-  if (typeof kind === "string" && AGENT_KINDS.includes(kind)) return agent;
+  if (typeof kind === "string" && KNOWN_AGENTS.includes(kind)) return agent;
   const found = JSON.stringify(kind) ?? "nothing";
   throw new AntiphonError(
     "ANT_AGENT_UNKNOWN",

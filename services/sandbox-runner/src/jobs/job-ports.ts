@@ -1,8 +1,7 @@
 /** What a job needs from the runner around it. */
-import type { EgressGrant, SandboxRequest } from "@antiphon/contracts";
+import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
 import type { HeldTree, Lease } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
-import type { ProviderName } from "../providers/provider-rules.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
 import type { Environments } from "../environments/environments.ts";

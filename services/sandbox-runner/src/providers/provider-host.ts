@@ -1,5 +1,5 @@
 /** Chooses the provider of a runner. This is the one place that refuses a provider in production. */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, DEFAULT_TEMPLATE, type ProviderName } from "@antiphon/contracts";
 import { uniqueId, type Journal, type Logger } from "@antiphon/runtime";
 import { openBubblewrapHost } from "./bubblewrap/bubblewrap-provider.ts";
 import { openDockerHost } from "./docker/docker-host.ts";
@@ -8,9 +8,30 @@ import { openMicrosandboxHost } from "./microsandbox/microsandbox-provider.ts";
 import type { SandboxConfig } from "../config.ts";
 import { containerLabels, containerName, type RunnerIdentity } from "../reaper/container-labels.ts";
 import { defaultLimits } from "../job-limits.ts";
-import { DEFAULT_TEMPLATE, refusalOf } from "./provider-rules.ts";
+import { refusalOf } from "./provider-rules.ts";
 import { ENDS, isOver, type AttemptName } from "../reaper/stale-epoch.ts";
-import type { ProviderHost } from "../ports.ts";
+import type { ProviderHost, SandboxOrder } from "../ports.ts";
+
+interface Opening {
+  readonly config: SandboxConfig;
+  readonly owner: string;
+  readonly log: Logger;
+  readonly newName: () => string;
+  readonly isOver: (attempt: AttemptName) => Promise<boolean>;
+  /** The order of a sandbox of no job: a trial whether the provider can, or one in which a layer is made. */
+  readonly idleOrder: () => Pick<SandboxOrder, "limits" | "labels">;
+}
+
+/** The adapter of each provider in the table of providers. */
+const ADAPTERS: { readonly [P in ProviderName]: (opening: Opening) => Promise<ProviderHost> } = {
+  docker: ({ config: { instance, image }, idleOrder: layerOrder, ...own }) =>
+    openDockerHost({ instance, image, layerOrder, ...own }),
+  bubblewrap: ({ config: { instance, path }, newName }) => openBubblewrapHost({ instance, path, newName }),
+  e2b: ({ config: { e2b, image }, idleOrder }) =>
+    openE2bHost({ access: e2b, template: image ?? DEFAULT_TEMPLATE }, idleOrder()),
+  microsandbox: ({ config: { instance, path, home, image }, newName, idleOrder }) =>
+    openMicrosandboxHost({ instance, path, home, image, newName }, idleOrder()),
+};
 
 /** Throws ANT_SANDBOX_PROVIDER when the provider may not be used in this mode. */
 export function refuseProvider({ provider, mode }: Pick<SandboxConfig, "provider" | "mode">): void {
@@ -25,23 +46,16 @@ export async function openProviderHost(
   { log, journal }: { readonly log: Logger; readonly journal: Pick<Journal, "read"> },
 ): Promise<ProviderHost> {
   refuseProvider(config);
-  const { instance, image } = config;
-  const layerOrder = () => ({
-    limits: defaultLimits(config.runtime),
-    labels: containerLabels({ instance, node, owner }, null, Date.now()),
+  const { instance } = config;
+  return ADAPTERS[config.provider]({
+    config,
+    owner,
+    log,
+    newName: () => containerName(instance, null, uniqueId()),
+    isOver: async (attempt) => isOver(attempt, await journal.read(attempt.runId, ENDS)),
+    idleOrder: () => ({
+      limits: defaultLimits(config.runtime),
+      labels: containerLabels({ instance, node, owner }, null, Date.now()),
+    }),
   });
-  const trial = layerOrder();
-  const newName = (): string => containerName(instance, null, uniqueId());
-  const over = async (attempt: AttemptName): Promise<boolean> =>
-    isOver(attempt, await journal.read(attempt.runId, ENDS));
-  switch (config.provider) {
-    case "docker":
-      return openDockerHost({ instance, owner, image, newName, layerOrder, isOver: over, log });
-    case "bubblewrap":
-      return openBubblewrapHost({ instance, path: config.path, newName });
-    case "e2b":
-      return openE2bHost({ access: config.e2b, template: image ?? DEFAULT_TEMPLATE }, trial);
-    case "microsandbox":
-      return openMicrosandboxHost({ instance, path: config.path, home: config.home, image, newName }, trial);
-  }
 }

@@ -11,9 +11,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, HOST_IMAGE } from "@antiphon/contracts";
 import { bubblewrapArguments, FILTER_FD, type BubblewrapFacts } from "./bubblewrap-command.ts";
-import { HOST_IMAGE } from "../provider-rules.ts";
 import { seccompFilter } from "../seccomp-filter.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
 import type { Enforced, ImageFacts, ProviderHost, SandboxOrder, SandboxProvider } from "../../ports.ts";

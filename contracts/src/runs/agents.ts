@@ -1,0 +1,89 @@
+/**
+ * The table of agents. The contract `AgentSpec`, the list of kinds and the flags of `antiphon run` derive from it; the
+ * Associate's table of adapters must have the same kinds, or it does not compile.
+ */
+import { Type, type Static, type TObject, type TProperties } from "typebox";
+import { Patch } from "../seeds/patch.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
+import { flag, type RunFlag } from "./run-flag.ts";
+
+const command = Type.String({ minLength: 1, maxLength: 8192 });
+
+const scripted = agent(
+  "No model: explicit commands or a given patch.",
+  {
+    commands: Type.Optional(
+      Type.Array(command, { maxItems: 64, description: "Shell commands that edit the work tree." }),
+    ),
+    patch: Type.Optional(Patch),
+    claim: Type.Optional(
+      oneOf(["honest", "ok"], {
+        description: "ok: report success without verifying. Used to prove that the clean room ignores it.",
+      }),
+    ),
+    ask: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: "A question: the first epoch answers needs_input.",
+      }),
+    ),
+  },
+  [
+    flag("--command <cmd>", "texts", "a shell command that edits the work tree (repeatable)", "commands"),
+    flag("--patch <file>", "patch", "a unified diff, or a Patch.v0 as JSON; - is stdin", "patch"),
+  ],
+);
+
+const program = agent(
+  "Any program in the sandbox: DirectorTask JSON on stdin, edits /workspace.",
+  { argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 256 }) },
+  [
+    flag(
+      "--program <argv...>",
+      "argv",
+      "a program in the sandbox image; or write it after a bare --",
+      "argv",
+    ),
+  ],
+);
+
+const replay = agent(
+  "A recorded session, found by its replay key.",
+  { seed: Type.String({ minLength: 1, maxLength: 256, description: "Part of the replay key." }) },
+  [
+    flag("--seed <s>", "text", "the seed of a recorded session", "seed"),
+    flag("--recording <file>", "recording", "store this session (JSON {input, output}) first", "seed"),
+  ],
+);
+
+export const AGENTS = { scripted, command: program, replay };
+export type AgentKind = keyof typeof AGENTS;
+export const AGENT_KINDS = Object.keys(AGENTS) as AgentKind[];
+
+type Spec<K extends AgentKind> = { kind: K } & Static<TObject<(typeof AGENTS)[K]["fields"]>>;
+/** The agent of one kind. */
+export type AgentOf<K extends AgentKind> = { [F in keyof Spec<K>]: Spec<K>[F] };
+export type AgentSpec = { [K in AgentKind]: AgentOf<K> }[AgentKind];
+
+export const AgentSpec = Type.Unsafe<AgentSpec>(
+  Type.Union(
+    AGENT_KINDS.map((kind) => {
+      const { description, fields } = AGENTS[kind];
+      return closed({ kind: Type.Literal(kind), ...(fields as TProperties) }, { description });
+    }),
+    { description: "The agent of the run." },
+  ),
+);
+
+/** The agents' flags, with the kind each of them implies in its help. */
+export const AGENT_FLAGS: readonly RunFlag[] = [
+  flag("--agent <kind>", "text", `${AGENT_KINDS.join(", ")}; implied by the options below`),
+  ...AGENT_KINDS.flatMap((kind) =>
+    AGENTS[kind].flags.map((each) => ({ ...each, help: `agent ${kind}: ${each.help}` })),
+  ),
+];
+
+function agent<F extends TProperties>(description: string, fields: F, flags: readonly RunFlag[]) {
+  return { description, fields, flags };
+}

@@ -1,0 +1,42 @@
+/**
+ * An option of `antiphon run` on the command line, as data. The CLI turns it into a commander option, its help and a part
+ * of the intent. Pure.
+ */
+
+/**
+ * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `word` in upper case, `number` as a whole number,
+ * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `off` as
+ * the empty list of the option before it, `argv` as the words of a program.
+ * `patch`, `tasks` and `recording` name a file.
+ */
+export type FlagReading =
+  | "text"
+  | "texts"
+  | "word"
+  | "number"
+  | "count"
+  | "usd"
+  | "switch"
+  | "off"
+  | "argv"
+  | "patch"
+  | "tasks"
+  | "recording";
+
+export interface RunFlag {
+  /** In commander's notation: `--check <cmd>`. */
+  readonly flag: string;
+  readonly reads: FlagReading;
+  readonly help: string;
+  /** The field of an option that is an object; null: the flag is the option itself. */
+  readonly field: string | null;
+}
+
+export function flag(
+  notation: string,
+  reads: FlagReading,
+  help: string,
+  field: string | null = null,
+): RunFlag {
+  return { flag: notation, reads, help, field };
+}

@@ -22,7 +22,9 @@ export class Claim {
     this.#key = key;
     this.#holder = holder;
     this.#revision = revision;
-    this.#timer = setInterval(() => (this.#writing = this.#beat()), limits.sandboxBeatMs).unref();
+    this.#timer = setInterval(() => {
+      this.#writing = this.#beat();
+    }, limits.sandboxBeatMs).unref();
   }
 
   /** Null: somebody else was faster. @param before the record that this claim replaces */

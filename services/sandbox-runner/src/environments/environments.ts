@@ -76,7 +76,7 @@ export class Environments {
   async ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
     const { records, clock } = this.#options;
     const key = this.keyOf(needing.spec, needing.image);
-    let again = needing.request.again === true;
+    const again = needing.request.again === true;
     let seen = { revision: -1, at: 0 };
     for (let round = 0; ; round += 1) {
       signal.throwIfAborted();
@@ -99,7 +99,6 @@ export class Environments {
         case "build": {
           const claim = await Claim.take(records, key, this.#options.newHolder(), entry);
           if (claim === null) break;
-          again = false;
           return await this.#build(key, needing, claim, signal);
         }
         case "wait":

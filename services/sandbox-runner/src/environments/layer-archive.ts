@@ -57,15 +57,15 @@ export class LayerArchive {
 
   /** @throws AntiphonError ANT_BLOB_MISSING, ANT_BLOB_CORRUPT when neither this machine nor the store has it */
   async open(ref: BlobRef): Promise<LayerContent> {
-    const { baseline, tar } = await this.#archive.open(ref.name);
-    const paths = [...baseline.keys()];
+    const tree = await this.#archive.open(ref.name);
+    const paths = [...tree.baseline.keys()];
     const inWorkspace = paths.filter((path) => path.startsWith(IN_WORKSPACE));
     return {
       digest: ref.name.slice("env-".length, -".tar".length),
       bytes: ref.bytes,
       files: paths.length,
       workspacePaths: new Set(inWorkspace.map((path) => path.slice(IN_WORKSPACE.length))),
-      tar,
+      tar: () => tree.tar(),
     };
   }
 }

@@ -33,7 +33,6 @@ function checksOver(over: Overrides = {}): RepoChecks {
       discoverChecks: () => Promise.resolve(over.found ?? []),
       exportHistory: () => Promise.resolve(null),
       exportBase: () => Promise.resolve(TREE),
-      exportHistory: () => Promise.resolve(null),
     },
     room: { check: over.room ?? (({ checks }) => Promise.resolve(once(checks.map(outcome)))) },
     signal: new AbortController().signal,

@@ -8,7 +8,11 @@ import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 
 /** Where systems keep the authorities that their programs trust. */
-const BUNDLES = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+const BUNDLES = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/cert.pem",
+];
 
 /** Writes the gateway's configuration below `directory`; returns the variables of `antiphon dev`. */
 export async function registryAccess(

@@ -23,7 +23,7 @@ export interface Row {
 type Node = (typeof runMachine)["root"];
 
 export const RUN_TABLE = Object.fromEntries(
-  Object.entries(runMachine.root.states).map(([stage, node]) => [stage, rowOf(node as Node)]),
+  Object.entries(runMachine.root.states).map(([stage, node]) => [stage, rowOf(node)]),
 ) as Readonly<Record<RunStage, Row>>;
 
 function rowOf(node: Node): Row {

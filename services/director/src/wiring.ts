@@ -190,19 +190,10 @@ export function directOver(
   });
 
   const going = [arming.run(stop.signal), turning.run(stop.signal)];
-  const sweeps = sweepForever(
-    {
-      journal,
-      runs,
-      director,
-      timers,
-      log,
-      progress: () => progressOf(bus, "director"),
-      sleep: (ms, until) => systemClock.sleep(ms, until),
-    },
-    config.sweep,
-    stop.signal,
-  );
+  const progress = () => progressOf(bus, "director");
+  const sleep: typeof systemClock.sleep = (ms, until) => systemClock.sleep(ms, until);
+  const swept = { journal, runs, director, timers, log, progress, sleep };
+  const sweeps = sweepForever(swept, config.sweep, stop.signal);
   const archiving = archiveForever(
     { archive: openRunArchive(bus, journal), log, clock: systemClock },
     config.archive,

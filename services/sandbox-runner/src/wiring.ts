@@ -39,7 +39,7 @@ import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./job-limits.ts";
 import { containerLabels, containerName, type RunnerIdentity } from "./reaper/container-labels.ts";
 import { Images } from "./images/images.ts";
-import type { ProviderHost, SandboxProvider } from "./ports.ts";
+import type { ContainerLimits, ProviderHost, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
 import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
 import { SessionService } from "./sessions/session-service.ts";
@@ -102,40 +102,19 @@ export async function startSandboxRunner(
     now: () => performance.now(),
   });
   const slots = new Slots(config.slots);
-  const ports: ServiceOptions["ports"] = {
+  const ports = jobPorts({
+    bus,
+    log,
     node,
-    provider: provider.name,
+    config,
+    provider,
     defaults,
-    image: (asked) => images.resolve(asked),
-    lease: async (order, job, tree) => {
-      preloader.wanted(tree?.name ?? null, order.layers ?? null);
-      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
-      void lease.sandbox.assign(containerName(instance, job, uniqueId()));
-      return lease;
-    },
-    sources: {
-      trees,
-      layering: new Layering({
-        store: provider.layers,
-        onStreamed: (reason) => log.warn({ reason }, "not mounted over layers: files are streamed"),
-      }),
-      blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
-    },
-    environments: new Environments({
-      records: openKv(bus, BUCKETS.environments),
-      layers: new LayerArchive(
-        join(dirname(config.treeDirectory), "environments"),
-        openBlobs(bus, BUCKETS.layers),
-        KEPT_LAYER_BYTES,
-      ),
-      files: openBlobs(bus, BUCKETS.evidenceFiles),
-      platform: `${process.platform}/${process.arch}`,
-      clock: systemClock,
-      newHolder: () => `${node}.${uniqueId()}`,
-    }),
-    egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
-    evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
-  };
+    identity,
+    images,
+    trees,
+    preloader,
+    pool,
+  });
   const sign = (digest: string): string => signOutcome(key, digest);
   const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign });
   const sessions = new SessionService({ bus, log, slots, ports });
@@ -168,6 +147,60 @@ export async function startSandboxRunner(
       clearInterval(tending);
       await ended(pool, sessions, slots, host);
     },
+  };
+}
+
+interface Parts {
+  readonly bus: Bus;
+  readonly log: Logger;
+  readonly node: string;
+  readonly config: SandboxConfig;
+  readonly provider: SandboxProvider;
+  readonly defaults: ContainerLimits;
+  readonly identity: Parameters<typeof containerLabels>[0];
+  readonly images: Images;
+  readonly trees: TreeArchive;
+  readonly preloader: Preloader;
+  readonly pool: WarmPool;
+}
+
+/** What jobs and sessions reach of the runner. */
+function jobPorts(parts: Parts): ServiceOptions["ports"] {
+  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool } = parts;
+  const { instance } = config;
+  return {
+    node,
+    provider: provider.name,
+    defaults,
+    image: (asked) => images.resolve(asked),
+    lease: async (order, job, tree) => {
+      preloader.wanted(tree?.name ?? null, order.layers ?? null);
+      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
+      void lease.sandbox.assign(containerName(instance, job, uniqueId()));
+      return lease;
+    },
+    sources: {
+      trees,
+      layering: new Layering({
+        store: provider.layers,
+        onStreamed: (reason) => log.warn({ reason }, "not mounted over layers: files are streamed"),
+      }),
+      blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
+    },
+    environments: new Environments({
+      records: openKv(bus, BUCKETS.environments),
+      layers: new LayerArchive(
+        join(dirname(config.treeDirectory), "environments"),
+        openBlobs(bus, BUCKETS.layers),
+        KEPT_LAYER_BYTES,
+      ),
+      files: openBlobs(bus, BUCKETS.evidenceFiles),
+      platform: `${process.platform}/${process.arch}`,
+      clock: systemClock,
+      newHolder: () => `${node}.${uniqueId()}`,
+    }),
+    egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
+    evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
 }
 

@@ -13,6 +13,11 @@ let image: MinimalImage;
 let serial = 0;
 /** Set up as in a runner: with an image to take the sealed supervisor from. */
 let giving: DockerProvider;
+/** Without such an image. */
+const alone = new DockerProvider({
+  engine: test.engine,
+  newName: () => `${test.instance}-a${(serial += 1)}`,
+});
 
 beforeAll(async () => {
   image = await makeBusyboxImage("busybox");
@@ -37,13 +42,13 @@ sandboxConformance("BusyBox with the sealed supervisor sent to it", {
 });
 
 sandboxConformance("BusyBox alone", {
-  provider: () => test.provider,
+  provider: () => alone,
   order: (limits) => test.order(limits, image.id),
   leftovers,
 });
 
 async function inAlone<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  const sandbox = await test.provider.start(await test.order({ tmpBytes: 4 * 1024 * 1024 }, image.id));
+  const sandbox = await alone.start(await test.order({ tmpBytes: 4 * 1024 * 1024 }, image.id));
   try {
     expect(sandbox.sealed).toBe(false);
     return await use(sandbox);

@@ -1,6 +1,6 @@
 /** The record that ends an effect which no retry can complete. */
 import { AntiphonError, type Cause, type NewRecord, type VerdictBody } from "@antiphon/contracts";
-import { UndispatchedSetup } from "../environments/dispatch-environment.ts";
+import { UndispatchedSetup } from "../environments/environment-failed.ts";
 import type { Effect, RunState } from "@antiphon/run";
 
 /** Characters of an error that a refusal quotes, so that every refusal fits its record. */

@@ -1,22 +1,12 @@
 /** The environment of an attempt: decided by the run's base, and prepared before the attempt is dispatched. */
-import type { EnvironmentSpec, EvidenceRef, TreeRef } from "@antiphon/contracts";
+import type { EnvironmentSpec, TreeRef } from "@antiphon/contracts";
 import { intentOf, type RunState } from "@antiphon/run";
 import type { EnvironmentPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
-import { EnvironmentFailed } from "./preparation.ts";
+import { EnvironmentFailed, UndispatchedSetup } from "./environment-failed.ts";
 
 export function setupOf(run: RunState): SetupOf {
   const { options, base } = intentOf(run);
   return { repo: base.repo, base: base.commit, named: options.setup };
-}
-
-/** The setup failed before there was an attempt. The evidence holds its log. */
-export class UndispatchedSetup extends EnvironmentFailed {
-  readonly evidence: EvidenceRef;
-
-  constructor({ detail, report }: EnvironmentFailed, evidence: EvidenceRef) {
-    super(detail, report);
-    this.evidence = evidence;
-  }
 }
 
 interface Ports {

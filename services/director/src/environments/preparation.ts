@@ -8,11 +8,11 @@ import {
   isErrorCode,
   limits,
   sha256Hex,
-  type EnvironmentReport,
   type EnvironmentSpec,
   type SandboxOutcome,
 } from "@antiphon/contracts";
 import { uniqueId, type SandboxClient } from "@antiphon/runtime";
+import { EnvironmentFailed } from "./environment-failed.ts";
 
 export interface PreparationOrder {
   readonly run: string;
@@ -26,16 +26,6 @@ export interface PreparationOrder {
 
 const REMEMBERED = 1024;
 const REMEMBERED_MS = 600_000;
-
-/** A setup that failed, with the report of it. */
-export class EnvironmentFailed extends AntiphonError {
-  readonly report: EnvironmentReport | null;
-
-  constructor(message: string, report: EnvironmentReport | null) {
-    super("ANT_ENVIRONMENT_FAILED", message);
-    this.report = report;
-  }
-}
 
 export class EnvironmentPreparation {
   readonly #sandbox: SandboxClient;

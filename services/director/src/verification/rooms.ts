@@ -47,7 +47,7 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
         const outcome = await runTrials(request, room, stop);
         const tookMs = performance.now() - startedAt;
         if (!subject.waitForBase)
-          setTimeout(() => late.abort(), limits.verifyBaseGraceMs + 2 * tookMs).unref();
+          timer = setTimeout(() => late.abort(), limits.verifyBaseGraceMs + 2 * tookMs);
         return outcome;
       },
       async (stop) => inTime(runTrials(bare, room, AbortSignal.any([stop, late.signal])), late.signal, stop),

@@ -23,7 +23,7 @@ import { demandOf, needsBase } from "./demand.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
-import { EnvironmentFailed } from "../environments/preparation.ts";
+import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import { setupOf } from "../environments/dispatch-environment.ts";
 import { trialsFor } from "./trials.ts";
 

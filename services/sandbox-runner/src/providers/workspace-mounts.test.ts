@@ -24,8 +24,9 @@ const layers: WorkspaceSource = {
 /** The engine's list for mounts that are as they were asked for. */
 function listed(source: WorkspaceSource): Record<string, Json>[] {
   return mountsOf(source, limits).map((mount, at) => {
-    const name = mount["Source"] ?? `${at}`.padStart(64, "0");
-    const path = `/v/${String(name)}/_data`;
+    const { Source: source } = mount;
+    const name = typeof source === "string" ? source : `${at}`.padStart(64, "0");
+    const path = `/v/${name}/_data`;
     const isWritable = mount["ReadOnly"] !== true;
     const { Type, Target } = mount;
     return {

@@ -1,0 +1,102 @@
+/** A sandbox-runner as a process of its own: killed, told to stop, and without what it needs. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startNats, type NatsServer } from "../../support/nats.ts";
+import { sandboxImage, testEngine, until } from "../../support/docker.ts";
+
+const test = testEngine("runner-process");
+let nats: NatsServer;
+let directory: string;
+
+beforeAll(async () => {
+  nats = await startNats();
+  directory = mkdtempSync(join(tmpdir(), "antiphon-runner-"));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await nats.close();
+});
+
+describe("a runner of its own process", () => {
+  const instance = `${test.instance}-p`;
+  const program = fileURLToPath(new URL("../../support/runner-process.ts", import.meta.url));
+  const children: ChildProcess[] = [];
+
+  function launch(env: Record<string, string>): { child: ChildProcess; errors: () => string } {
+    let errors = "";
+    const child = spawn(process.execPath, ["--import", "tsx", program], {
+      env: {
+        ...process.env,
+        ANTIPHON_NATS_URL: nats.url,
+        ANTIPHON_UNSAFE_TRUST: "1",
+        ANTIPHON_INSTANCE: instance,
+        ANTIPHON_STATE_DIR: directory,
+        ANTIPHON_SANDBOX_IMAGE: sandboxImage(),
+        ANTIPHON_SANDBOX_WARM: "2",
+        ...env,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    child.stderr?.on("data", (chunk) => (errors += String(chunk)));
+    children.push(child);
+    return { child, errors: () => errors };
+  }
+
+  const theirs = () => test.engine.list(instance);
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    const left = await until(theirs, (found) => found.length === 0, 10_000);
+    expect(left).toEqual([]);
+  });
+
+  it("leaves no container when it is killed, not even a warm one", async () => {
+    const { child } = launch({});
+    expect((await until(theirs, (found) => found.length === 2, 60_000)).length).toBe(2);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const started = performance.now();
+    expect(await until(theirs, (found) => found.length === 0, 60_000)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(60_000);
+  });
+
+  it("leaves no container when it is told to stop", async () => {
+    const { child } = launch({});
+    await until(theirs, (found) => found.length === 2, 60_000);
+    child.kill("SIGTERM");
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(0);
+    expect(await theirs()).toEqual([]);
+  });
+
+  it("is not ready without Docker, and reports the remedy", async () => {
+    const { child, errors } = launch({ DOCKER_HOST: "unix:///nowhere/docker.sock" });
+    const said = await until(
+      async () => await Promise.resolve(errors()),
+      (log) => log.includes("ANT_DOCKER_UNREACHABLE"),
+      30_000,
+    );
+    expect(said).toContain("antiphon setup");
+    expect(said).not.toContain('"ready":true');
+    expect(child.exitCode).toBe(null);
+  });
+
+  it("is not ready without its image, and reports the remedy", async () => {
+    const { errors } = launch({ ANTIPHON_SANDBOX_IMAGE: "antiphon-none:none" });
+    const said = await until(
+      async () => await Promise.resolve(errors()),
+      (log) => log.includes("ANT_SANDBOX_IMAGE_MISSING"),
+      30_000,
+    );
+    expect(said).toContain("antiphon setup");
+  });
+});

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
+import { digestOfJson, BUCKETS, keys, limits, replayKey, subjects } from "@antiphon/contracts";
 import type { EvidenceManifest, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { createLogger, listen, openBlobs, openKv, tell } from "@antiphon/runtime";
 import {
@@ -472,7 +472,9 @@ describe("evidence", () => {
     const key = keys.evidence(runId, "T-001", 1);
     await openKv(world.bus, BUCKETS.evidence).put(key, manifest);
     await routed(runId);
-    await write(resultRecord(runId, "T-001", 1, reportedBody("T-001", { status: "ok", key, patch: blob })));
+    const reported = reportedBody("T-001", { status: "ok", key, patch: blob });
+    const evidence = { key, digest: digestOfJson(manifest) };
+    await write(resultRecord(runId, "T-001", 1, { ...reported, evidence }));
     return { runId, diff };
   }
 

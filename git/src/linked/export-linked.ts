@@ -40,7 +40,7 @@ export async function exportLinked(
   for (const module of found.submodules) {
     const files = module.store === null ? null : await moduleFiles(module.store, module.commit, room);
     if (files === null) {
-      absent.submodules.push(module);
+      absent.submodules.push({ ...module, store: null });
       continue;
     }
     for (const file of files) {

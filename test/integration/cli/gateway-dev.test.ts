@@ -133,7 +133,9 @@ describe("antiphon dev", () => {
       "director-key.pem",
       "logs",
       "nats",
+      "runner-key.pem",
       "trusted-keys.json",
+      "trusted-runners.json",
     ]);
   });
 
@@ -219,6 +221,7 @@ function checkout(): string {
     "runtime",
     "services",
     "cli",
+    "web",
     "package.json",
   ]) {
     cpSync(join(ROOT, dir), join(copy, dir), {
@@ -226,7 +229,8 @@ function checkout(): string {
       filter: (path) => !path.endsWith("node_modules"),
     });
   }
-  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  for (const modules of ["node_modules", "web/node_modules"])
+    if (existsSync(join(ROOT, modules))) symlinkSync(join(ROOT, modules), join(copy, modules));
   return copy;
 }
 

@@ -96,7 +96,7 @@ async function inside(
   const sandbox = await (provider === "bubblewrap" ? bubblewrap : docker.provider).start(order);
   try {
     const holds = provider === "layers" ? plan.tree : null;
-    if (holds !== null) await sandbox.remember?.(holds.baseline); // as the pool does
+    if (holds !== null) sandbox.compareWith?.(holds.baseline); // as the pool does
     await fillWorkspace({ sandbox, holds }, plan, "hint");
     await use({
       plan,

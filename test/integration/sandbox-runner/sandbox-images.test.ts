@@ -11,6 +11,11 @@ import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
 import { makeMinimalImage, type MinimalImage } from "../../support/minimal-image.ts";
 
 const test = testEngine("images");
+/** Without an image that gives its perl to others. */
+const alone = new DockerProvider({
+  engine: test.engine,
+  newName: () => `${test.instance}-a${(serial += 1)}`,
+});
 const over = { kind: "canceled", reason: "test over" } as const;
 let minimal: MinimalImage;
 let other: MinimalImage;
@@ -77,7 +82,7 @@ describe("an image with a shell and no perl", () => {
     }));
 
   it("works for attempts without a sealed supervisor, and reports that it is not sealed", () =>
-    inMinimal(test.provider, async (sandbox) => {
+    inMinimal(alone, async (sandbox) => {
       expect(sandbox.sealed).toBe(false);
       const { stdout } = await sandbox.run(shell("echo hello; cat", { stdin: Buffer.from("you\n") }));
       expect(stdout.bytes.toString()).toBe("hello\nyou\n");

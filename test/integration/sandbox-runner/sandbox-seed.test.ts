@@ -6,12 +6,15 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
 import { validate, type SandboxJobV1 } from "@antiphon/contracts";
 import { seedClient } from "../../../services/sandbox-runner/src/jobs/seed-client.ts";
 import { SandboxDied } from "../../../services/sandbox-runner/src/ports.ts";
 import { SMALL, sandboxImage, shell, testEngine } from "../../support/docker.ts";
 
 const test = testEngine("seed");
+/** Without an image that gives its perl to others. */
+const alone = new DockerProvider({ engine: test.engine, newName: () => `${test.instance}-alone` });
 afterEach(() => test.expectNoContainers());
 
 describe("SandboxClient.run", () => {
@@ -108,7 +111,7 @@ describe("an image with a POSIX shell and few tools", () => {
   }
 
   it("works unchanged: files, arguments, environment, input, output, exit codes", async () => {
-    const sandbox = await test.provider.start(await test.order({}, image));
+    const sandbox = await alone.start(await test.order({}, image));
     try {
       expect(sandbox.sealed).toBe(false);
       const script = 'echo "$0 $1 $A"; cat; id -u >&2; exit 7';

@@ -125,9 +125,9 @@ const TABLE = {
     "the report says that it is not complete",
   ],
   verifyTrials: [
-    8,
+    16,
     "trials",
-    "a check that fails every other time passes all of them once in 256",
+    "a check that fails every other time passes all of them once in 65,536",
     "the last trial",
   ],
   verifyTrialsMs: [

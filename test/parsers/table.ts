@@ -11,8 +11,21 @@ const OPERATOR = "reads settings of the operator, once, at the start";
 const SERVER = "reads what the NATS server or the engine answers";
 const BOUNDED = "reads a text of bounded length";
 
+const ANCHORED = "reads files of at most 4 MiB with forms that are tried once a line or a word";
+
 /** Sources that parse without a row in the table, with the reason. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  "git/src/inspection/environment.ts": BOUNDED,
+  "git/src/inspection/lock-packages.ts": ANCHORED,
+  "git/src/inspection/ecosystems/compiled.ts": ANCHORED,
+  "git/src/inspection/ecosystems/ecosystem.ts":
+    "gives files of at most 4 MiB to the parsers of JSON and TOML, which are not ours",
+  "git/src/inspection/ecosystems/node.ts": ANCHORED,
+  "git/src/inspection/ecosystems/python.ts": BOUNDED,
+  "git/src/inspection/ecosystems/scripted.ts": BOUNDED,
+  "git/src/protection/chance.ts": ANCHORED,
+  "services/associate/src/evidence/inside-commit.ts": BOUNDED,
+  "services/sandbox-runner/src/environments/layer-rules.ts": BOUNDED,
   "contracts/src/registry/json-schema.ts": OURS,
   "contracts/src/reference/sample.ts": OURS,
   "contracts/src/documents/yaml-text.ts": "its rows are those of the documents",

@@ -8,7 +8,7 @@ const CALM = { asked: undefined, atLeast: undefined, chance: null, wasFlaky: fal
 
 describe("the number of trials", () => {
   it.each([
-    ["two, and more while they are short", CALM, { least: 2, most: 8, withinMs: limits.verifyTrialsMs }],
+    ["two, and more while they are short", CALM, { least: 2, most: 16, withinMs: limits.verifyTrialsMs }],
     ["more with timing", { ...CALM, chance: "timing" as const }, { withinMs: limits.verifyTimingMs }],
     [
       "most with random numbers",
@@ -18,7 +18,7 @@ describe("the number of trials", () => {
     ["most after a flaky verdict", { ...CALM, wasFlaky: true }, { withinMs: limits.verifyRandomMs }],
     ["as asked", { ...CALM, asked: 1 }, ONCE],
     ["as asked, but not below the policy", { ...CALM, asked: 1, atLeast: 3 }, { least: 3, most: 3 }],
-    ["at least what the policy says", { ...CALM, atLeast: 12 }, { least: 12, most: 12 }],
+    ["at least what the policy says", { ...CALM, atLeast: 20 }, { least: 20, most: 20 }],
   ])("is %s", (_name, wariness, trials) => {
     expect(trialsFor(wariness)).toMatchObject(trials);
   });

@@ -472,9 +472,10 @@ describe("evidence", () => {
     const key = keys.evidence(runId, "T-001", 1);
     await openKv(world.bus, BUCKETS.evidence).put(key, manifest);
     await routed(runId);
-    const reported = reportedBody("T-001", { status: "ok", key, patch: blob });
-    const evidence = { key, digest: digestOfJson(manifest) };
-    await write(resultRecord(runId, "T-001", 1, { ...reported, evidence }));
+    const body = reportedBody("T-001", { status: "ok", key, patch: blob });
+    if (body.kind !== "reported") throw new Error("a reported body of another kind");
+    body.evidence = { key, digest: digestOfJson(manifest) };
+    await write(resultRecord(runId, "T-001", 1, body));
     return { runId, diff };
   }
 

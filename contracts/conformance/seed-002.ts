@@ -148,7 +148,7 @@ export const seed002 = statements("002", {
     },
     {
       says: "no host exec fallback in production: without an engine the runner is not ready and says so",
-      file: "test/integration/sandbox-runner/sandbox-runner.test.ts",
+      file: "test/integration/sandbox-runner/sandbox-runner-process.test.ts",
       title: "is not ready without Docker, and reports the remedy",
     },
     {

@@ -69,13 +69,30 @@ async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
     if (typeof took === "string") return `${took} at ${size} characters`;
     const isSteep = took > NOTICED_MS && took > most;
     const isSlow = took > (size * MOST_US_PER_CHARACTER) / 1000;
-    if (took > FLOOR_MS && (isSteep || isSlow)) {
+    if (took > FLOOR_MS && (isSlow || (isSteep && (await staysSteep(parser, shape, size))))) {
       return `${took.toFixed(1)} ms for ${size} characters, ${before.toFixed(1)} ms for a quarter`;
     }
     if (!isSteep && !isSlow) return null;
     before = took;
   }
   return typeof before === "string" ? before : null;
+}
+
+/**
+ * Compares sums of several runs at both sizes. A parser that keeps many small buffers is collected in one run and not in
+ * the next, so that single runs of one size differ by more than sizes do.
+ */
+async function staysSteep(parser: Parser, shape: Shape, size: number): Promise<boolean> {
+  const inputs = [shape.make(size / 4), shape.make(size)] as const;
+  let small = 0;
+  let large = 0;
+  for (let count = 0; count < 2 * TRIES; count += 1) {
+    const times = [await timeOf(parser, inputs[0]), await timeOf(parser, inputs[1])] as const;
+    if (typeof times[0] === "string" || typeof times[1] === "string") return true;
+    small += times[0];
+    large += times[1];
+  }
+  return large > MOST_GROWTH * small;
 }
 
 /** The shortest time of several tries; one try is enough if it is short. */

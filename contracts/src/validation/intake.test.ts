@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { intake } from "./intake.ts";
+import fc from "fast-check";
+import { intake, isFit } from "./intake.ts";
 import { limits } from "../limits.ts";
 
 const refusal = (value: unknown): { path: string; message: string } | null => {
@@ -79,4 +80,23 @@ describe("the intake of a value", () => {
     expect(refusal(evil)).toMatchObject({ path: "/inputs/0", found: "`__proto__`" });
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
+});
+
+test("contracts/C2: the check without a copy takes what the copy takes", () => {
+  const parts = [fc.string({ unit: "binary" }), fc.double(), fc.constant(1n), fc.date(), fc.boolean()];
+  const strange = fc.anything({ values: [...parts, fc.constant("\ud800")], withNullPrototype: true });
+  fc.assert(
+    fc.property(strange, (value) => {
+      expect(isFit(value)).toBe(intake(value).ok);
+    }),
+  );
+  for (const value of [
+    nested(limits.messageDepth),
+    nested(limits.messageDepth + 1),
+    JSON.parse('{"__proto__":1}'),
+  ]) {
+    expect(isFit(value)).toBe(intake(value).ok);
+  }
+  const many = (count: number): unknown => Array.from({ length: count }, () => 1);
+  expect([many(limits.messageNodes - 1), many(limits.messageNodes)].map(isFit)).toEqual([true, false]);
 });

@@ -90,6 +90,48 @@ export function pointer(trail: readonly (string | number)[]): string {
   return trail.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
+/**
+ * Whether `intake` takes the value, without a copy or a place of the fault. Stored records are checked many times a
+ * second and nearly all are fit; for the others `intake` finds the fault.
+ */
+export function isFit(value: unknown): boolean {
+  return nodesIn(value, 0, 0) <= limits.messageNodes;
+}
+
+/** Number of values below and including this one, added to `before`; Infinity if one of them is unfit. */
+function nodesIn(value: unknown, before: number, depth: number): number {
+  const nodes = before + 1;
+  if (nodes > limits.messageNodes) return Infinity;
+  if (typeof value === "string") return value.isWellFormed() ? nodes : Infinity;
+  if (value === null || typeof value === "boolean") return nodes;
+  if (typeof value === "number") return Number.isFinite(value) ? nodes : Infinity;
+  if (typeof value !== "object" || depth >= limits.messageDepth) return Infinity; // contracts/C2
+  return Array.isArray(value)
+    ? nodesInArray(value, nodes, depth + 1)
+    : nodesInObject(value, nodes, depth + 1);
+}
+
+function nodesInArray(items: readonly unknown[], before: number, depth: number): number {
+  let nodes = before;
+  for (let i = 0; i < items.length && nodes <= limits.messageNodes; i += 1) {
+    nodes = nodesIn(items[i], nodes, depth);
+  }
+  return nodes;
+}
+
+function nodesInObject(value: object, before: number, depth: number): number {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return Infinity;
+  const source = value as Record<string, unknown>;
+  let nodes = before;
+  for (const key of Object.keys(source)) {
+    if (key === "__proto__" || !key.isWellFormed()) return Infinity; // contracts/C2
+    nodes = nodesIn(source[key], nodes, depth);
+    if (nodes > limits.messageNodes) return Infinity;
+  }
+  return nodes;
+}
+
 export function intake(value: unknown): { ok: true; value: unknown } | { ok: false; unfit: Unfit } {
   const walk = new Walk();
   try {

@@ -6,7 +6,7 @@ import { goldenOf } from "../../conformance/proof.ts";
 import { exampleOf, explain, contractList } from "../reference/explain.ts";
 import { jsonSchemaOf } from "../registry/json-schema.ts";
 import { registry, SCHEMA_NAMES, schemaNameOf, type SchemaName } from "../registry/registry.ts";
-import { assertValid, validate } from "./validate.ts";
+import { assertValid, validate, validateShape } from "./validate.ts";
 
 type Json = Record<string, unknown>;
 type Case = {
@@ -48,6 +48,21 @@ describe("golden fixtures", () => {
       }
     });
   }
+
+  test("the check that fills in no defaults agrees with the one that does", () => {
+    for (const { name, id, valid, invalid } of cases) {
+      for (const [title, document] of valid) {
+        expect(validateShape(name, Object.freeze(document), "strict"), `${id}: ${title}`).toEqual({
+          ok: true,
+        });
+      }
+      for (const [title, { document, path, rule }] of invalid) {
+        if (rule !== undefined) continue;
+        const shape = validateShape(name, document, "strict");
+        expect(shape, `${id}: ${title}`).toMatchObject({ ok: false, errors: [{ path }] });
+      }
+    }
+  });
 
   test("every rule is broken by a fixture of its own", () => {
     const broken = new Set(cases.flatMap(({ invalid }) => invalid.flatMap(([, { rule }]) => rule ?? [])));

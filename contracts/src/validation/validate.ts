@@ -10,7 +10,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { bounded, type Problem } from "./problem.ts";
 import { AntiphonError } from "../errors.ts";
-import { intake } from "./intake.ts";
+import { intake, isFit } from "./intake.ts";
 import { registry, schemaNameOf, type ContractType, type SchemaName } from "../registry/registry.ts";
 import type { Rule } from "../shapes/rule.ts";
 import { describe } from "./schema-problem.ts";
@@ -21,24 +21,23 @@ export type Reader = "strict" | "tolerant";
 
 export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Problem[] };
 
-const compiled: Record<Reader, Map<SchemaName, ValidateFunction>> = {
-  strict: new Map(),
-  tolerant: new Map(),
-};
+/** A validator that fills in defaults writes into its value, so it needs a copy. One that only looks needs none. */
+type Mode = "fill" | "look";
 
-let engine: Ajv2020 | undefined;
+const compiled = new Map<string, ValidateFunction>();
+const engines: Partial<Record<Mode, Ajv2020>> = {};
 
-function ajv(): Ajv2020 {
-  engine ??= new Ajv2020({
+function ajv(mode: Mode): Ajv2020 {
+  engines[mode] ??= new Ajv2020({
     strict: true,
     strictTypes: false, // `enum` without `type` is the seeds' form
-    useDefaults: true,
+    useDefaults: mode === "fill",
     allErrors: false, // the first problem is enough, and time stays bounded
     verbose: true,
     code: { optimize: false }, // compiles twice as fast, checks as fast
     addUsedSchema: false,
   });
-  return engine;
+  return engines[mode];
 }
 
 /**
@@ -59,16 +58,34 @@ export function formOf<T>(schema: T, reader: Reader, inUnion = false): T {
   return out as T;
 }
 
+/** The same schema for a value whose defaults are not filled in: what has a default may be absent. */
+function withoutDefaults<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((item: unknown) => withoutDefaults(item)) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const { properties = {}, required } = schema as { properties?: Record<string, object>; required?: unknown };
+  const out: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === "properties") out[key] = mapValues(value as object, withoutDefaults);
+    else if (key === "required" && Array.isArray(required)) {
+      out[key] = required.filter((name: string) => !("default" in (properties[name] ?? {})));
+    } else if (key !== "default")
+      out[key] = key === "enum" || key === "const" ? value : withoutDefaults(value);
+  }
+  return out as T;
+}
+
 const mapValues = (object: object, change: (value: unknown) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
-function validatorOf(name: SchemaName, reader: Reader): ValidateFunction {
-  const known = compiled[reader].get(name);
+function validatorOf(name: SchemaName, reader: Reader, mode: Mode): ValidateFunction {
+  const id = `${mode} ${reader} ${name}`;
+  const known = compiled.get(id);
   if (known) return known;
   // Typed as a plain object: comparing the union of all contracts with Ajv's schema type keeps tsc busy for seconds.
   const schema: object = registry[name].schema;
-  const fresh = ajv().compile(formOf(schema, reader));
-  compiled[reader].set(name, fresh);
+  const form = formOf(schema, reader);
+  const fresh = ajv(mode).compile(mode === "fill" ? form : withoutDefaults(form));
+  compiled.set(id, fresh);
   return fresh;
 }
 
@@ -86,7 +103,7 @@ export function validate<N extends SchemaName>(
   const { rules } = registry[known];
   const raw = broken(rules, taken.value, true);
   if (raw !== null) return refused([raw]);
-  const check = validatorOf(known, options.reader ?? "strict");
+  const check = validatorOf(known, options.reader ?? "strict", "fill");
   if (!check(taken.value)) return refused(describe(check.errors ?? []));
   const problem = broken(rules, taken.value, false);
   if (problem !== null) return refused([problem]);
@@ -103,10 +120,12 @@ export function validateShape(
   value: unknown,
   reader: Reader,
 ): { ok: true } | { ok: false; errors: Problem[] } {
-  const taken = intake(value);
-  if (!taken.ok) return refused([taken.unfit]);
-  const check = validatorOf(name, reader);
-  return check(taken.value) ? { ok: true } : refused(describe(check.errors ?? []));
+  if (!isFit(value)) {
+    const taken = intake(value);
+    if (!taken.ok) return refused([taken.unfit]);
+  }
+  const check = validatorOf(name, reader, "look");
+  return check(value) ? { ok: true } : refused(describe(check.errors ?? []));
 }
 
 const refused = (problems: readonly Problem[]): { ok: false; errors: Problem[] } => ({

@@ -1,4 +1,4 @@
-import type { Msg } from "@nats-io/nats-core";
+import type { Msg, Subscription } from "@nats-io/nats-core";
 import { READERS } from "@antiphon/contracts";
 import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
@@ -10,8 +10,8 @@ import { subscribe } from "../nats/subscription.ts";
  * is worked on at once, so none waits in this process while another process is idle.
  *
  * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat stopped or the
- * connection was lost. A stale pull no longer counts, but its reply subject stays open until the server must have
- * forgotten it: a late message is taken if a slot is free, and handed back at once if not.
+ * connection was lost. A stale pull no longer counts. The answers to all pulls come through one subscription, so a late
+ * message still arrives: it is taken if a slot is free, and handed back at once if not.
  *
  * Live requests plus busy slots never exceed `slots`, and all loops of a consumer together never exceed the semaphore.
  * While a slot is free and the bus is up, a pull is live or a retry is scheduled, so the loop never stalls. Deliveries
@@ -69,7 +69,7 @@ export class Semaphore {
 }
 
 interface Pull {
-  subscription: { unsubscribe(): void; drain(): Promise<void> };
+  readonly reply: string;
   wanted: number;
   live: boolean;
   heardAt: number;
@@ -88,7 +88,9 @@ const retryPolicy = { baseMs: 50, capMs: 2000 };
 export class PullLoop {
   private readonly bus: Bus;
   private readonly options: PullLoopOptions;
-  private readonly pulls = new Set<Pull>();
+  /** By reply subject. */
+  private readonly pulls = new Map<string, Pull>();
+  private readonly answers: Subscription;
   private readonly idle: (() => void)[] = [];
   private readonly offConnectivity: () => void;
   private readonly watch: NodeJS.Timeout;
@@ -107,9 +109,10 @@ export class PullLoop {
     this.options = options;
     this.semaphore = options.semaphore ?? new Semaphore(options.slots);
     this.inbox = inbox;
+    this.answers = subscribe(bus.nc, `${inbox}.*`, (message) => this.receive(message), { log: options.log });
     this.offConnectivity = bus.onConnectivity((up) => {
       if (up) this.schedule();
-      else for (const pull of this.pulls) pull.live = false;
+      else for (const pull of this.pulls.values()) pull.live = false;
     });
     this.semaphore.onFree(() => this.schedule());
     this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
@@ -140,9 +143,10 @@ export class PullLoop {
     if (this.busy > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
-  /** Drops the reply subjects. Call it only after `stop`. */
+  /** Hears no answer from here on. Call it only after `stop`. */
   close(): void {
-    for (const pull of [...this.pulls]) this.end(pull);
+    this.pulls.clear();
+    if (!this.bus.nc.isClosed() && !this.answers.isClosed()) this.answers.unsubscribe();
   }
 
   /**
@@ -152,7 +156,7 @@ export class PullLoop {
     if (!this.bus.connected) return;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, handoverMs)));
-    await Promise.race([late, Promise.allSettled([...this.pulls].map((pull) => pull.subscription.drain()))]);
+    await Promise.race([late, this.answers.drain().catch(() => undefined)]);
     clearTimeout(timer);
   }
 
@@ -170,7 +174,7 @@ export class PullLoop {
   private get wanted(): number {
     if (this.stopped || !this.bus.connected || this.retryTimer !== null) return 0;
     let covered = this.busy;
-    for (const pull of this.pulls) if (pull.live) covered += pull.wanted;
+    for (const pull of this.pulls.values()) if (pull.live) covered += pull.wanted;
     return Math.min(this.options.slots - covered, this.semaphore.free);
   }
 
@@ -179,15 +183,7 @@ export class PullLoop {
     if (wanted <= 0) return;
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
-    const pull: Pull = {
-      subscription: subscribe(this.bus.nc, reply, (message) => this.receive(pull, message), {
-        log: this.options.log,
-      }),
-      wanted,
-      live: true,
-      heardAt: performance.now(),
-    };
-    this.pulls.add(pull);
+    this.pulls.set(reply, { reply, wanted, live: true, heardAt: performance.now() });
     const { stream, consumer, turn } = this.options;
     const body = JSON.stringify({
       batch: wanted,
@@ -198,17 +194,20 @@ export class PullLoop {
     this.bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, body, { reply });
   }
 
-  private receive(pull: Pull, message: Msg): void {
-    pull.heardAt = performance.now();
-    // A delivery has a reply subject for its acknowledgement; a message without one is a status of the server.
-    if (message.reply === undefined || message.reply === "") {
+  private receive(message: Msg): void {
+    // A delivery has a reply subject for its acknowledgement; a message without one is a status of the server, on the
+    // reply subject of its pull. A delivery has the subject of its record; the server answers pulls in their order.
+    const isStatus = message.reply === undefined || message.reply === "";
+    const pull = isStatus ? this.pulls.get(message.subject) : this.oldest();
+    if (pull !== undefined) pull.heardAt = performance.now();
+    if (isStatus) {
       const status = message.headers?.code ?? 0;
-      if (status !== 100) this.refused(pull, status, message.headers?.description ?? "");
+      if (status !== 100 && pull !== undefined)
+        this.refused(pull, status, message.headers?.description ?? "");
       return;
     }
     this.failures = 0;
-    pull.wanted -= 1;
-    if (pull.wanted <= 0) this.end(pull);
+    if (pull !== undefined && --pull.wanted <= 0) this.end(pull);
     if (this.busy >= this.options.slots || !this.semaphore.take()) {
       message.respond("-NAK");
       return;
@@ -219,6 +218,16 @@ export class PullLoop {
       this.semaphore.give(); // any loop of the consumer may take it
       if (this.busy === 0) for (const resolve of this.idle.splice(0)) resolve();
     });
+  }
+
+  /** The pull that the server answers now; if a delivery belongs to another one, that one's heartbeats tell. */
+  private oldest(): Pull | undefined {
+    let stale: Pull | undefined;
+    for (const pull of this.pulls.values()) {
+      if (pull.live) return pull;
+      stale ??= pull;
+    }
+    return stale;
   }
 
   private refused(pull: Pull, status: number, description: string): void {
@@ -246,7 +255,7 @@ export class PullLoop {
 
   private checkHeartbeats(): void {
     const now = performance.now();
-    for (const pull of [...this.pulls]) {
+    for (const pull of [...this.pulls.values()]) {
       const silent = now - pull.heardAt;
       if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
       if (!pull.live && silent > this.expiresMs + 2 * heartbeatMs) this.end(pull);
@@ -255,7 +264,6 @@ export class PullLoop {
   }
 
   private end(pull: Pull): void {
-    if (!this.pulls.delete(pull)) return;
-    if (!this.bus.nc.isClosed()) pull.subscription.unsubscribe();
+    this.pulls.delete(pull.reply);
   }
 }

@@ -19,6 +19,7 @@ import type { Bus, Consumption, Delivery, Logger, Outcome } from "@antiphon/runt
 import { baseTrees } from "./attempt/base-trees.ts";
 import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
+import { CancelHints } from "./claim/cancel-hints.ts";
 import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { settle } from "./claim/settlement.ts";
@@ -53,6 +54,7 @@ export function associateOver(
 ): Consumption {
   const { bus, log, signal } = context;
   const journal = openJournal(bus, { log });
+  const hints = new CancelHints(bus);
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
     ...shared,
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
@@ -72,7 +74,7 @@ export function associateOver(
     const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
     // Deliveries of one attempt to this process are handled one after the other (associate/A1).
     return inTurn(key, () =>
-      settle({ attempt, delivery, journal, identity, ports: ports(attempt), bus, log }),
+      settle({ attempt, delivery, journal, identity, ports: ports(attempt), hints, log }),
     );
   };
 

@@ -8,10 +8,9 @@
  *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
  *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
  */
-import { limits, subjects } from "@antiphon/contracts";
-import type { ControlHint } from "@antiphon/contracts";
-import { listen } from "@antiphon/runtime";
-import type { Bus, Journal, Logger } from "@antiphon/runtime";
+import { limits } from "@antiphon/contracts";
+import type { Journal, Logger } from "@antiphon/runtime";
+import type { CancelHints } from "./cancel-hints.ts";
 import { isLost, proven } from "./fence.ts";
 import type { Fence } from "./fence.ts";
 import type { Stopped, StopReason } from "../attempt/attempt-end.ts";
@@ -33,7 +32,7 @@ export async function isOver(journal: Journal, runId: string): Promise<boolean> 
 }
 
 export function watchRun(
-  bus: Bus,
+  hints: CancelHints,
   journal: Journal,
   attempt: { runId: string; taskId: string; epoch: number },
   shutdown: AbortSignal,
@@ -83,9 +82,7 @@ export function watchRun(
     else if (now - askedAtMs >= limits.claimHeartbeatMs) void ask();
   };
   const timer = setInterval(tick, TICK_MS);
-  const stopListening = listen<ControlHint>(bus, subjects.control(runId), (hint) => {
-    if (hint.kind === "cancel") void ask(); // only a hint: the record decides
-  });
+  const stopListening = hints.on(runId, () => void ask()); // only a hint: the record decides
   const draining = new Promise<Stopped>((resolve) => {
     abort.signal.addEventListener("abort", () => {
       if (abort.signal.reason === "draining") resolve({ kind: "stopped", why: "draining" });

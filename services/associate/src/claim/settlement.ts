@@ -11,12 +11,13 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
-import type { AppendResult, Bus, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { afterClaim, afterWork } from "./claim.ts";
 import { storeResult } from "./result-writer.ts";
+import type { CancelHints } from "./cancel-hints.ts";
 import { isOver, watchRun } from "./run-watch.ts";
 
 /** One attempt, with its address in the run. */
@@ -37,7 +38,7 @@ export interface Settling {
   readonly journal: Journal;
   readonly identity: { readonly associate: string; readonly incarnation: string };
   readonly ports: AttemptPorts;
-  readonly bus: Bus;
+  readonly hints: CancelHints;
   readonly log: Logger;
 }
 
@@ -90,9 +91,9 @@ function holderOf(record: StoredRecord): string {
  * connection. If the cancel was lost, the runner kills the container when the signs of life stop.
  */
 async function worked(job: Settling): Promise<AttemptEnd> {
-  const { attempt, delivery, journal, identity, ports, bus, log } = job;
+  const { attempt, delivery, journal, identity, ports, hints, log } = job;
   const { runId, epoch, dispatch } = attempt;
-  const watch = watchRun(bus, journal, attempt, delivery.signal, log);
+  const watch = watchRun(hints, journal, attempt, delivery.signal, log);
   try {
     const order = { runId, epoch, dispatch, associate: identity.associate };
     return await Promise.race([carryOut(order, ports, watch.signal), watch.draining]);

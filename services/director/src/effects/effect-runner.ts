@@ -79,12 +79,11 @@ export class EffectRunner {
     const { journal, runs, perform, log } = this.#parts;
     const { context } = run.snapshot;
     const { runId } = context;
-    const watch = TAKES_LONG.has(effect.kind) ? watchForCancel(journal, runId) : null;
-    const stop = watch === null ? signal : AbortSignal.any([signal, watch.signal]);
+    const watch = TAKES_LONG.has(effect.kind) ? watchForCancel(journal, runId, signal) : null;
     try {
-      return await perform(context, effect, cause, stop);
+      return await perform(context, effect, cause, watch?.signal ?? signal);
     } catch (error) {
-      if (watch?.signal.aborted === true) {
+      if (watch?.isCanceled === true) {
         runs.forget(runId); // The redelivery reads the cancel.
         throw new AntiphonError("ANT_RUN_CANCELED", `${effect.kind} of ${runId} stopped`);
       }

@@ -111,8 +111,9 @@ export class RunCache {
   #keep(runId: string, run: CachedRun): CachedRun {
     this.#runs.delete(runId);
     if (run.snapshot.status === "active") this.#runs.set(runId, run);
+    if (this.#runs.size <= MAX_RUNS) return run; // The oldest key is slow to find behind many deleted ones.
     const oldest = this.#runs.keys().next();
-    if (this.#runs.size > MAX_RUNS && oldest.done !== true) this.#runs.delete(oldest.value);
+    if (oldest.done !== true) this.#runs.delete(oldest.value);
     return run;
   }
 }

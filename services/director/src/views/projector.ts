@@ -181,8 +181,9 @@ export class Projector {
   #remember(runId: string, shown: Shown): void {
     this.#shown.delete(runId);
     this.#shown.set(runId, shown);
+    if (this.#shown.size <= MAX_SHOWN) return; // The oldest key is slow to find behind many deleted ones.
     const oldest = this.#shown.keys().next();
-    if (this.#shown.size > MAX_SHOWN && oldest.done !== true) this.#shown.delete(oldest.value);
+    if (oldest.done !== true) this.#shown.delete(oldest.value);
   }
 }
 

@@ -151,6 +151,7 @@ describe("untrusted text", () => {
     await untilStatus(page, "succeeded");
     await page.locator(".diff").first().waitFor();
     await page.getByRole("tab", { name: "evidence" }).click();
+    await page.locator("details summary").first().waitFor(); // the evidence is read when its tab opens
     for (const path of await page.locator("details summary").all()) await path.click();
     await page.getByText("\\x1b]0;owned").first().waitFor();
     expect(await page.title()).toBe("Antiphon");

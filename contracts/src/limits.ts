@@ -55,9 +55,9 @@ const TABLE = {
   ],
   outputTailBytes: [2 * KiB, "bytes", "quoted from a log in a verdict", "only the end is quoted"],
   sandboxProcesses: [256, "processes", "a fork bomb ends in the sandbox", "fork fails inside"],
-  sandboxMemoryBytes: [1024 * MiB, "bytes", "two sandboxes fit a laptop", "killed, ANT_SANDBOX_OOM"],
+  sandboxMemoryBytes: [4096 * MiB, "bytes", "a compiler and its tests fit", "killed, ANT_SANDBOX_OOM"],
   sandboxCpus: [2, "cores", "one job cannot starve the host", "throttled"],
-  sandboxWorkspaceBytes: [512 * MiB, "bytes", "tmpfs of /workspace", "write fails inside"],
+  sandboxWorkspaceBytes: [2048 * MiB, "bytes", "tmpfs of /workspace", "write fails inside"],
   sandboxWarmTreeBytes: [
     64 * MiB,
     "bytes",
@@ -91,7 +91,7 @@ const TABLE = {
     "a larger tree is a layer",
   ],
   layeredTreeBytes: [32 * MiB, "bytes", "likewise", "a larger tree is a layer"],
-  sandboxTmpBytes: [256 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
+  sandboxTmpBytes: [512 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay before asking again"],
   environmentBytes: [
     2048 * MiB,

@@ -66,7 +66,7 @@ export {
 } from "./repository/repo.ts";
 export type { CommitSigner } from "./landing/ssh-signature.ts";
 export { sweepScratch, type ObjectSource, type ObjectStore } from "./repository/scratch.ts";
-export { readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./trees/tar.ts";
+export { FILE_TIME_S, readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./trees/tar.ts";
 export { TreeCache, type TreeCacheBounds } from "./trees/tree-cache.ts";
 export {
   checkedOutAt,

@@ -3,6 +3,7 @@
  * Pure: works on a listing and a read function. A check in the repository's `antiphon.yaml` takes precedence.
  */
 import { documentValue, limits } from "@antiphon/contracts";
+import { BUILT_CHECKS, BUILT_FROM, type Probe } from "./built-checks.ts";
 
 export type ReadText = (path: string) => Promise<string | null> | string | null;
 
@@ -37,6 +38,7 @@ export const DISCOVERED_FROM: readonly string[] = [
   "setup.cfg",
   "Cargo.toml",
   "go.mod",
+  ...BUILT_FROM,
   ...SCRIPTS,
 ];
 
@@ -68,9 +70,16 @@ async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promis
   return null;
 }
 
-type Probe = (files: ReadonlySet<string>, read: ReadText) => Promise<string | null>;
-
-const PROBES: readonly Probe[] = [packageJson, makefile, python, cargo, goModule, perl, script];
+const PROBES: readonly Probe[] = [
+  packageJson,
+  makefile,
+  python,
+  cargo,
+  goModule,
+  ...BUILT_CHECKS,
+  perl,
+  script,
+];
 
 async function packageJson(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   if (!files.has("package.json")) return null;

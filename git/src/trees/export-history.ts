@@ -16,7 +16,7 @@ import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type ObjectStore, type Scratch } from "../repository/scratch.ts";
 import { cutHistory, type HistoryCut } from "./history-cut.ts";
 import { writeIndexFile } from "./index-file.ts";
-import { writeTar, type TarEntry } from "./tar.ts";
+import { FILE_TIME_S, writeTar, type TarEntry } from "./tar.ts";
 
 export interface HistoryOptions {
   /** Most commits, counted from the newest; the parents of the oldest come in addition. */
@@ -90,7 +90,8 @@ async function copyHistory(
     plain("info/exclude", `${BY_PRODUCTS.join("\n")}\n`),
     ...(cut.ends.length === 0 ? [] : [plain("shallow", shallowText(cut))]),
     ...pack,
-    plain("index", writeIndexFile(format, index)),
+    // Newer than its entries, as otherwise git takes them for changed in the same second and reads every file.
+    { ...plain("index", writeIndexFile(format, index)), timeS: FILE_TIME_S + 1 },
   ]);
   return { tar, commits: cut.commits };
 }

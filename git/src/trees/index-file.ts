@@ -1,13 +1,14 @@
 /**
  * Writes git's index (version 2) for a tree that was laid out from its canonical tar.
  *
- * Each entry has the size of its file and the time zero, as all files of that tar. With `core.checkStat=minimal` and
+ * Each entry has the size of its file and the one time of all files of that tar. With `core.checkStat=minimal` and
  * `core.trustctime=false` git compares nothing else, so the first `git status` reads no file. A file that was written
  * later has another time and is read.
  */
 import { createHash } from "node:crypto";
 import type { ObjectFormat } from "../objects/git-object.ts";
 import { encodePath } from "../objects/git-path.ts";
+import { FILE_TIME_S } from "./tar.ts";
 
 export interface IndexEntry {
   path: string;
@@ -19,6 +20,7 @@ export interface IndexEntry {
 }
 
 const FIXED_BYTES = 40;
+const MTIME_AT = 8;
 const MODE_AT = 24;
 const SIZE_AT = 36;
 const NAME_LENGTH_MASK = 0xfff;
@@ -43,6 +45,7 @@ function indexRow({ path, mode, id, size }: IndexEntry): Buffer {
   const used = FIXED_BYTES + idBytes + 2 + name.length;
   // One to eight NUL bytes fill the row to a multiple of eight.
   const row = Buffer.alloc(used + 8 - (used % 8));
+  row.writeUInt32BE(FILE_TIME_S, MTIME_AT);
   row.writeUInt32BE(plainMode(mode), MODE_AT);
   row.writeUInt32BE(size % 2 ** 32, SIZE_AT);
   row.write(id, FIXED_BYTES, "hex");

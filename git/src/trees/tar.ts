@@ -1,5 +1,5 @@
 /**
- * The canonical tar of a tree: ustar, uncompressed, entries in git's order, no owner, no time. The same tree gives the
+ * The canonical tar of a tree: ustar, uncompressed, entries in git's order, one owner, one time. The same tree gives the
  * same bytes everywhere. Names or link targets too long for a ustar header get a pax record.
  *
  * A gitlink (submodule) is written as an empty directory, like in a checkout, with `gitlink:<id>` as its link name.
@@ -11,6 +11,12 @@ import { decodePath, encodePath } from "../objects/git-path.ts";
 const BLOCK = 512;
 const OWNER = 65_532;
 
+/**
+ * The time of every file, in seconds: 2000-01-01. It is not zero because zip archives, and so Python's wheels, cannot
+ * hold a time before 1980.
+ */
+export const FILE_TIME_S = 946_684_800;
+
 export interface TarEntry {
   path: string;
   /**
@@ -19,6 +25,8 @@ export interface TarEntry {
    */
   mode: string;
   content: Buffer;
+  /** Modification time in seconds; default FILE_TIME_S. */
+  timeS?: number;
 }
 
 export interface TarLimits {
@@ -64,7 +72,8 @@ function writeEntry(parts: Buffer[], entry: TarEntry): void {
   const type = link ? "2" : directory ? "5" : "0";
   const permissions = link ? 0o777 : directory ? 0o755 : Number.parseInt(entry.mode, 8) & 0o777;
   const short = place ?? { name: path.subarray(0, 100), prefix: null };
-  parts.push(header(short, permissions, content.length, type, target), content, padding(content.length));
+  const block = header(short, permissions, content.length, type, target, entry.timeS);
+  parts.push(block, content, padding(content.length));
 }
 
 type Place = { name: Buffer; prefix: Buffer | null };
@@ -101,7 +110,7 @@ const TEMPLATE = ((): Buffer => {
   const block = Buffer.alloc(BLOCK);
   octal(block, 108, 8, OWNER);
   octal(block, 116, 8, OWNER);
-  octal(block, 136, 12, 0);
+  octal(block, 136, 12, FILE_TIME_S);
   block.fill(0x20, 148, 156);
   block.write("ustar\x0000", 257, "latin1");
   octal(block, 329, 8, 0);
@@ -109,11 +118,19 @@ const TEMPLATE = ((): Buffer => {
   return block;
 })();
 
-function header(place: Place, mode: number, size: number, type: string, link: Buffer | null): Buffer {
+function header(
+  place: Place,
+  mode: number,
+  size: number,
+  type: string,
+  link: Buffer | null,
+  timeS = FILE_TIME_S,
+): Buffer {
   const block = Buffer.from(TEMPLATE);
   place.name.copy(block, 0);
   octal(block, 100, 8, mode);
   octal(block, 124, 12, size);
+  if (timeS !== FILE_TIME_S) octal(block, 136, 12, timeS);
   block.write(type, 156, "latin1");
   link?.copy(block, 157, 0, 100);
   place.prefix?.copy(block, 345);

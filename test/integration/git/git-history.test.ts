@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { exportHistory } from "@antiphon/git";
+import { exportHistory, FILE_TIME_S } from "@antiphon/git";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { layOut } from "../../support/laid-out.ts";
 import { cleanUpRepos, makeRepo, manyFiles, rawGit, scratchLeftovers, tempDir } from "../../support/repo.ts";
@@ -82,7 +82,7 @@ describe("a history", () => {
     const { path, git } = await layOut(repo.path, repo.head);
     // Content that the index cannot know about: it takes the file for unchanged by its size and time alone.
     writeFileSync(join(path, "a.txt"), "two\n");
-    utimesSync(join(path, "a.txt"), 0, 0);
+    utimesSync(join(path, "a.txt"), FILE_TIME_S, FILE_TIME_S);
     expect(git("status", "--porcelain")).toBe("");
     writeFileSync(join(path, "b.txt"), "two\n");
     execFileSync("rm", [join(path, "c")]);
@@ -100,7 +100,7 @@ describe("a history", () => {
     for (const name of ["src/part-0/unit-0/file-0.js", "src/part-7/unit-3/file-82.js"]) {
       const place = join(path, name);
       writeFileSync(place, "x".repeat(statSync(place).size));
-      utimesSync(place, 0, 0);
+      utimesSync(place, FILE_TIME_S, FILE_TIME_S);
     }
     expect(git("status", "--porcelain")).toBe("");
   });

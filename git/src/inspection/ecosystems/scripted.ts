@@ -1,16 +1,17 @@
 /** Ruby and PHP: Bundler installs into the home directory, Composer into `vendor/`, which repositories ignore. */
 import { SANDBOX_HOME } from "@antiphon/contracts";
-import { isFilled, jsonOf, type Ecosystem } from "./ecosystem.ts";
+import { isFilled, jsonOf, recordOf, type Ecosystem } from "./ecosystem.ts";
 
 export const RUBY: Ecosystem = {
   name: "Ruby",
   decides: /^(Gemfile(\.lock)?|gems\.(rb|locked)|\.ruby-version|.+\.gemspec)$/,
-  markers: ["Gemfile.lock"],
+  markers: ["Gemfile"],
   probe(place) {
-    if (!place.has("Gemfile") || !place.has("Gemfile.lock")) return Promise.resolve(null);
+    if (!place.has("Gemfile")) return Promise.resolve(null);
+    const isLocked = place.has("Gemfile.lock");
     return Promise.resolve({
-      because: "Gemfile.lock",
-      commands: ["BUNDLE_FROZEN=true bundle install"],
+      because: isLocked ? "Gemfile.lock" : "Gemfile",
+      commands: [isLocked ? "BUNDLE_FROZEN=true bundle install" : "bundle install"],
       tools: ["bundle"],
       variables: { BUNDLE_PATH: `${SANDBOX_HOME}/.bundle/gems` },
     });
@@ -20,19 +21,26 @@ export const RUBY: Ecosystem = {
 export const PHP: Ecosystem = {
   name: "PHP",
   decides: /^composer\.(json|lock)$/,
-  markers: ["composer.lock"],
+  markers: ["composer.json", "composer.lock"],
   async probe(place) {
+    const isLocked = place.has("composer.lock");
+    if (!isLocked && !place.has("composer.json")) return null;
     const lock = jsonOf(await place.read("composer.lock"));
-    if (!place.has("composer.lock")) return null;
-    const isEmpty =
-      lock !== null && !isFilled({ ...lists(lock["packages"]), ...lists(lock["packages-dev"]) });
+    const manifest = jsonOf(await place.read("composer.json"));
+    const isEmpty = isLocked
+      ? lock !== null && !isFilled({ ...lists(lock["packages"]), ...lists(lock["packages-dev"]) })
+      : !isFilled(manifest?.["require-dev"]) && !packagesOf(manifest?.["require"]);
     if (isEmpty) return null;
     return {
-      because: "composer.lock",
+      because: isLocked ? "composer.lock" : "composer.json",
       commands: ["composer install --no-interaction --no-progress"],
       tools: ["composer"],
     };
   },
 };
+
+/** PHP itself and its extensions come with the image. */
+const packagesOf = (value: unknown): boolean =>
+  Object.keys(recordOf(value) ?? {}).some((name) => name.includes("/"));
 
 const lists = (value: unknown): object => (Array.isArray(value) ? value : {});

@@ -3,7 +3,7 @@
  * this order. The resulting baseline is kept, so that changes can be found afterwards.
  *
  * A `.git` directory for the tree is put in beside it. It is in no baseline, and nothing of it is ever read back. Its index
- * takes a file of the tree for unchanged by its time, which is zero, so files that are put over the tree have another.
+ * takes a file of the tree for unchanged by its time, the same for all, so files that are put over the tree have another.
  */
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
@@ -19,9 +19,6 @@ import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
-
-/** The time of files that are put over the tree, in seconds. */
-const LATER_S = 1;
 
 export interface WorkspacePlan {
   readonly tree: Tree | null;
@@ -137,7 +134,8 @@ export async function putRepository(sandbox: Sandbox, { git }: WorkspacePlan): P
 /** Applies deletions, overlay and files to the current content. */
 export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
-  if (plan.files.length > 0) await sandbox.putTar(canonicalTar(plan.files, LATER_S));
+  if (plan.files.length === 0) return;
+  await sandbox.putTar(canonicalTar(plan.files, Math.floor(Date.now() / 1000)));
 }
 
 function topOf(baseline: Baseline): readonly string[] {

@@ -40,6 +40,22 @@ export async function buildGoProgram({ packagePath, name, version, note, module 
   return result.code === 0 ? { ok: true } : { ok: false, reason: reasonOf(result) };
 }
 
+/**
+ * A Go compiler from Debian's newest release, as a directory that is a complete GOROOT.
+ *
+ * @param {string} directory scratch space, removed by the caller
+ * @param {(text: string) => void} note
+ */
+export async function fetchGoRoot(directory, note) {
+  const unpacked = path.join(directory, "go");
+  await fetchCompiler(path.join(directory, "apt"), unpacked, note);
+  const compiler = await compilerIn(unpacked);
+  if (compiler === null)
+    throw new StepFailure("the archive's Go packages hold no compiler", "run the command again");
+  const root = /** @type {string} */ (compiler.env["GOROOT"]);
+  return { root, share: path.join(unpacked, "usr/share", path.basename(root)) };
+}
+
 /** An unpacked compiler and its caches take a gigabyte that the next set-up does not need. */
 export async function removeOwnCompiler() {
   for (const name of OWN_COMPILER) await rm(path.join(CACHE_DIR, name), REMOVE);
@@ -70,17 +86,22 @@ async function findCompiler(module, note) {
   note("fetching a Go compiler from Debian (about 60 MB)");
   const directory = await workDirectory("go");
   try {
-    const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
-    const debs = await archive.closure(["golang-go"]);
-    await rm(unpacked, { recursive: true, force: true });
-    await unpackInto(
-      debs.filter((file) => path.basename(file).startsWith("golang-")),
-      unpacked,
-    );
+    await fetchCompiler(directory, unpacked, note);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
   return compilerIn(unpacked);
+}
+
+/** @param {string} directory @param {string} unpacked @param {(text: string) => void} note */
+async function fetchCompiler(directory, unpacked, note) {
+  const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
+  const debs = await archive.closure(["golang-go"]);
+  await rm(unpacked, { recursive: true, force: true });
+  await unpackInto(
+    debs.filter((file) => path.basename(file).startsWith("golang-")),
+    unpacked,
+  );
 }
 
 /** @param {string} directory */

@@ -17,6 +17,7 @@ import { createReport } from "./report.mjs";
 import { ensureSandboxImage } from "./sandbox-image.mjs";
 import { takeLock } from "./setup-lock.mjs";
 import { ensureTestPrograms } from "./test-programs.mjs";
+import { ensureToolchainImage, toolchainNames } from "./toolchain-image.mjs";
 
 const HELP = `usage: npm run setup [-- <options>]
 
@@ -34,6 +35,7 @@ options:
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
   --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, chromium, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
+  --toolchains=<a,b>  an image with these toolchains, nothing else: go, rust, java, ruby, php, cpp
   --json           one JSON object on stdout, nothing else
   --help           this text
 
@@ -49,9 +51,12 @@ const OPTIONS = [
   "--help",
 ];
 
+const TOOLCHAINS_OPTION = "--toolchains=";
+
 async function main() {
   const options = argv.slice(2);
-  const unknown = options.find((option) => !OPTIONS.includes(option));
+  const toolchains = options.find((option) => option.startsWith(TOOLCHAINS_OPTION));
+  const unknown = options.find((option) => !OPTIONS.includes(option) && option !== toolchains);
   if (unknown !== undefined) {
     console.error(`setup: unknown option ${unknown} (see --help)`);
     return 2;
@@ -66,7 +71,8 @@ async function main() {
   if (!lock.ok) return report.finish();
   const release = lock.value;
   try {
-    await (has("--only-image") ? engineAndImage(report) : setUp(report, has));
+    if (toolchains !== undefined) await toolchainImage(report, toolchains.slice(TOOLCHAINS_OPTION.length));
+    else await (has("--only-image") ? engineAndImage(report) : setUp(report, has));
   } finally {
     release();
   }
@@ -101,6 +107,18 @@ async function engineAndImage(report) {
   if (!engine.ok) return;
   const { address } = engine.value;
   await report.step("sandbox image", ({ note }) => ensureSandboxImage({ address, note }));
+}
+
+/** @param {import("./report.mjs").Report} report @param {string} list */
+async function toolchainImage(report, list) {
+  const names = await report.step("toolchains", async () => toolchainNames(list), { silent: true });
+  if (!names.ok) return;
+  const engine = await report.step("docker engine", ensureDockerEngine);
+  if (!engine.ok) return;
+  const { address } = engine.value;
+  await report.step("toolchain image", ({ note }) =>
+    ensureToolchainImage({ address, names: names.value, note }),
+  );
 }
 
 exit(await main());

@@ -44,7 +44,7 @@ const TOOLS = [
 ];
 
 /** The Dockerfile ends in the same lines. */
-const CHANGES = [
+export const CHANGES = [
   "ENV PATH=/usr/local/bin:/usr/bin:/bin",
   "ENV HOME=/workspace",
   "ENV LANG=C.UTF-8",
@@ -138,7 +138,7 @@ async function buildFromBestSource(address, ref, note) {
   }
 }
 
-async function packageNames() {
+export async function packageNames() {
   const lines = (await readFile(PACKAGES_FILE, "utf8")).split("\n");
   return lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
 }

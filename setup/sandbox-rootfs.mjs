@@ -38,10 +38,10 @@ const ALTERNATIVES = { awk: "mawk", nawk: "mawk", cc: "gcc", c99: "gcc", python:
 /**
  * Makes the tree and packs it into one uncompressed tar.
  *
- * @param {{packages: readonly string[], directory: string, tarFile: string, note: (text: string) => void}} input
- *   directory: scratch space, removed by the caller
+ * @param {{packages: readonly string[], directory: string, tarFile: string, note: (text: string) => void, extend?: (tree: string) => Promise<void>}} input
+ *   directory: scratch space, removed by the caller. extend: adds to the tree before it is packed
  */
-export async function buildRootfs({ packages, directory, tarFile, note }) {
+export async function buildRootfs({ packages, directory, tarFile, note, extend }) {
   const host = await hostDistribution();
   if (host === null)
     throw new StepFailure(
@@ -59,6 +59,7 @@ export async function buildRootfs({ packages, directory, tarFile, note }) {
   );
   await configure(tree);
   await copyHostNode(tree);
+  await extend?.(tree);
   await pack(tree, tarFile);
 }
 

@@ -2,16 +2,32 @@
  * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
  * secret.
  */
+import { TRUST_STORE_PASSWORD } from "./java-trust-store.ts";
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;
 /** In /tmp, so that it is no part of the work. A step that damages it only harms itself. */
 const CERTIFICATE = "/tmp/.antiphon-ca.pem";
 
+/** The same certificates for Java. */
+const TRUST_STORE = "/tmp/.antiphon-ca.jks";
+
 export const WRITE_CERTIFICATE: readonly string[] = ["/bin/sh", "-c", `cat > ${CERTIFICATE}`];
+export const WRITE_TRUST_STORE: readonly string[] = ["/bin/sh", "-c", `cat > ${TRUST_STORE}`];
 
 const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
 const DIRECT = "localhost,127.0.0.1,::1";
+
+/** A JVM reads system properties only. */
+const JAVA_OPTIONS = [
+  ...["http", "https"].flatMap((scheme) => [
+    `-D${scheme}.proxyHost=127.0.0.1`,
+    `-D${scheme}.proxyPort=${EGRESS_PORT}`,
+  ]),
+  "-Dhttp.nonProxyHosts=localhost|127.0.0.1",
+  `-Djavax.net.ssl.trustStore=${TRUST_STORE}`,
+  `-Djavax.net.ssl.trustStorePassword=${TRUST_STORE_PASSWORD}`,
+].join(" ");
 
 export function egressEnvironment(mode: string): Readonly<Record<string, string>> {
   return {
@@ -29,6 +45,7 @@ export function egressEnvironment(mode: string): Readonly<Record<string, string>
     CURL_CA_BUNDLE: CERTIFICATE,
     GIT_SSL_CAINFO: CERTIFICATE,
     GIT_TERMINAL_PROMPT: "0",
+    JAVA_TOOL_OPTIONS: JAVA_OPTIONS,
     PIP_CERT: CERTIFICATE,
     CARGO_HTTP_CAINFO: CERTIFICATE,
     npm_config_cafile: CERTIFICATE,

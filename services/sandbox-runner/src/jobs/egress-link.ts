@@ -23,7 +23,13 @@ import {
   type SandboxRequest,
 } from "@antiphon/contracts";
 import { callRpc, type Bus } from "@antiphon/runtime";
-import { EGRESS_PORT, egressEnvironment, WRITE_CERTIFICATE } from "./egress-environment.ts";
+import {
+  EGRESS_PORT,
+  egressEnvironment,
+  WRITE_CERTIFICATE,
+  WRITE_TRUST_STORE,
+} from "./egress-environment.ts";
+import { javaTrustStore } from "./java-trust-store.ts";
 import type { Sandbox } from "../ports.ts";
 
 const OPEN_MS = 5_000;
@@ -79,7 +85,8 @@ export async function linkEgress(
         : await sandbox.network(EGRESS_PORT, dial);
     if (fault !== null)
       throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `the sandbox cannot have a network: ${fault}`);
-    await trust(sandbox, opened.ca);
+    await write(sandbox, WRITE_CERTIFICATE, Buffer.from(opened.ca, "utf8"));
+    await write(sandbox, WRITE_TRUST_STORE, javaTrustStore(opened.ca));
   } catch (error) {
     await close().catch(() => undefined); // the first error is the one to report
     throw error;
@@ -131,12 +138,12 @@ async function closed(
   }
 }
 
-async function trust(sandbox: Sandbox, certificates: string): Promise<void> {
+async function write(sandbox: Sandbox, argv: readonly string[], certificates: Buffer): Promise<void> {
   const { exitCode, stderr } = await sandbox.run({
-    argv: WRITE_CERTIFICATE,
+    argv,
     cwd: "/tmp",
     env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
-    stdin: Buffer.from(certificates, "utf8"),
+    stdin: certificates,
     timeoutMs: OPEN_MS,
     keepBytes: 4096,
     maxOutputBytes: limits.documentBytes,

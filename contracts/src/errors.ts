@@ -177,6 +177,7 @@ const TABLE = {
   ANT_SESSION_NOT_FOUND: ["terminal", 404, 2, "There is no session with this id that accepts commands.", "Open one with `POST /sessions` and {repo}; sessions are kept for seven days."],
   ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts require a session token; the deployment's own token is not accepted.", "Get one with `POST /sessions` and the deployment's token; `antiphon` does this automatically."],
   ANT_SESSION_SCOPE: ["terminal", 403, 2, "A session for one repository cannot reach another one.", "Open a session without a repository: `POST /sessions` without a body, with the deployment's token."],
+  ANT_SETUP_FAILED: ["terminal", 500, 1, "A step of set-up failed.", "Run `antiphon setup`, which shows each step."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup` in it."],
   ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision is not signed by a trusted Director.", "Do not act on it. List such records with `antiphon doctor --journal`; docs/guides/keys.md says how to handle them and how to trust a key."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `antiphon setup`."],

@@ -41,6 +41,7 @@ export * from "./limits.ts";
 export * from "./wire/live.ts";
 export * from "./settings/project-file.ts";
 export * from "./settings/sandbox-providers.ts";
+export * from "./settings/toolchains.ts";
 export { rawRecord } from "./stored/run-material.ts";
 export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "./stored/run-material.ts";
 export type { StoredBytes } from "./stored/stored-bytes.ts";

@@ -183,7 +183,9 @@ function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
 function accepted({ base, options }: RecordOf<"intent">["body"], say: Say): Line[] {
   const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
   const notes = [
-    ...(options.image_note === undefined ? [] : [`uses the standard image: ${options.image_note}`]),
+    ...(options.image_note === undefined
+      ? []
+      : [`${options.image === undefined ? "uses the standard image" : "image"}: ${options.image_note}`]),
     ...(options.absent ?? []).map((what) => `not in the sandbox: ${what}`),
   ];
   return [...where, ...notes.flatMap((note) => say("wait", note))];

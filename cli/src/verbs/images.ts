@@ -1,8 +1,9 @@
 // antiphon images list|build|allow|disallow: manages the images that sandboxes may use.
-import type { ImagesReply, ImagesRequest } from "@antiphon/contracts";
+import { TOOLCHAIN_NAMES, type ImagesReply, type ImagesRequest } from "@antiphon/contracts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { plain } from "../screen/screen.ts";
+import { Failure } from "../failure.ts";
 import { bytes, table } from "../screen/table.ts";
 
 type Images = Extract<ImagesReply, { ok: true }>;
@@ -22,14 +23,11 @@ export const addImages: AddVerb = (program, context) => {
     });
   images
     .command("build")
-    .summary("build the standard image on this machine, from its Dockerfile or from Debian packages")
+    .summary("build the standard image on this machine, or one with toolchains, which is allowed at once")
+    .option("--with <toolchains>", `toolchains to add, separated by commas: ${TOOLCHAIN_NAMES.join(", ")}`)
     .option("--json", "print one JSON object")
-    .addHelpText("after", examples(["antiphon images build"]))
-    .action(async (options: Json) => {
-      const { runSetup } = await import("../doctor/setup-program.ts");
-      const json = options.json === true ? ["--json"] : [];
-      context.setExitCode(await runSetup(context, ["--only-image", ...json]));
-    });
+    .addHelpText("after", examples(["antiphon images build", "antiphon images build --with go,rust"]))
+    .action((options: Json & { with?: string }) => build(context, options));
   change("allow", "test an image of the container engine and allow it, by digest", "alpine:3.22");
   change("disallow", "remove an image from the allowlist", "alpine:3.22");
 
@@ -49,15 +47,36 @@ export const addImages: AddVerb = (program, context) => {
   }
 };
 
+/** Set-up names the image that it made in its report, and the sandbox-runner tries it before it is allowed. */
+async function build(context: CliContext, { json, with: asked }: Json & { with?: string }): Promise<void> {
+  const { runSetup, setupReport } = await import("../doctor/setup-program.ts");
+  if (asked === undefined) {
+    const options = ["--only-image", ...(json === true ? ["--json"] : [])];
+    return context.setExitCode(await runSetup(context, options));
+  }
+  const gateway = await context.gateway(); // first, since a build takes a minute
+  if (json !== true) context.screen.out(`building an image with ${plain(asked)}: about two minutes`);
+  const report = await setupReport(context, [`--toolchains=${asked}`, "--json"]);
+  const failed = report.steps.find(({ outcome }) => outcome === "failed");
+  if (failed !== undefined)
+    throw new Failure("ANT_SETUP_FAILED", failed.detail, { remedy: failed.remedy ?? "antiphon doctor" });
+  const ref = report.steps.find(({ name }) => name === "toolchain image")?.detail ?? "";
+  const answer = await gateway.post<Images>("/images", { op: "allow", ref } satisfies ImagesRequest);
+  if (json === true) return context.screen.json(answer);
+  show(context, answer);
+}
+
 function show({ screen }: CliContext, { images }: Images): void {
   if (images.length === 0)
     return screen.out("no image is allowed; build the standard one: antiphon images build");
-  const rows = images.map(({ ref, id, allowed_by, bytes: size, sealed }) => [
+  const rows = images.map(({ ref, id, allowed_by, bytes: size, sealed, programs }) => [
     plain(ref),
     id === null ? "-" : id.slice(0, 19),
     allowed_by,
     size === null ? "not on the engine" : bytes(size),
-    sealed === false ? "for attempts only: it cannot run a verification" : "",
+    [...(programs ?? []), sealed === false ? "for attempts only: it cannot run a verification" : ""].join(
+      " ",
+    ),
   ]);
   for (const row of table(rows)) screen.out(row.trimEnd());
 }

@@ -26,6 +26,12 @@ export const SandboxImage = closed(
     sealed: nullable(Type.Boolean(), {
       description: "Whether a verdict can be reached in it; null if not tried yet.",
     }),
+    programs: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        maxItems: 64,
+        description: "Programs of toolchains that it has; absent if nobody has looked.",
+      }),
+    ),
   },
   { description: "An image that sandboxes may use." },
 );

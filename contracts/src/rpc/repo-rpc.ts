@@ -55,6 +55,18 @@ export const RepoInspectReply = Type.Union(
           description: "Content of submodules and of Git LFS that is not on this machine, with remedies.",
         }),
       ),
+      needs: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          maxItems: 32,
+          description: "Programs beside those of the standard image that the repository's manifests ask for.",
+        }),
+      ),
+      needs_because: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+          maxItems: 32,
+          description: "The manifests that ask for them.",
+        }),
+      ),
       home: Type.Optional(
         Type.String({
           minLength: 1,

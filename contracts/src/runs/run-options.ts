@@ -240,10 +240,7 @@ export const RUN_OPTIONS = {
   ),
   image_note: option(
     null,
-    text(
-      2048,
-      "Written by the gateway: why the run does not use the image of the repository's devcontainer.json.",
-    ),
+    text(2048, "Written by the gateway: why the run uses an image that neither it nor the repository names."),
   ),
   absent: option(
     null,

@@ -17,6 +17,7 @@ import {
 } from "../repository/repo.ts";
 import { absentContent } from "../linked/absent-content.ts";
 import { linkedContent, type Served } from "../linked/linked-content.ts";
+import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
 import { projectSettings } from "./project-file.ts";
 import { withScratch } from "../repository/scratch.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
@@ -47,6 +48,7 @@ export interface RepoInspection {
   verifyGit: boolean;
   /** Content that the base commit points to and that is not on this machine, in sentences for people. */
   absent: string[];
+  needs: NeededPrograms;
   bare: boolean;
   /** The directory that all work trees of the repository share: the parent of `.git`, or the bare repository. */
   home: string;
@@ -74,7 +76,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ files, image, verifyGit, absent }, dirty, name, moves] = await Promise.all([
+  const [{ files, image, verifyGit, absent, needs }, dirty, name, moves] = await Promise.all([
     readBase(opened, base, options),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
@@ -89,6 +91,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     image,
     verifyGit,
     absent,
+    needs,
     bare: opened.bare,
     home: basename(opened.commonDir) === ".git" ? dirname(opened.commonDir) : opened.commonDir,
     landOn:
@@ -146,7 +149,7 @@ async function readBase(
   repo: Repo,
   { tree, commit }: ResolvedRef,
   { imageNamed = false, served = async () => true }: InspectOptions,
-): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "absent">> {
+): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "absent" | "needs">> {
   return withScratch(objectStore(repo), async (scratch) => {
     const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", tree] });
     if (result.exitCode !== 0) {
@@ -157,7 +160,7 @@ async function readBase(
     for (let at = result.stdout.indexOf(0); at !== -1; at = result.stdout.indexOf(0, at + 1)) count += 1;
     const settings = await projectSettings(scratch, tree, imageNamed);
     const absent = mayLink(result.stdout) ? absentContent(await linkedContent(repo, commit, served)) : [];
-    return { files: count, ...settings, absent };
+    return { files: count, ...settings, absent, needs: neededPrograms(result.stdout) };
   });
 }
 

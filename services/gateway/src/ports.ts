@@ -37,8 +37,11 @@ export interface Place {
   release(): void;
 }
 
-/** An inspected repository. `image_note`: the reason its image is not used. */
-export type Inspected = Extract<RepoInspectReply, { ok: true }> & { image_note?: string };
+/** An inspected repository. `image_note`: why its image is not used. `chosen_image`: one with the programs it needs. */
+export type Inspected = Extract<RepoInspectReply, { ok: true }> & {
+  image_note?: string;
+  chosen_image?: string;
+};
 
 /** Everything that touches NATS. Each call ends within the gateway's deadline with ANT_NATS_UNREACHABLE. */
 export interface Backend {

@@ -14,7 +14,7 @@ import type { Backend } from "./ports.ts";
 import { openGateway } from "./gateway.ts";
 import { readPage } from "./page/page-files.ts";
 import { addPage } from "./page/page-routes.ts";
-import { inspectWithFallback } from "./intents/standard-image.ts";
+import { inspectWithImage } from "./intents/standard-image.ts";
 
 export async function start(
   { bus, log }: ServiceContext,
@@ -24,7 +24,7 @@ export async function start(
   const confined = !isLoopback(config.host);
   const backend = natsBackend(bus, log, config.openRuns, confined);
   const inspect: Backend["inspect"] = (request) =>
-    config.devcontainer === "require" ? backend.inspect(request) : inspectWithFallback(backend, request);
+    inspectWithImage(backend, request, config.devcontainer !== "require");
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
   const names = people.map(({ name }) => name);
   const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, { people: names, inspect });

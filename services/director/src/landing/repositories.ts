@@ -102,17 +102,21 @@ export class Repositories implements RepositoryPort {
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
     if (request.confined === true && this.#roots === null) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
     const opened = await this.#open(request.repo);
-    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent } = await inspectRepo(opened, {
+    const found = await inspectRepo(opened, {
       ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
       ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
       allowDirty: request.allow_dirty ?? false,
       imageNamed: request.image_named ?? false,
       served: servedPlaces(this.#roots),
     });
+    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent, needs } = found;
     const land = landOn === null ? {} : { land_ref: landOn.moves };
     const more = {
       ...(verifyGit ? { verify_git: true } : {}),
       ...(absent.length === 0 ? {} : { absent }),
+      ...(needs.programs.length === 0
+        ? {}
+        : { needs: [...needs.programs], needs_because: [...needs.because] }),
     };
     return { ok: true, base, branch, dirty, files, image, home, ...land, ...more };
   }

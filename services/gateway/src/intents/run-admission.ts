@@ -67,7 +67,8 @@ export class RunAdmission {
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     // The run records its image, so a later change of the repository's configuration does not affect it.
-    const image = found.image === null ? {} : { image: found.image.ref };
+    const used = found.image?.ref ?? found.chosen_image;
+    const image = used === undefined ? {} : { image: used };
     const note = found.image_note === undefined ? {} : { image_note: found.image_note };
     const { absent } = found;
     const repository = {

@@ -8,6 +8,7 @@
  * `SetupFault`; whatever else is thrown is the machine's fault and says nothing about the repository.
  */
 import {
+  buildCommandFor,
   limits,
   SANDBOX_HOME,
   type EgressGrant,
@@ -130,7 +131,11 @@ async function requireTools(
   const script = `mkdir -p ${SANDBOX_HOME} && for tool; do command -v "$tool" >/dev/null || echo "$tool"; done`;
   const { exitCode, stdout, stderr } = await tool(sandbox, ["sh", "-c", script, "sh", ...tools], env);
   const missing = stdout.tail.split("\n").filter((line) => line !== "");
-  if (missing.length > 0) throw new SetupFault(`the image has no ${missing.join(", no ")}`);
+  if (missing.length > 0) {
+    const command = buildCommandFor(missing);
+    const remedy = command === null ? "" : `; \`${command}\` makes one that has`;
+    throw new SetupFault(`the image has no ${missing.join(", no ")}${remedy}`);
+  }
   if (exitCode !== 0) throw new SetupFault(`${SANDBOX_HOME} cannot be made: ${stderr.tail.trim()}`);
 }
 

@@ -38,10 +38,12 @@ test("text that is not an allowlist is refused", () => {
   ])
     expect(parseAllowlist(text)).toBeNull();
   expect(parseAllowlist('{"version":1,"images":[{"ref":"x","id":"alpine","allowedAt":""}]}')).toBeNull();
+  expect(parseAllowlist(allowlistText([{ ...image("x", "a"), programs: "go" as never }]))).toBeNull();
 });
 
 test("a written list reads back unchanged", () => {
-  expect(parseAllowlist(allowlistText(list))).toEqual(list);
+  const images = [...list, { ...image("go", "c"), programs: ["go"] }];
+  expect(parseAllowlist(allowlistText(images))).toEqual(images);
 });
 
 test("a name stands for one image, and is removed with it", () => {

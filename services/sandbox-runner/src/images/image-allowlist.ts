@@ -11,6 +11,8 @@ export interface AllowedImage {
   readonly id: string;
   /** ISO 8601. */
   readonly allowedAt: string;
+  /** Programs of toolchains that it has; absent in lists of an earlier version. */
+  readonly programs?: readonly string[];
 }
 
 export type Allowance =
@@ -51,9 +53,13 @@ export function parseAllowlist(text: string): AllowedImage[] | null {
     typeof one?.ref === "string" &&
     typeof one.id === "string" &&
     DIGEST.test(one.id) &&
-    typeof one.allowedAt === "string";
+    typeof one.allowedAt === "string" &&
+    (one.programs === undefined || isTexts(one.programs));
   return images.every(isEntry) ? (images as AllowedImage[]) : null;
 }
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === "string");
 
 export function allowlistText(images: readonly AllowedImage[]): string {
   return `${JSON.stringify({ version: 1, images }, null, 2)}\n`;

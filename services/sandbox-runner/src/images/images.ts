@@ -17,6 +17,7 @@ import {
 } from "@antiphon/contracts";
 import type { AllowlistFile } from "./allowlist-file.ts";
 import { allowanceOf, withAllowed, withoutAllowed, type AllowedImage } from "./image-allowlist.ts";
+import { programsOf } from "./programs.ts";
 import type { ImageFacts, Sandbox, SandboxProvider } from "../ports.ts";
 
 export interface ImagesOptions {
@@ -89,8 +90,8 @@ export class Images {
     const { provider, allowlist, now } = this.#options;
     const facts = await provider.image(ref);
     if (facts === null) throw missing(ref);
-    await this.#try(ref, facts);
-    const image: AllowedImage = { ref, id: facts.id, allowedAt: now().toISOString() };
+    const programs = await this.#try(ref, facts);
+    const image: AllowedImage = { ref, id: facts.id, allowedAt: now().toISOString(), programs };
     await allowlist.change((images) => withAllowed(images, image));
   }
 
@@ -101,8 +102,8 @@ export class Images {
     await this.#options.allowlist.change((images) => withoutAllowed(images, asked));
   }
 
-  /** Starts one sandbox of the image, so that anything it lacks shows here and not in a run. */
-  async #try(ref: string, facts: ImageFacts): Promise<void> {
+  /** Starts one sandbox of the image, so that anything it lacks shows here and not in a run. Returns its programs. */
+  async #try(ref: string, facts: ImageFacts): Promise<string[]> {
     let sandbox: Sandbox;
     try {
       sandbox = await this.#options.start(facts.id);
@@ -112,7 +113,11 @@ export class Images {
       throw new AntiphonError("ANT_SANDBOX_IMAGE_UNUSABLE", `image ${ref}: ${detail}`, { cause: error });
     }
     this.#sealed.set(facts.id, sandbox.sealed);
-    await sandbox.destroy({ kind: "canceled", reason: "the trial is over" });
+    try {
+      return await programsOf(sandbox);
+    } finally {
+      await sandbox.destroy({ kind: "canceled", reason: "the trial is over" });
+    }
   }
 
   async #isConfigured(id: string): Promise<boolean> {
@@ -128,8 +133,10 @@ export class Images {
     const ref = standard();
     if (ref !== null) rows.push(await this.#row(ref, "setup", null));
     for (const name of configured) rows.push(await this.#row(name, "configuration", null));
-    for (const { ref: name, id, allowedAt } of await allowlist.read())
-      rows.push({ ...(await this.#row(id, "allowlist", allowedAt)), ref: name, id });
+    for (const { ref: name, id, allowedAt, programs } of await allowlist.read()) {
+      const known = programs === undefined ? {} : { programs: [...programs] };
+      rows.push({ ...(await this.#row(id, "allowlist", allowedAt)), ref: name, id, ...known });
+    }
     return rows;
   }
 

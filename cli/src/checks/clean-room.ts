@@ -32,9 +32,13 @@ interface Refused {
   readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
-/** One line for each check, and below a failed one the end of its output. */
-export function checkLines({ checks }: CheckReport, { colours: c }: CliContext["screen"]): string[] {
-  return checks.flatMap(({ command, exitCode, timedOut, durationMs, tail }) => {
+/** A line about the image, one for each check, and below a failed one the end of its output. */
+export function checkLines(
+  { checks, image_note }: CheckReport,
+  { colours: c }: CliContext["screen"],
+): string[] {
+  const note = image_note === undefined ? [] : [c.dim(`image: ${plain(image_note)}`)];
+  const lines = checks.flatMap(({ command, exitCode, timedOut, durationMs, tail }) => {
     if (exitCode === 0) return [`${c.green("✓")} ${plain(command)}  ${c.dim(duration(durationMs))}`];
     const how = timedOut ? "ran out of time" : exitCode === null ? "did not finish" : `exited ${exitCode}`;
     const output = tail.trimEnd();
@@ -43,4 +47,5 @@ export function checkLines({ checks }: CheckReport, { colours: c }: CliContext["
       ...(output === "" ? [] : output.split("\n").map((line) => c.dim(`  │ ${plain(line)}`))),
     ];
   });
+  return [...note, ...lines];
 }

@@ -44,6 +44,9 @@ export const CheckReport = closed(
     checkId: Type.String({ pattern: "^chk_[a-z0-9]{1,32}$" }),
     passed: Type.Boolean({ description: "There was a check, and all of them exited with 0." }),
     image: nullable(Type.String({ minLength: 1 }), { description: "null: the standard image." }),
+    image_note: Type.Optional(
+      Type.String({ description: "Why this image, where neither the caller nor the repository names one." }),
+    ),
     ...checked,
   },
   { description: "What the checks did in the clean room." },

@@ -106,6 +106,8 @@ export interface RoomRequest {
   trials: SandboxTrials;
   /** Absent: the tree has no environment. */
   setup?: SetupOf;
+  /** A person asks: a setup that failed before is tried again. */
+  again?: boolean;
 }
 
 /** What decides the environment of a tree. */

@@ -68,6 +68,7 @@ export class CleanRoom implements CleanRoomPort {
           continueOnFailure: true,
         })),
         collect: false,
+        ...(request.again === true ? { again: true } : {}),
         trials: request.trials,
       },
       { signal },

@@ -80,6 +80,7 @@ export class RepoChecks {
         ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
         ...{ tree, history, candidate, checks: commands, image, budgetMs },
         setup: { repo, base: commit },
+        again: true,
       },
       signal,
     );

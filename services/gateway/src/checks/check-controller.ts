@@ -9,11 +9,17 @@ import type { Caller, RunAdmission } from "../intents/run-admission.ts";
 import { runOptionsOf } from "../intents/run-options.ts";
 import type { Backend } from "../ports.ts";
 
+/** An order for a Director, and what the report says of its image. */
+export interface AdmittedCheck {
+  readonly order: RepoCheckRequest;
+  readonly imageNote: string | undefined;
+}
+
 export interface CheckController {
-  /** Refuses, or returns the order for a Director. @throws AntiphonError with the status of the answer */
-  admit(body: unknown, caller: Caller): Promise<RepoCheckRequest>;
+  /** @throws AntiphonError with the status of the answer */
+  admit(body: unknown, caller: Caller): Promise<AdmittedCheck>;
   /** `signal`: the caller has gone away. */
-  carryOut(order: RepoCheckRequest, signal: AbortSignal): Promise<CheckReport>;
+  carryOut(admitted: AdmittedCheck, signal: AbortSignal): Promise<CheckReport>;
 }
 
 export function checkController(backend: Backend, admission: RunAdmission): CheckController {
@@ -26,7 +32,7 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
       await admission.call(caller);
       await backend.admit();
       const { base, options } = await admission.run(intent, runOptionsOf(intent), caller);
-      return {
+      const order: RepoCheckRequest = {
         checkId: `chk_${uniqueId()}`,
         repo: base.repo,
         commit: base.commit,
@@ -36,11 +42,14 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
         ...(options.verify_git === true ? { git: true } : {}),
         budgetMs: options.time_budget_s * 1000,
       };
+      return { order, imageNote: options.image_note };
     },
-    async carryOut(order, signal) {
+    async carryOut({ order, imageNote }, signal) {
+      const { checkId, image } = order;
       const { commit, discovered, checks } = await backend.check(order, signal);
       const passed = checks.length > 0 && checks.every(({ exitCode }) => exitCode === 0);
-      return { checkId: order.checkId, passed, image: order.image, commit, discovered, checks };
+      const note = imageNote === undefined ? {} : { image_note: imageNote };
+      return { checkId, passed, image, ...note, commit, discovered, checks };
     },
   };
 }

@@ -102,8 +102,8 @@ function addIntents(server: FastifyInstance, gateway: Gateway): void {
 /** A client that goes away ends its check. */
 function addChecks(server: FastifyInstance, gateway: Gateway): void {
   server.post("/checks", async (request, reply) => {
-    const order = await gateway.checks.admit(request.body, callerOf(request));
-    return answerSlowly(reply, (gone) => gateway.checks.carryOut(order, gone));
+    const admitted = await gateway.checks.admit(request.body, callerOf(request));
+    return answerSlowly(reply, (gone) => gateway.checks.carryOut(admitted, gone));
   });
 }
 

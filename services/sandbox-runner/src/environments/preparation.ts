@@ -232,9 +232,15 @@ async function readOut(
   reader.finish();
 }
 
+/** A refused download is the likeliest cause of a setup that failed, and no package manager names it. */
+function refusals({ refused, requests }: EgressReport): string {
+  if (refused === 0) return "";
+  return `; the egress gateway refused ${refused} of its ${requests} requests, named in environment/requests.jsonl of its evidence`;
+}
+
 /** The fault of the repository in an error; any other error is returned as it is. */
 function faultOf(error: unknown, egress: EgressReport): unknown {
-  if (error instanceof SetupFault) return new SetupFault(error.message, egress);
+  if (error instanceof SetupFault) return new SetupFault(`${error.message}${refusals(egress)}`, egress);
   if (error instanceof Refusal) return new SetupFault(error.message, egress);
   if (!(error instanceof SandboxDied)) return error;
   const { kind } = error.death;

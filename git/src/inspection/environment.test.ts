@@ -47,8 +47,24 @@ describe("the commands that prepare an environment are found", () => {
       ],
       ["npm"],
     ],
-    ["go.mod", { "go.mod": "module x\nrequire y v1.0.0\n" }, ["go mod download"], ["go"]],
-    ["Cargo.lock", { "Cargo.toml": "", "Cargo.lock": 'source = "r"\n' }, ["cargo fetch --locked"], ["cargo"]],
+    [
+      "go.mod",
+      { "go.mod": "module x\nrequire y v1.0.0\n" },
+      ["go mod download", expect.stringMatching(/^go test -run/)],
+      ["go"],
+    ],
+    [
+      "Go tests alone",
+      { "go.mod": "module x\n", "a_test.go": "" },
+      [expect.stringMatching(/^go test/)],
+      ["go"],
+    ],
+    [
+      "Cargo.lock",
+      { "Cargo.toml": "", "Cargo.lock": 'source = "r"\n' },
+      ["cargo fetch --locked", expect.stringContaining("cargo clean")],
+      ["cargo"],
+    ],
     ["Gemfile.lock", { Gemfile: "", "Gemfile.lock": "" }, ["BUNDLE_FROZEN=true bundle install"], ["bundle"]],
     [
       "composer.lock",

@@ -1,5 +1,29 @@
-/** Go, Rust, Maven and Gradle: their tools download what the manifests name into the home directory. */
+/**
+ * Go, Rust, Maven and Gradle: their tools download what the manifests name into the home directory. Go and Rust also
+ * compile the dependencies there, which otherwise each check would do again.
+ *
+ * An environment serves every commit with the same manifests, so it may hold nothing that was made of the project's own
+ * sources unless the tool compares contents. Go and Gradle do; Cargo and Maven compare times, so their part is removed.
+ */
+import { SANDBOX_HOME } from "@antiphon/contracts";
 import type { Ecosystem, Finding, Place } from "./ecosystem.ts";
+
+/** A larger cache takes longer to store and mount than it saves. */
+const MAX_CACHE_MIB = 1024;
+const smallOr = (directory: string, remove: string): string =>
+  `[ "$(du -sm "${directory}" | cut -f1)" -le ${MAX_CACHE_MIB} ] || ${remove}`;
+
+const WARM_GO = `go test -run '^$' ./... >/dev/null 2>&1; ${smallOr("$(go env GOCACHE)", "go clean -cache")}`;
+
+const TARGET = `${SANDBOX_HOME}/.cargo-target`;
+/** The packages of the work tree, as arguments `-p name@version`. */
+const OWN_CRATES =
+  "cargo tree --workspace --offline -e all --prefix none --format '{p}' | sed -n 's|^\\([^ ]*\\) v\\([^ ]*\\) (/workspace.*|-p \\1@\\2|p' | sort -u";
+const WARM_RUST = [
+  "cargo test --workspace --no-run --offline >/dev/null 2>&1",
+  `own=$(${OWN_CRATES}) && [ -n "$own" ] && cargo clean --offline $own || rm -rf "$CARGO_TARGET_DIR"`,
+  `[ ! -d "$CARGO_TARGET_DIR" ] || ${smallOr("$CARGO_TARGET_DIR", 'rm -rf "$CARGO_TARGET_DIR"')}`,
+].join("; ");
 
 const found = (because: string, command: string, ...tools: string[]): Finding => ({
   because,
@@ -12,10 +36,15 @@ export const GO: Ecosystem = {
   decides: /^go\.(mod|sum|work|work\.sum)$/,
   markers: ["go.mod"],
   async probe(place) {
-    if (place.has("vendor/modules.txt")) return null;
     if (!place.has("go.mod") && !place.has("go.work")) return null;
-    const needs = place.has("go.work") || /^[ \t]*require\b/m.test((await place.read("go.mod")) ?? "");
-    return needs ? found(place.has("go.work") ? "go.work" : "go.mod", "go mod download", "go") : null;
+    const names = place.has("go.work") || /^[ \t]*require\b/m.test((await place.read("go.mod")) ?? "");
+    const needs = names && !place.has("vendor/modules.txt");
+    if (!needs && !place.names.some((name) => name.endsWith("_test.go"))) return null;
+    return {
+      because: place.has("go.work") ? "go.work" : "go.mod",
+      commands: [...(needs ? ["go mod download"] : []), WARM_GO],
+      tools: ["go"],
+    };
   },
 };
 
@@ -26,13 +55,23 @@ export const RUST: Ecosystem = {
   async probe(place) {
     if (!place.has("Cargo.toml")) return null;
     const lock = await place.read("Cargo.lock");
-    if (lock !== null)
-      return /^source = /m.test(lock) ? found("Cargo.lock", "cargo fetch --locked", "cargo") : null;
+    if (lock !== null) return /^source = /m.test(lock) ? crates("Cargo.lock", "cargo fetch --locked") : null;
     const manifest = (await place.read("Cargo.toml")) ?? "";
     const needs = /^\[(workspace|(target\.[^\]]+\.)?(dev-|build-)?dependencies)\b/m.test(manifest);
-    return needs ? found("Cargo.toml", "cargo fetch", "cargo") : null;
+    return needs ? crates("Cargo.toml", "cargo fetch") : null;
   },
 };
+
+const crates = (because: string, fetch: string): Finding => ({
+  because,
+  commands: [fetch, WARM_RUST],
+  tools: ["cargo"],
+  variables: {
+    CARGO_TARGET_DIR: TARGET,
+    CARGO_INCREMENTAL: "0",
+    CARGO_PROFILE_DEV_DEBUG: "line-tables-only",
+  },
+});
 
 export const MAVEN: Ecosystem = {
   name: "Maven",
@@ -42,7 +81,7 @@ export const MAVEN: Ecosystem = {
 };
 
 function maven(place: Place): Finding {
-  const goals = "-B -q -DskipTests dependency:go-offline test";
+  const goals = "-B -q -DskipTests dependency:go-offline test clean";
   return place.has("mvnw")
     ? found("pom.xml", `sh ./mvnw ${goals}`, "java")
     : found("pom.xml", `mvn ${goals}`, "mvn", "java");

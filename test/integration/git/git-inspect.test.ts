@@ -25,6 +25,7 @@ describe("a repository a run can start from", () => {
       image: null,
       verifyGit: false,
       absent: [],
+      needs: { programs: [], because: [] },
       bare: false,
       home: repo.path,
       landOn: null,

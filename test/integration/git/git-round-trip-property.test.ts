@@ -234,9 +234,9 @@ describe("a change", () => {
       entry.resume();
     }
     expect(seen).toEqual([
-      "a/b.txt file 644 65532 0",
-      "link symlink 777 65532 0",
-      `long/${"x".repeat(140)} file 644 65532 0`,
+      "a/b.txt file 644 65532 946684800000",
+      "link symlink 777 65532 946684800000",
+      `long/${"x".repeat(140)} file 644 65532 946684800000`,
     ]);
   });
 

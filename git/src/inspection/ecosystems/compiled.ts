@@ -94,7 +94,8 @@ export const GRADLE: Ecosystem = {
   markers: ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
   probe(place) {
     const because = GRADLE.markers.find((name) => place.has(name));
-    if (because === undefined) return Promise.resolve(null);
+    // A project that has both is checked with Maven, as found by checks.ts.
+    if (because === undefined || place.has("pom.xml")) return Promise.resolve(null);
     const task = "--no-daemon -q testClasses";
     return Promise.resolve(
       place.has("gradlew")

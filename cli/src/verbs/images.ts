@@ -61,10 +61,18 @@ async function build(context: CliContext, { json, with: asked }: Json & { with?:
   if (failed !== undefined)
     throw new Failure("ANT_SETUP_FAILED", failed.detail, { remedy: failed.remedy ?? "antiphon doctor" });
   const ref = report.steps.find(({ name }) => name === "toolchain image")?.detail ?? "";
-  const answer = await gateway.post<Images>("/images", { op: "allow", ref } satisfies ImagesRequest);
+  const ask = (request: ImagesRequest): Promise<Images> => gateway.post<Images>("/images", request);
+  let answer = await ask({ op: "allow", ref });
+  // An image of an earlier version would be as good a choice as the one that was just made.
+  for (const old of answer.images.filter((image) => isSuperseded(image.ref, ref)))
+    answer = await ask({ op: "disallow", ref: old.ref });
   if (json === true) return context.screen.json(answer);
   show(context, answer);
 }
+
+/** The same toolchains under another hash of their inputs. */
+const isSuperseded = (other: string, ref: string): boolean =>
+  other !== ref && other.startsWith(`${ref.slice(0, ref.lastIndexOf(":"))}:`);
 
 function show({ screen }: CliContext, { images }: Images): void {
   if (images.length === 0)

@@ -297,7 +297,7 @@ describe("a job", () => {
   it("reports the limits of memory, processes and disk by code", async () => {
     const codes = await Promise.all(
       [
-        "python3 -c 'x = bytearray(3000 << 20)'",
+        "python3 -c 'x = bytearray(6000 << 20)'",
         "for i in $(seq 400); do sleep 20 & done; exit 1",
         "dd if=/dev/zero of=/tmp/x bs=1M count=1000",
       ].map(async (script) => (await run({ steps: [step("s", script)] })).outcome.code),

@@ -17,17 +17,19 @@ interface Summary {
 let stack: Stack;
 let minimal: MinimalImage;
 let busybox: MinimalImage;
+let withGo: MinimalImage;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   minimal = makeMinimalImage("e2e");
   busybox = await makeBusyboxImage("e2e-busybox");
+  withGo = makeMinimalImage("e2e-go", [], { go: "#!/bin/sh\ngrep -q hello greeting.txt" });
   stack = await startStack();
 });
 afterAll(async () => {
-  for (const { ref } of [minimal, busybox]) await stack.antiphon(["images", "disallow", ref]);
+  for (const { ref } of [minimal, busybox, withGo]) await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [minimal, busybox]) image.remove();
+  for (const image of [minimal, busybox, withGo]) image.remove();
 });
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove();
@@ -94,6 +96,23 @@ describe("the image of a run", () => {
     const { document } = await stack.json<Summary>(fixing(repo));
     expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
     expect(repo.landed(document.runId)).toEqual([document.commit]);
+  });
+
+  test("is an allowed one with the program that go.mod asks for, or the run says how to make one", async () => {
+    const files = {
+      ...GREETING,
+      "go.mod": "module greeting\n",
+      "greeting_test.go": "package greeting\n",
+      "antiphon.yaml": "checks: go test ./...\nsetup: []\n",
+    };
+    const without = await stack.antiphon(fixing(project(files)));
+    expect(without.stdout + without.stderr).toContain("`antiphon images build --with go` makes one");
+    expect(without.code).toBe(1);
+    await stack.json(["images", "allow", withGo.ref]);
+    const repo = project(files);
+    const { document } = await stack.json<Summary>(fixing(repo));
+    expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+    expect(repo.landed(document.runId)).toHaveLength(1);
   });
 
   test("is replaced by the standard one if devcontainer.json builds it, and the run reports that", async () => {

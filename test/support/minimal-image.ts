@@ -39,10 +39,19 @@ export interface MinimalImage {
   remove(): void;
 }
 
-export function makeMinimalImage(name: string, changes: readonly string[] = []): MinimalImage {
+/** @param programs shell scripts that it holds beside its tools, by name */
+export function makeMinimalImage(
+  name: string,
+  changes: readonly string[] = [],
+  programs: Readonly<Record<string, string>> = {},
+): MinimalImage {
   const ref = `antiphon-test-${name}:${process.pid}`;
   const run = ["run", "--rm", "--network", "none", "--user", "0:0", "--entrypoint", "bash"];
-  const tree = execFileSync("docker", [...run, sandboxImage(), "-c", SCRIPT], {
+  const written = Object.entries(programs).map(
+    ([program, text]) =>
+      `mkdir -p /tmp/tree/bin; cat > /tmp/tree/bin/${program} <<'END'\n${text}\nEND\nchmod 755 /tmp/tree/bin/${program}\n`,
+  );
+  const tree = execFileSync("docker", [...run, sandboxImage(), "-c", `${written.join("")}${SCRIPT}`], {
     maxBuffer: 256 * 1024 * 1024,
   });
   const options = changes.flatMap((change) => ["--change", change]);

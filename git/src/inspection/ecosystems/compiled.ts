@@ -81,8 +81,9 @@ export const MAVEN: Ecosystem = {
 };
 
 function maven(place: Place): Finding {
-  // Surefire fetches the provider of the project's test framework when it runs, so it runs a test that nobody has.
-  const none = "-Dtest=NoSuchTest -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false";
+  // Surefire fetches the provider of the project's test framework when it has classes to run, so it runs no method of all.
+  const none =
+    "'-Dtest=*#none' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false -Dmaven.test.failure.ignore";
   const goals = `-B -q ${none} dependency:go-offline test clean`;
   return place.has("mvnw")
     ? found("pom.xml", `sh ./mvnw ${goals}`, "java")

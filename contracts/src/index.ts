@@ -46,6 +46,7 @@ export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "
 export type { StoredBytes } from "./stored/stored-bytes.ts";
 export { Provenance } from "./runs/provenance.ts";
 export { allChecks, criterionText, mapCriteria, type MappedCriterion } from "./plans/criteria.ts";
+export { planDocuments } from "./plans/plan-documents.ts";
 export { PlanFile } from "./plans/plan-file.ts";
 export { readPlan, type ReadPlan, type TaskGraph } from "./plans/read-plan.ts";
 export { PLAN_FILE, planProblemText, readPlanText } from "./plans/plan-text.ts";

@@ -22,7 +22,9 @@ export function mapCriteria(criteria: readonly Criterion[], checks: readonly str
 
 /** The checks of a task and those that its criteria name, each once. */
 export function allChecks(criteria: readonly Criterion[], checks: readonly string[]): string[] {
-  return [...new Set([...checks, ...criteria.flatMap((one) => (typeof one === "string" ? [] : [one.check]))])];
+  return [
+    ...new Set([...checks, ...criteria.flatMap((one) => (typeof one === "string" ? [] : [one.check]))]),
+  ];
 }
 
 /** The criterion as one text that names its check, so that it is mapped again when the text comes back in. */

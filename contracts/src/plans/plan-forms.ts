@@ -15,7 +15,10 @@ import type { Problem } from "../validation/problem.ts";
 import type { PlanFile } from "./plan-file.ts";
 
 /** A task before it has a number. */
-export type PlanTask = Omit<TaskSpec, "id" | "dependencies"> & { id: string; dependencies: readonly string[] };
+export type PlanTask = Omit<TaskSpec, "id" | "dependencies"> & {
+  id: string;
+  dependencies: readonly string[];
+};
 
 export interface PlanForm {
   readonly contract: SchemaName;

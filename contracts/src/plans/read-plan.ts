@@ -77,7 +77,12 @@ function firstOf([first]: readonly Problem[], below: string): Problem {
 function countProblem({ length }: readonly PlanTask[], { list }: PlanForm): Problem | null {
   if (length > 0 && length <= MAX_TASKS) return null;
   const expected = `1 to ${MAX_TASKS} tasks`;
-  return { path: list, message: "a plan has at least one task, and not too many", expected, found: `${length}` };
+  return {
+    path: list,
+    message: "a plan has at least one task, and not too many",
+    expected,
+    found: `${length}`,
+  };
 }
 
 function graphProblem(tasks: readonly PlanTask[], form: PlanForm): Problem | null {

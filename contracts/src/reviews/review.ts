@@ -20,11 +20,16 @@ export function reviewOf(findings: readonly Finding[], texts: ReadonlyMap<string
     const text = texts.get(finding.file);
     const line = text === undefined ? null : lineOf(text, finding);
     if (line !== null) kept.push({ ...finding, line });
-    else dropped.push({ finding, reason: text === undefined ? "there is no such file" : "the quote is not in the file" });
+    else
+      dropped.push({
+        finding,
+        reason: text === undefined ? "there is no such file" : "the quote is not in the file",
+      });
   }
   const rank = { error: 0, warning: 1, info: 2 };
   kept.sort(
-    (a, b) => rank[a.severity] - rank[b.severity] || (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line),
+    (a, b) =>
+      rank[a.severity] - rank[b.severity] || (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line),
   );
   return { findings: kept, dropped };
 }

@@ -21,7 +21,7 @@ export async function dispatch(
   const { planned, feedback, answers } = effect.task;
   const { verify_profile } = planned.task;
   const commands =
-    verify_profile.commands.length > 0
+    verify_profile.commands.length > 0 || verify_profile.mode === "none"
       ? verify_profile.commands
       : await repository.discoverChecks(base.repo, base.commit);
   const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
@@ -42,7 +42,7 @@ export async function dispatch(
     feedback: feedback.slice(-MAX_FEEDBACK),
     answers: [...answers],
     image: options.image ?? null,
-    scope: options.scope,
+    scope: options.scope.length > 0 ? options.scope : (planned.scope?.allowed_files ?? []),
     grants: options.grants,
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     ...(history === undefined ? {} : { history }),

@@ -20,6 +20,8 @@ const trial: Trial = {
   unproven: [],
   demand: DEMAND,
   readOnly: false,
+  delivered: null,
+  undecided: [],
   allowUnverified: false,
 };
 /** The same check, once for each exit code. */

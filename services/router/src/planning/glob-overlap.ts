@@ -58,11 +58,23 @@ function charsOf(name: string): Char[] {
 }
 
 function namesMeet(a: readonly Name[], b: readonly Name[], effort: Effort): boolean {
-  return meet(a, b, (name) => name === "**", (x, y) => x === "**" || y === "**" || charsMeet(x, y, effort), effort);
+  return meet(
+    a,
+    b,
+    (name) => name === "**",
+    (x, y) => x === "**" || y === "**" || charsMeet(x, y, effort),
+    effort,
+  );
 }
 
 function charsMeet(a: readonly Char[], b: readonly Char[], effort: Effort): boolean {
-  return meet(a, b, ({ star }) => star, (x, y) => x.any || y.any || x.char === y.char, effort);
+  return meet(
+    a,
+    b,
+    ({ star }) => star,
+    (x, y) => x.any || y.any || x.char === y.char,
+    effort,
+  );
 }
 
 /** Whether two sequences with wildcards for any number of parts can be equal, in time of the product of their lengths. */
@@ -81,7 +93,9 @@ function meet<T>(
   for (const x of a) {
     const next = [row[0] === true && isWild(x)];
     for (const [j, y] of b.entries())
-      next.push(isWild(x) || isWild(y) ? row[j + 1] === true || next[j] === true : row[j] === true && fits(x, y));
+      next.push(
+        isWild(x) || isWild(y) ? row[j + 1] === true || next[j] === true : row[j] === true && fits(x, y),
+      );
     row = next;
   }
   return row.at(-1) === true;

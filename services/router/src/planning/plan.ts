@@ -64,7 +64,10 @@ export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const ordered = inWriteOrder(specs, ({ kind }) => (kind ?? KIND_OF[workflow]) === "edit_repo");
   const tasks = ordered.specs.map((spec) => planned(spec, intent, workflow));
   const [only] = tasks;
-  return { ...ordered, tasks: given.length === 0 && only !== undefined ? [delivering(only, workflow)] : tasks };
+  return {
+    ...ordered,
+    tasks: given.length === 0 && only !== undefined ? [delivering(only, workflow)] : tasks,
+  };
 }
 
 /**

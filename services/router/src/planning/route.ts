@@ -66,7 +66,9 @@ const MAX_NOTES = 40;
 
 /** Why a task waits for another one that the plan did not name. */
 function notesOf({ waits }: Plan): string {
-  const lines = waits.slice(0, MAX_NOTES).map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);
+  const lines = waits
+    .slice(0, MAX_NOTES)
+    .map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);
   if (waits.length > MAX_NOTES) lines.push(`and ${waits.length - MAX_NOTES} more`);
   return lines.join("\n");
 }

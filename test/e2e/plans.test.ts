@@ -270,7 +270,7 @@ describe("a REVIEW run", () => {
       review: {
         decision: "reject",
         findings: [{ file: "add.js", line: 1, suggestion: "Use a + b." }],
-        dropped: [{ reason: "there is no such file" }, { reason: "the quote is not in the file" }],
+        dropped: [{ reason: "there is no such text file" }, { reason: "the quote is not in the file" }],
       },
     });
     const verdict = (await recordsOf(document.runId)).find(({ type }) => type === "verdict");

@@ -14,39 +14,60 @@ export interface Review {
 
 /** `texts`: the files of the reviewed tree by path; a file that is not there, or is no text, is absent. */
 export function reviewOf(findings: readonly Finding[], texts: ReadonlyMap<string, string>): Review {
+  const files = new Map([...texts].map(([path, text]) => [path, linesOf(text)]));
   const kept: Finding[] = [];
   const dropped: DroppedFinding[] = [];
   for (const finding of findings) {
-    const text = texts.get(finding.file);
-    const line = text === undefined ? null : lineOf(text, finding);
+    const file = files.get(finding.file);
+    const line = file === undefined ? null : lineOf(file, finding);
     if (line !== null) kept.push({ ...finding, line });
-    else
-      dropped.push({
-        finding,
-        reason: text === undefined ? "there is no such file" : "the quote is not in the file",
-      });
+    else dropped.push({ finding, reason: file === undefined ? NO_FILE : NO_QUOTE });
   }
-  const rank = { error: 0, warning: 1, info: 2 };
-  kept.sort(
-    (a, b) =>
-      rank[a.severity] - rank[b.severity] || (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line),
-  );
-  return { findings: kept, dropped };
+  return { findings: kept.sort(worstFirst), dropped };
+}
+
+const NO_FILE = "there is no such text file";
+const NO_QUOTE = "the quote is not in the file";
+const RANK = { error: 0, warning: 1, info: 2 };
+
+function worstFirst(a: Finding, b: Finding): number {
+  const byFile = a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line;
+  return RANK[a.severity] - RANK[b.severity] || byFile;
+}
+
+interface Lines {
+  readonly text: string;
+  /** Where each line begins. */
+  readonly starts: readonly number[];
+}
+
+function linesOf(given: string): Lines {
+  const text = given.replaceAll("\r\n", "\n");
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return { text, starts };
 }
 
 /** The line of the occurrence nearest to the named line; null: the quote is not there. */
-function lineOf(given: string, { quote, line }: Finding): number | null {
-  const text = given.replaceAll("\r\n", "\n");
+function lineOf({ text, starts }: Lines, { quote, line }: Finding): number | null {
   const wanted = quote.replaceAll("\r\n", "\n").trim();
   if (wanted === "") return null;
-  let best: number | null = null;
-  let counted = 0;
-  let current = 1;
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
-    for (; counted < at; counted += 1) if (text[counted] === "\n") current += 1;
-    if (best === null || Math.abs(current - line) < Math.abs(best - line)) best = current;
+  const from = starts[line - 1] ?? text.length;
+  const found = [text.lastIndexOf(wanted, from), text.indexOf(wanted, from)].flatMap((at) =>
+    at === -1 ? [] : [lineAt(starts, at)],
+  );
+  return found.sort((a, b) => Math.abs(a - line) - Math.abs(b - line))[0] ?? null;
+}
+
+/** The number of the line that holds an offset, by halving. */
+function lineAt(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
   }
-  return best;
+  return low + 1;
 }
 
 /** The result of the skill `reviewer` (seed 001). */

@@ -34,6 +34,9 @@ function mayMeet(a: string, b: string, effort: Effort): boolean {
 type Name = "**" | readonly Char[];
 type Char = { readonly any: boolean; readonly star: boolean; readonly char: string };
 
+/** A name with an extension. It could be a folder; then two changes may conflict, and the later one is made again. */
+const FILE_NAME = /[^/.][^/]*\.[A-Za-z][A-Za-z0-9]*$/;
+
 /** A pattern without wildcards, and one that ends in a slash, also matches everything below it. */
 function namesOf(pattern: string): Name[] {
   const bare = pattern.replace(/^\.?\//, "");
@@ -42,7 +45,8 @@ function namesOf(pattern: string): Name[] {
     .filter((name) => name !== "")
     .map((name): Name => (name.includes("**") ? "**" : charsOf(name)));
   const isPlain = names.every((name) => name !== "**" && name.every(({ any, star }) => !any && !star));
-  return isPlain || bare.endsWith("/") ? [...names, "**"] : names;
+  const isFolder = bare.endsWith("/") || (isPlain && !FILE_NAME.test(bare));
+  return isFolder ? [...names, "**"] : names;
 }
 
 function charsOf(name: string): Char[] {

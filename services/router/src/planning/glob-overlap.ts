@@ -2,7 +2,7 @@
  * Whether two lists of globs may match the same path. Pure. In doubt the answer is yes, because two tasks that wait for
  * each other without need only cost time.
  *
- * Globs come from intents, so the work is bounded: a comparison that would take longer counts as an overlap.
+ * Globs come from intents, so the work is bounded: a comparison beyond the bound counts as an overlap.
  */
 import { globAlternatives } from "@antiphon/contracts";
 
@@ -11,74 +11,99 @@ export interface Effort {
   left: number;
 }
 
-export const fullEffort = (): Effort => ({ left: 2_000_000 });
+/** Some milliseconds. A plan of a hundred tasks with a few folders each takes a tenth of it. */
+export const fullEffort = (): Effort => ({ left: 500_000 });
 
-/** The first two globs that may match the same path; null: none do. An empty list means every path. */
-export function overlapOf(
-  one: readonly string[],
-  other: readonly string[],
-  effort: Effort,
-): [string, string] | null {
-  for (const a of one.length === 0 ? ["**"] : one)
-    for (const b of other.length === 0 ? ["**"] : other) if (mayMeet(a, b, effort)) return [a, b];
+/** The globs of one task, read once. */
+export interface Files {
+  readonly patterns: readonly Pattern[];
+}
+
+interface Pattern {
+  readonly glob: string;
+  /** Null: it cannot be compared. */
+  readonly alternatives: readonly (readonly Name[])[] | null;
+}
+
+/** One name of a path; `any` stands for any number of names. */
+type Name = { kind: "any" } | { kind: "text"; text: string } | { kind: "wild"; chars: readonly Char[] };
+type Char = { readonly any: boolean; readonly star: boolean; readonly char: string };
+
+/** An empty list means every file. */
+export function filesOf(globs: readonly string[]): Files {
+  return { patterns: (globs.length === 0 ? ["**"] : globs).map(patternOf) };
+}
+
+/** The first two globs that may match the same path; null: none do. */
+export function overlapOf(one: Files, other: Files, effort: Effort): [string, string] | null {
+  for (const a of one.patterns)
+    for (const b of other.patterns) if (mayMeet(a, b, effort)) return [a.glob, b.glob];
   return null;
 }
 
-function mayMeet(a: string, b: string, effort: Effort): boolean {
-  const [left, right] = [globAlternatives(a), globAlternatives(b)];
-  if (left === null || right === null) return true;
-  const rights = right.map(namesOf);
-  return left.map(namesOf).some((names) => rights.some((others) => namesMeet(names, others, effort)));
+function patternOf(glob: string): Pattern {
+  return { glob, alternatives: globAlternatives(glob)?.map(namesOf) ?? null };
 }
 
-type Name = "**" | readonly Char[];
-type Char = { readonly any: boolean; readonly star: boolean; readonly char: string };
-
-/** A name with an extension. It could be a folder; then two changes may conflict, and the later one is made again. */
-const FILE_NAME = /[^/.][^/]*\.[A-Za-z][A-Za-z0-9]*$/;
+function mayMeet({ alternatives: a }: Pattern, { alternatives: b }: Pattern, effort: Effort): boolean {
+  if (a === null || b === null) return true;
+  return a.some((names) => b.some((others) => namesMeet(names, others, effort)));
+}
 
 /** A pattern without wildcards, and one that ends in a slash, also matches everything below it. */
 function namesOf(pattern: string): Name[] {
-  const bare = pattern.replace(/^\.?\//, "");
-  const names = bare
-    .split("/")
-    .filter((name) => name !== "")
-    .map((name): Name => (name.includes("**") ? "**" : charsOf(name)));
-  const isPlain = names.every((name) => name !== "**" && name.every(({ any, star }) => !any && !star));
-  const isFolder = bare.endsWith("/") || (isPlain && !FILE_NAME.test(bare));
-  return isFolder ? [...names, "**"] : names;
+  const bare = pattern.startsWith("./") ? pattern.slice(2) : pattern;
+  const parts = bare.split("/").filter((part) => part !== "");
+  const names = parts.map((part): Name => (part.includes("**") ? { kind: "any" } : nameOf(part)));
+  const isPlain = names.every(({ kind }) => kind === "text");
+  const isFolder = bare.endsWith("/") || (isPlain && !isFileName(parts.at(-1) ?? ""));
+  return isFolder ? [...names, { kind: "any" }] : names;
 }
 
-function charsOf(name: string): Char[] {
+/** A name with an extension. If it is a folder, two changes may conflict, and the later one is made again. */
+function isFileName(name: string): boolean {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 && dot < name.length - 1;
+}
+
+function nameOf(part: string): Name {
   const chars: Char[] = [];
-  for (let at = 0; at < name.length; at += 1) {
-    const char = name[at] ?? "";
-    if (char === "\\" && at + 1 < name.length) {
+  for (let at = 0; at < part.length; at += 1) {
+    const char = part[at] ?? "";
+    if (char === "\\" && at + 1 < part.length) {
       at += 1;
-      chars.push({ any: false, star: false, char: name[at] ?? "" });
+      chars.push({ any: false, star: false, char: part[at] ?? "" });
     } else chars.push({ any: char === "?", star: char === "*", char });
   }
-  return chars;
+  const isText = chars.every(({ any, star }) => !any && !star);
+  return isText ? { kind: "text", text: chars.map(({ char }) => char).join("") } : { kind: "wild", chars };
 }
 
 function namesMeet(a: readonly Name[], b: readonly Name[], effort: Effort): boolean {
-  return meet(
-    a,
-    b,
-    (name) => name === "**",
-    (x, y) => x === "**" || y === "**" || charsMeet(x, y, effort),
-    effort,
-  );
+  for (let at = 0; ; at += 1) {
+    const [x, y] = [a[at], b[at]];
+    if (x === undefined && y === undefined) return true;
+    if (x === undefined || y === undefined || x.kind === "any" || y.kind === "any")
+      return meet(a.slice(at), b.slice(at), isAny, (one, other) => nameMeets(one, other, effort), effort);
+    if (!nameMeets(x, y, effort)) return false;
+  }
 }
 
-function charsMeet(a: readonly Char[], b: readonly Char[], effort: Effort): boolean {
-  return meet(
-    a,
-    b,
-    ({ star }) => star,
-    (x, y) => x.any || y.any || x.char === y.char,
-    effort,
-  );
+const isAny = ({ kind }: Name): boolean => kind === "any";
+
+function nameMeets(x: Name, y: Name, effort: Effort): boolean {
+  effort.left -= 1;
+  if (effort.left < 0 || x.kind === "any" || y.kind === "any") return true;
+  if (x.kind === "text" && y.kind === "text") return x.text === y.text;
+  return meet(charsOf(x), charsOf(y), isStar, charMeets, effort);
+}
+
+const isStar = ({ star }: Char): boolean => star;
+const charMeets = (x: Char, y: Char): boolean => x.any || y.any || x.char === y.char;
+
+function charsOf(name: Exclude<Name, { kind: "any" }>): readonly Char[] {
+  if (name.kind === "wild") return name.chars;
+  return Array.from(name.text, (char) => ({ any: false, star: false, char }));
 }
 
 /** Whether two sequences with wildcards for any number of parts can be equal, in time of the product of their lengths. */

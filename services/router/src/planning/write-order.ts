@@ -5,7 +5,7 @@
  * topological order of the graph, so they close no circle.
  */
 import type { TaskSpec } from "@antiphon/contracts";
-import { fullEffort, overlapOf } from "./glob-overlap.ts";
+import { filesOf, fullEffort, overlapOf, type Files } from "./glob-overlap.ts";
 
 export interface Wait {
   readonly task: number;
@@ -23,7 +23,7 @@ export function inWriteOrder(specs: readonly TaskSpec[], edits: (spec: TaskSpec)
   const effort = fullEffort();
   const waits: Wait[] = [];
   const before = new Map<number, Set<number>>();
-  const writers: { id: number; files: readonly string[] }[] = [];
+  const writers: { id: number; files: Files }[] = [];
   for (const { id, dependencies, ...spec } of topological(specs)) {
     const ancestors = new Set<number>();
     const follow = (on: number): void => {
@@ -31,8 +31,8 @@ export function inWriteOrder(specs: readonly TaskSpec[], edits: (spec: TaskSpec)
     };
     dependencies.forEach(follow);
     before.set(id, ancestors);
-    const files = spec.allowed_files;
-    if (files === undefined || !edits({ id, dependencies, ...spec })) continue;
+    if (spec.allowed_files === undefined || !edits({ id, dependencies, ...spec })) continue;
+    const files = filesOf(spec.allowed_files);
     for (const other of writers.toReversed()) {
       if (ancestors.has(other.id)) continue;
       const both = overlapOf(other.files, files, effort);
@@ -54,7 +54,12 @@ export function inWriteOrder(specs: readonly TaskSpec[], edits: (spec: TaskSpec)
   };
 }
 
-function reasonOf([one, other]: readonly [string, string]): string {
+const SHOWN = 80;
+
+function reasonOf(both: readonly [string, string]): string {
+  const [one = "", other = ""] = both.map((glob) =>
+    glob.length > SHOWN ? `${glob.slice(0, SHOWN - 3)}...` : glob,
+  );
   if (one === "**" && other === "**") return "both may change any file";
   return one === other ? `both may change ${one}` : `the files ${one} and ${other} overlap`;
 }

@@ -245,7 +245,7 @@ printf '${GOOD.replaceAll("\n", "\\n")}' > plan.yaml; fi`;
 
 describe("a REVIEW run", () => {
   test("ends with findings whose quotes are in the tree; made-up ones are dropped, and red tests do not fail it", async () => {
-    const at = project({ ...BROKEN_CALCULATOR, "check.sh": "node test.js\n" });
+    const at = project({ ...BROKEN_CALCULATOR, ".gitignore": "*.json\n" });
     const finding = {
       severity: "error",
       file: "add.js",

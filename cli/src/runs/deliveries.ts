@@ -9,6 +9,7 @@ import type { Bundle } from "../evidence/evidence-view.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
 import { plain } from "../screen/screen.ts";
+import type { Screen } from "../screen/screen.ts";
 import type { RunSummary } from "./summary.ts";
 
 const PLAN_PATH = "plan/plan.yaml";
@@ -26,7 +27,7 @@ export interface Delivery {
   readonly review?: ReviewOutput;
 }
 
-export async function deliveryOf(
+async function deliveryOf(
   gateway: GatewayClient,
   { runId, workflow, status }: Pick<RunSummary, "runId" | "workflow" | "status">,
 ): Promise<Delivery> {
@@ -38,6 +39,21 @@ export async function deliveryOf(
   const text = await verdictFile(gateway, runId, PLAN_PATH);
   const read = text === null ? null : readPlanText(text, PLAN_PATH);
   return read?.ok === true ? { plan: read.plan } : {};
+}
+
+/** Like `deliveryOf`. A delivery that cannot be read is named, and hides nothing else of the run. */
+export async function shownDelivery(
+  screen: Screen,
+  gateway: GatewayClient,
+  summary: Pick<RunSummary, "runId" | "workflow" | "status">,
+): Promise<Delivery> {
+  try {
+    return await deliveryOf(gateway, summary);
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown);
+    screen.err(`the result of ${summary.runId} cannot be read: ${code}: ${message}`);
+    return {};
+  }
 }
 
 export async function reviewIn(gateway: GatewayClient, runId: string): Promise<ReviewOutput> {

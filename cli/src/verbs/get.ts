@@ -23,8 +23,8 @@ export const addGet: AddVerb = (program, context) => {
       const decisions = openDecisions(gateway, context.config.directorKeys);
       for (const record of records) await decisions.check(record);
       const summary = summarize(factsOf(records), decisions.words, Date.now());
-      const { deliveryOf, deliveryRows } = await import("../runs/deliveries.ts");
-      const delivery = await deliveryOf(gateway, summary);
+      const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
+      const delivery = await shownDelivery(context.screen, gateway, summary);
       if (options.json === true)
         return context.screen.json({ ...summary, ...delivery, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);

@@ -81,8 +81,8 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     quiet: options.json === true,
   });
   if (end.kind === "interrupted") return turnedAway(context, runId);
-  const { deliveryOf, deliveryRows } = await import("../runs/deliveries.ts");
-  const delivery = await deliveryOf(await context.gateway(), end.summary);
+  const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
+  const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
   const summary = { ...end.summary, ...delivery };
   if (options.json === true) context.screen.json(jsonLines ? { event: "summary", ...summary } : summary);
   else {

@@ -7,7 +7,7 @@
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { DispatchBody, EvidenceFile, ResultBody, SandboxOutcome } from "@antiphon/contracts";
-import { artifactPath, inBundle, setAside } from "./artifacts.ts";
+import { artifactPath, setAside, type Artifact } from "./artifacts.ts";
 import { checksOf, factsOf } from "../attempt/attempt.ts";
 import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
@@ -18,7 +18,7 @@ import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
 import { isEmpty } from "../ports.ts";
-import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "../ports.ts";
+import type { AttemptPorts, Change, Diff, Preparation } from "../ports.ts";
 import type { AttemptOrder } from "../attempt/work.ts";
 
 /** The largest report: one journal record, less room for its envelope and the references. */
@@ -40,11 +40,11 @@ export interface Ran {
 /** Stores the evidence, then returns the report that refers to it. */
 export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
   const { dispatch, runId, epoch, associate } = order;
-  const { artifacts, change } = setAside(dispatch.task, ran.change);
+  const { artifacts, change } = setAside(dispatch.task, ran.change, ran.outcome);
   const { diff, ending } = await diffed(dispatch, ports, { ...ran, change }); // associate/A6
   const facts = factsFor(dispatch, { ...ran, ending }, diff, artifacts);
   const report = reportOf(facts);
-  const bundle = [...filesOf(facts, provenanceOf(order, ports, ran)), ...artifacts.map(inBundle)];
+  const bundle = [...filesOf(facts, provenanceOf(order, ports, ran)), ...artifacts.map(({ file }) => file)];
   const files = await ports.evidence.store(bundle);
   const manifest = manifestOf({
     runId,
@@ -70,7 +70,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
 
 function deliveredIn(
   files: readonly EvidenceFile[],
-  artifacts: readonly ChangedFile[],
+  artifacts: readonly Artifact[],
 ): Pick<ReportedResult, "artifacts"> {
   if (artifacts.length === 0) return {};
   const stored = artifacts.flatMap(({ path }) => {
@@ -103,7 +103,7 @@ function factsFor(
   dispatch: DispatchBody,
   ran: Ran,
   diff: Diff | null,
-  artifacts: readonly ChangedFile[],
+  artifacts: readonly Artifact[],
 ): AttemptFacts {
   const wrote = artifacts.map(({ path }) => `; wrote ${path}`).join("");
   const { task } = dispatch;

@@ -15,6 +15,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/main-job.test.ts",
   "test/e2e/operator.test.ts",
   "test/e2e/page.test.ts",
+  "test/e2e/plans.test.ts",
   "test/e2e/session-token.test.ts",
   "test/integration/runtime/archive-tidy.test.ts",
   "test/integration/runtime/archive.test.ts",

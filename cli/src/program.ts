@@ -15,6 +15,7 @@ import { addDoctor } from "./verbs/doctor.ts";
 import { addEvents } from "./verbs/events.ts";
 import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
+import { addFindings } from "./verbs/findings.ts";
 import { addGet } from "./verbs/get.ts";
 import { addLogs } from "./verbs/logs.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
@@ -38,6 +39,7 @@ const VERBS = [
   addCheck,
   addRuns,
   addGet,
+  addFindings,
   addEvents,
   addWait,
   addLogs,

@@ -38,6 +38,7 @@ export function inProcessRepository(): RepositoryPort {
     inspect: () => Promise.resolve(INSPECTED),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
     exportHistory: () => Promise.resolve(null),
+    texts: () => Promise.resolve(new Map()),
     discoverChecks: () => Promise.resolve([]),
     candidate: (_repo, head) =>
       Promise.resolve({

@@ -1,8 +1,19 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
-import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
+import {
+  canonicalJson,
+  decode,
+  durationMs,
+  encode,
+  readPlanText,
+  reviewMarkdown,
+  reviewOf,
+  validate,
+  validateDocument,
+} from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
 import { route } from "../../services/router/src/planning/route.ts";
+import { inWriteOrder } from "../../services/router/src/planning/write-order.ts";
 import type { IntentBody } from "@antiphon/contracts";
 import type { Parser } from "./growth.ts";
 import { nested, numbered, repeated } from "./shapes.ts";
@@ -84,6 +95,55 @@ export const contractParsers: readonly Parser[] = [
       ),
     ],
     run: (text) => validateDocument(text, { filename: "intent.json", schema: "Intent" }),
+  },
+  {
+    name: "a plan",
+    reads: [
+      "contracts/src/plans/plan-text.ts",
+      "contracts/src/plans/read-plan.ts",
+      "contracts/src/plans/criteria.ts",
+      "contracts/src/rules/graph.ts",
+    ],
+    shapes: [
+      ...YAML_SHAPES,
+      numbered(
+        "tasks in a row",
+        (i) => `{"id":"n${i}","kind":"io","deps":[${i === 0 ? "" : `"n${i - 1}"`}]},`,
+        (body) => `{"nodes":[${body.slice(0, -1)}]}`,
+      ),
+      ...repeated(["(check: ", "`", "a", "passes "], (criterion) =>
+        JSON.stringify({
+          tasks: [{ id: 1, description: "d", acceptance_criteria: [criterion.slice(0, 2048)] }],
+        }),
+      ),
+    ],
+    run: (text) => readPlanText(text, "plan.yaml"),
+  },
+  {
+    name: "the files of the tasks of a plan",
+    reads: ["services/router/src/planning/glob-overlap.ts", "services/router/src/planning/write-order.ts"],
+    shapes: repeated(["*", "**/", "a*", "{a,b}", "\\", "/", "?"]),
+    largest: 32 * 1024,
+    run: (text) => {
+      const globs = text.match(/[^]{1,1024}/g) ?? [];
+      const tasks = globs.map((glob, i) => ({
+        ...{ id: i + 1, description: "d", dependencies: [], allowed_files: [glob] },
+      }));
+      return inWriteOrder(tasks.slice(0, 256), () => true);
+    },
+  },
+  {
+    name: "findings and the file that they quote",
+    reads: ["contracts/src/reviews/review.ts"],
+    shapes: repeated(["\n", "a", "a\r\n", "`", "ab", "<"]),
+    largest: 64 * 1024,
+    run: (text) => {
+      const quotes = ["a", "a\na", "`".repeat(80), `${"a".repeat(200)}b`, text.slice(0, 4096)];
+      const findings = quotes.map((quote, line) => ({
+        ...{ severity: "info" as const, file: "a", line: line + 1, quote, why: text.slice(0, 4096) },
+      }));
+      return reviewMarkdown(reviewOf(findings, new Map([["a", text]])), text);
+    },
   },
   {
     name: "a goal, routed",

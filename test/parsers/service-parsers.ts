@@ -59,6 +59,7 @@ const gatewayParsers: readonly Parser[] = [
     reads: [
       "services/gateway/src/intents/run-options.ts",
       "services/gateway/src/intents/bounded-options.ts",
+      "services/gateway/src/intents/given-plan.ts",
       "contracts/src/documents/glob.ts",
     ],
     shapes: [

@@ -7,7 +7,9 @@ import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
-export async function loadFiles(flags: RunFlags): Promise<RunFiles & { recording: unknown }> {
+export async function loadFiles(
+  flags: RunFlags,
+): Promise<Omit<RunFiles, "plan"> & { readonly recording: unknown }> {
   const recording = flags.recording === undefined ? null : readJson(flags.recording);
   const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
   return {

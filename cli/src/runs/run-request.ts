@@ -13,6 +13,7 @@ export interface RunFlags {
   readonly agent?: string;
   readonly patch?: string;
   readonly tasks?: string;
+  readonly plan?: string;
   readonly recording?: string;
   readonly [flag: string]: unknown;
 }
@@ -21,6 +22,8 @@ export interface RunFlags {
 export interface RunFiles {
   readonly patch: Patch | null;
   readonly tasks: TaskSpec[] | null;
+  /** As the intent takes it, and its tasks. */
+  readonly plan: { readonly value: unknown; readonly tasks: readonly TaskSpec[] } | null;
   readonly recordingSeed: string | null;
 }
 
@@ -39,6 +42,7 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
     const value = optionOf(rows, implied, flags, files);
     if (value !== undefined) intent[place][name] = value;
   }
+  if (files.plan !== null) intent.inputs["plan"] = files.plan.value;
   return intent;
 }
 
@@ -75,6 +79,7 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   argv: (given) => (Array.isArray(given) && given.length > 0 ? given : undefined),
   patch: (_file, _flag, { patch }) => patch ?? undefined,
   tasks: (_file, _flag, { tasks }) => tasks ?? undefined,
+  plan: () => undefined, // `inputs.plan`, from which the gateway makes the tasks.
   recording: (_file, _flag, { recordingSeed }) => recordingSeed ?? undefined,
 };
 
@@ -100,7 +105,7 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {
     // Tasks from a file name their own agents; the run's agent is then only the fallback.
-    const ofTask = files.tasks?.find((task) => task.agent !== undefined)?.agent;
+    const ofTask = (files.tasks ?? files.plan?.tasks)?.find((task) => task.agent !== undefined)?.agent;
     if (ofTask !== undefined) return ofTask;
     throw usage(
       "no agent was chosen",

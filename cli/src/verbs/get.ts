@@ -23,9 +23,12 @@ export const addGet: AddVerb = (program, context) => {
       const decisions = openDecisions(gateway, context.config.directorKeys);
       for (const record of records) await decisions.check(record);
       const summary = summarize(factsOf(records), decisions.words, Date.now());
+      const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
+      const delivery = await shownDelivery(context.screen, gateway, summary);
       if (options.json === true)
-        return context.screen.json({ ...summary, view: await gateway.get(`/runs/${id}`) });
+        return context.screen.json({ ...summary, ...delivery, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);
+      for (const row of deliveryRows(id, delivery)) context.screen.out(row);
       if (summary.code !== null && summary.status !== "succeeded")
         context.screen.out(`  why   ${summary.code}: ${summary.message}`);
     });

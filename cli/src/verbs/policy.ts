@@ -73,7 +73,10 @@ async function checkIntent(
   const { loadFiles } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
-  const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, await loadFiles(flags));
+  const { loadPlan } = await import("../runs/plan-source.ts");
+  const plan = flags.plan === undefined ? null : await loadPlan(flags.plan, () => context.gateway());
+  const files = { ...(await loadFiles(flags)), plan };
+  const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, files);
   const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);
   const { refusal } = answer;
   if (options.json === true) {

@@ -5,6 +5,7 @@ import type { Intent } from "@antiphon/contracts";
 import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
+import type { PlanSource } from "../runs/plan-source.ts";
 import type { RunFlags } from "../runs/run-request.ts";
 
 interface RunOptions extends RunFlags {
@@ -23,7 +24,7 @@ export const addRun: AddVerb = (program, context) => {
       "Carries out an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason it failed.\n" +
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
-    .argument("<intent...>", "the goal of the run, in plain words")
+    .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan")
     .option("--repo <path>", "the git repository to work on (default: the one around the current directory)");
   for (const { flag, help, reads } of context.runFlags)
     if (reads === "texts") command.option(flag, help, collect);
@@ -39,6 +40,7 @@ export const addRun: AddVerb = (program, context) => {
         'antiphon run "Fix the failing date parser" --patch fix.diff --check "npm test"',
         'antiphon run "Add a licence header" --repo ./app --command "./add-header.sh" --allow-unverified',
         'antiphon run "Refactor the parser" --repo . --check "make test" --agent command -- my-agent --fast',
+        "antiphon run --plan plan.yaml --agent command -- my-agent --fast",
         "antiphon run get run_4f0c2k9s0x7d2m1q8z3a",
       ]),
     )
@@ -47,8 +49,8 @@ export const addRun: AddVerb = (program, context) => {
     });
 };
 
-async function run(context: CliContext, goal: string, options: RunOptions): Promise<void> {
-  if (goal.trim() === "")
+async function run(context: CliContext, words: string, options: RunOptions): Promise<void> {
+  if (words.trim() === "" && options.plan === undefined)
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
   const { loadFiles, localProblem, repositoryOf } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
@@ -57,8 +59,15 @@ async function run(context: CliContext, goal: string, options: RunOptions): Prom
   const problem = localProblem(context.config.gatewayUrl, repoPath);
   if (problem !== null) throw problem;
   const files = await loadFiles(flags);
-  const intent = intentOf(goal, repoPath, flags, files);
-  if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
+  const { loadPlan, namesRun } = await import("../runs/plan-source.ts");
+  const startServices = async (): Promise<void> => {
+    if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
+  };
+  if (options.plan !== undefined && namesRun(options.plan)) await startServices();
+  const plan = options.plan === undefined ? null : await loadPlan(options.plan, () => context.gateway());
+  const goal = goalOf(words, plan);
+  const intent = intentOf(goal, repoPath, flags, { ...files, plan });
+  await startServices();
   const runId = await start(context, intent, files.recording);
   if (options.detach === true) return announce(context, runId, options.json === true);
 
@@ -72,9 +81,14 @@ async function run(context: CliContext, goal: string, options: RunOptions): Prom
     quiet: options.json === true,
   });
   if (end.kind === "interrupted") return turnedAway(context, runId);
-  if (options.json === true)
-    context.screen.json(jsonLines ? { event: "summary", ...end.summary } : end.summary);
-  else printSummary(context, end.summary);
+  const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
+  const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
+  const summary = { ...end.summary, ...delivery };
+  if (options.json === true) context.screen.json(jsonLines ? { event: "summary", ...summary } : summary);
+  else {
+    printSummary(context, end.summary);
+    for (const row of deliveryRows(runId, delivery)) context.screen.out(row);
+  }
   const { code, message, status } = end.summary;
   if (code !== null && status !== "succeeded" && options.json !== true) {
     const failure = new Failure(code, message);
@@ -82,6 +96,13 @@ async function run(context: CliContext, goal: string, options: RunOptions): Prom
     context.screen.err(`remedy: ${failure.remedy}`);
   }
   context.setExitCode(exitCodeOf(status));
+}
+
+/** The words, else the goal of the plan. */
+function goalOf(words: string, plan: PlanSource | null): string {
+  if (words.trim() !== "") return words;
+  if (plan?.goal != null) return plan.goal;
+  throw usage("the plan names no goal", 'write "goal:" into it, or say it: antiphon run "..." --plan ...');
 }
 
 async function start(context: CliContext, intent: Intent, recording: unknown): Promise<string> {

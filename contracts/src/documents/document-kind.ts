@@ -8,6 +8,8 @@ const BY_NAME: readonly [RegExp, SchemaName][] = [
   [/(^|\/)evidence\/.*manifest\.json$/, "EvidenceManifest"],
   [/(^|\/)io_schema\.json$/, "SkillIoSchema"],
   [/(^|\/)antiphon\.ya?ml$/, "ProjectFile"],
+  [/(^|\/)plan\.ya?ml$/, "PlanFile"],
+  [/(^|\/)findings\.json$/, "Findings"],
 ];
 
 /** Throws Refusal if none of these tells. */

@@ -16,6 +16,12 @@ export const ReportedResult = closed(
     code: nullable(ErrorCode, { description: "Why the attempt failed; null if it did not." }),
     evidence: EvidenceRef,
     patch: nullable(BlobRef, { description: "diff.patch; null if nothing changed." }),
+    artifacts: Type.Optional(
+      Type.Array(closed({ path: Type.String({ minLength: 1, maxLength: 1024 }), blob: BlobRef }), {
+        maxItems: 256,
+        description: "The files of `return.artifacts` that a task without changes wrote.",
+      }),
+    ),
   },
   { description: "The holder's own report." },
 );

@@ -2,16 +2,41 @@
 import { Type } from "typebox";
 import { TaskId } from "../shapes/ids.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { MappedCriterion } from "../plans/criteria.ts";
 import { closed } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";
+
+const globs = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 256, description });
+
+export const FileScope = closed({
+  allowed_files: globs("Globs of files the task may change. Empty: all."),
+  disallowed_files: globs("Globs of files the task must not change."),
+});
+export type FileScope = { allowed_files: string[]; disallowed_files: string[] };
 
 export const PlannedTask = closed({
   task: DirectorTask,
   deps: Type.Array(TaskId, { maxItems: 1000, description: "task_ids that must be done first." }),
   agent: AgentSpec,
+  scope: Type.Optional(FileScope),
+  criteria: Type.Optional(
+    Type.Array(MappedCriterion, {
+      maxItems: 64,
+      description: "The acceptance criteria of a plan and the checks that decide them.",
+    }),
+  ),
 });
-export type PlannedTask = { task: DirectorTask; deps: string[]; agent: AgentSpec };
+export type PlannedTask = {
+  task: DirectorTask;
+  deps: string[];
+  agent: AgentSpec;
+  /** The files of this task, besides the scope of the run. Absent: the run's scope alone counts. */
+  scope?: FileScope;
+  /** Absent: no plan named criteria. */
+  criteria?: MappedCriterion[];
+};
 
 export const RoutedBody = closed(
   {

@@ -14,6 +14,8 @@ import {
 import { EnvironmentReport, EnvironmentSpec } from "../rpc/environment.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../wire/live.ts";
+import { Findings } from "../reviews/findings.ts";
+import { PlanFile } from "../plans/plan-file.ts";
 import { ProjectFile } from "../settings/project-file.ts";
 import { Provenance } from "../runs/provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../shapes/refs.ts";
@@ -21,6 +23,7 @@ import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
 import {
+  planFileRules,
   runOptionsRules,
   sandboxRequestRules,
   sandboxSessionOpenRules,
@@ -49,6 +52,8 @@ export const OWN_CONTRACTS = {
   AgentSpec: contract("AgentSpec.v1", "antiphon", AgentSpec),
   RunOptions: contract("RunOptions.v1", "antiphon", RunOptions, runOptionsRules),
   TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
+  PlanFile: contract("PlanFile.v1", "antiphon", PlanFile, planFileRules),
+  Findings: contract("Findings.v1", "antiphon", Findings),
   RunStep: contract("RunStep.v1", "antiphon", RunStep),
   RunArtifact: contract("RunArtifact.v1", "antiphon", RunArtifact),
   BlobRef: contract("BlobRef.v1", "antiphon", BlobRef),

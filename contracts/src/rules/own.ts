@@ -1,5 +1,6 @@
 /** Rules of the remaining documents: plans and patches of seed 002, task contracts, evidence, sandboxes, the journal. */
 import { RECORDS, type JournalRecord } from "../journal/record.ts";
+import type { PlanFile } from "../plans/plan-file.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { SandboxRequest } from "../rpc/sandbox-rpc.ts";
 import type { SandboxSessionOpen, SandboxSessionWrite } from "../rpc/sandbox-session.ts";
@@ -98,22 +99,25 @@ export const taskContractRules: readonly Rule[] = [
   },
 ];
 
-const taskSpecGraph = graphRules({
-  name: "run-options",
-  path: "/tasks",
-  idKey: "id",
-  depsKey: "dependencies",
-  nodes: (value) =>
-    ((value as RunOptions).tasks ?? []).map(({ id, dependencies }) => ({
-      id: String(id),
-      deps: dependencies.map(String),
-    })),
-});
+const taskGraph = (name: string): Rule[] =>
+  graphRules({
+    name,
+    path: "/tasks",
+    idKey: "id",
+    depsKey: "dependencies",
+    nodes: (value) =>
+      ((value as RunOptions | PlanFile).tasks ?? []).map(({ id, dependencies = [] }) => ({
+        id: String(id),
+        deps: dependencies.map(String),
+      })),
+  });
+
+export const planFileRules: readonly Rule[] = taskGraph("plan-file");
 
 const agentPatch = (value: unknown): unknown => member(value, "agent", "patch");
 
 export const runOptionsRules: readonly Rule[] = [
-  ...taskSpecGraph,
+  ...taskGraph("run-options"),
   ...within("/agent/patch", patchRules, agentPatch),
 ];
 

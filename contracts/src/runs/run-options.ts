@@ -116,7 +116,14 @@ export const RUN_OPTIONS = {
       maxItems: 256,
       description: "The task graph, instead of a plan by the Router.",
     }),
-    [flag("--tasks <file>", "tasks", "read the task graph from a YAML or JSON file instead of planning it")],
+    [
+      flag("--tasks <file>", "tasks", "read the task graph from a YAML or JSON file instead of planning it"),
+      flag(
+        "--plan <file|run>",
+        "plan",
+        "carry out a plan: a YAML or JSON file, the directory of an export, or a PLAN run",
+      ),
+    ],
   ),
   max_attempts: option(
     "constraints",

@@ -4,6 +4,20 @@ import { closed, oneOf } from "../shapes/shape.ts";
 import { AgentSpec } from "./agents.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
+const globs = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 256, description });
+
+export const Criterion = Type.Union(
+  [
+    Type.String({ minLength: 1, maxLength: 2048 }),
+    closed({ criterion: Type.String({ minLength: 1, maxLength: 2048 }), check: command }),
+  ],
+  {
+    description:
+      "What has to be true in the end. With `check`, the command that decides it. A plain text is mapped to a check that it quotes: `<check> passes`, or the check in backticks, or `(check: <check>)`.",
+  },
+);
+export type Criterion = Static<typeof Criterion>;
 
 export const TaskSpec = closed(
   {
@@ -13,6 +27,18 @@ export const TaskSpec = closed(
     agent: Type.Optional(AgentSpec),
     checks: Type.Optional(Type.Array(command, { maxItems: 64 })),
     kind: Type.Optional(oneOf(["edit_repo", "run", "inspect"])),
+    allowed_files: Type.Optional(
+      globs(
+        "Globs of files the task may change. Empty: all. Tasks that may change the same files run one after the other; a task without this field is not compared.",
+      ),
+    ),
+    disallowed_files: Type.Optional(globs("Globs of files the task must not change.")),
+    acceptance_criteria: Type.Optional(
+      Type.Array(Criterion, {
+        maxItems: 64,
+        description: "A task with a criterion that no check decides does not land by itself.",
+      }),
+    ),
   },
   { description: "A task given by the user instead of planned by the Router." },
 );

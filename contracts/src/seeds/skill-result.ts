@@ -1,5 +1,6 @@
 /** Skill results, `skills/results/{run_id}/`, and per-skill `skills/{skill_name}/io_schema.json` (seed 001). */
 import { Type, type Static, type TSchema } from "typebox";
+import { DroppedFinding, Finding } from "../reviews/findings.ts";
 import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
 export const SkillName = Type.String({
@@ -33,13 +34,6 @@ export const SkillIoSchema = closed(
 );
 export type SkillIoSchema = Static<typeof SkillIoSchema>;
 
-const finding = closed({
-  severity: oneOf(["info", "warning", "error"]),
-  path: Type.Optional(Type.String({ minLength: 1 })),
-  line: Type.Optional(Type.Integer({ minimum: 1 })),
-  message: Type.String({ minLength: 1 }),
-});
-
 /** A TypeBox schema is already a JSON Schema document; this drops the static type. */
 const ioSchema = (skill: string, input: TSchema, output: TSchema): SkillIoSchema => ({
   skill,
@@ -51,8 +45,19 @@ const ioSchema = (skill: string, input: TSchema, output: TSchema): SkillIoSchema
 export const SKILLS: { readonly [S in "reviewer" | "qa"]: SkillIoSchema } = {
   reviewer: ioSchema(
     "reviewer",
-    closed({ task_id: Type.String({ minLength: 1 }), diff: Type.String() }),
-    closed({ decision: oneOf(["accept", "reject"]), findings: Type.Array(finding) }),
+    closed({
+      task_id: Type.String({ minLength: 1 }),
+      diff: Type.String({ description: "The change to review; empty: the whole tree is reviewed." }),
+      goal: Type.Optional(Type.String()),
+      commit: Type.Optional(Type.String({ description: "The commit whose files were read." })),
+    }),
+    closed({
+      decision: oneOf(["accept", "reject"], { description: "reject: a finding is an error." }),
+      findings: Type.Array(Finding, { description: "Each quote is in its file, at its line." }),
+      dropped: Type.Optional(
+        Type.Array(DroppedFinding, { description: "Findings whose quote is not in the tree." }),
+      ),
+    }),
   ),
   qa: ioSchema(
     "qa",

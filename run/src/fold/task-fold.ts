@@ -33,7 +33,11 @@ export function isTaskRecord(record: StoredRecord): record is TaskRecord {
 export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; reason: string };
 
 /** Verdicts that another attempt cannot improve: a check or a grant is missing, so a better patch does not help. */
-const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+const FINAL_CODES: ReadonlySet<string> = new Set([
+  "ANT_VERIFY_CRITERION",
+  "ANT_VERIFY_NO_CHECK",
+  "ANT_VERIFY_PROVES_NOTHING",
+]);
 
 /** Failures that another attempt cannot improve: the run asks for an image it cannot have. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([

@@ -7,7 +7,11 @@ type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "lande
 type Evidence = RouterContractFinal["evidence"][number];
 
 /** A person must add a check or a grant; more attempts do not help. */
-const NEEDS_REVIEW: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+const NEEDS_REVIEW: ReadonlySet<string> = new Set([
+  "ANT_VERIFY_CRITERION",
+  "ANT_VERIFY_NO_CHECK",
+  "ANT_VERIFY_PROVES_NOTHING",
+]);
 
 export function closingOf(run: RunState): ClosedBody {
   const ending = endingOf(run);

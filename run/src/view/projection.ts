@@ -39,13 +39,16 @@ function routerStatus(task: TaskState): RouterTask["status"] {
 /** The task contract of seed 001. A rejected task shows `open` again; the journal keeps its history. */
 export function taskContract(run: RunState, task: TaskState): TaskContract {
   const { planned, phase } = task;
-  const options = run.facts.intent?.options;
+  const scope = planned.scope ?? {
+    allowed_files: run.facts.intent?.options.scope ?? [],
+    disallowed_files: [],
+  };
   return {
     id: planned.task.task_id,
     objective: planned.task.instruction,
     scope: {
-      allowed_files: [...(options?.scope ?? [])],
-      disallowed_files: [],
+      allowed_files: [...scope.allowed_files],
+      disallowed_files: [...scope.disallowed_files],
       allowed_tools: [...planned.task.allowed_tools],
       disallowed_tools: [],
     },

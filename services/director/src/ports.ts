@@ -5,6 +5,7 @@ import type {
   EnvironmentReport,
   EnvironmentSpec,
   EvidenceRef,
+  FileScope,
   HistoryRef,
   LandingBody,
   PolicyBounds,
@@ -32,6 +33,8 @@ export interface ChangeRules {
   base: string;
   /** Bounds of the deployment's policy. No grant lifts them. */
   policy?: PolicyBounds;
+  /** The files of the task itself, within `scope`. No grant widens them. */
+  files?: FileScope;
 }
 
 /** The tree of a patch applied to a head; no ref points to it yet. */
@@ -63,6 +66,8 @@ export interface RepositoryPort {
    * the commit alone fits in a sandbox.
    */
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null>;
+  /** The named files of a commit as UTF-8; missing ones, those that are no text and large ones are left out. */
+  texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
@@ -146,6 +151,8 @@ export interface VerdictEvidencePort {
   store(verdict: VerdictManifest): Promise<EvidenceRef>;
   /** The bytes of `diff.patch`. */
   patch(ref: BlobRef): Promise<Buffer>;
+  /** The bytes of a file that the task had to deliver. */
+  artifact(ref: BlobRef): Promise<Buffer>;
 }
 
 /** Dead letters of tasks that were given up. */
@@ -168,6 +175,13 @@ export interface VerdictManifest {
   /** All trials, by the tree they ran on. */
   trials: TrialsByTree;
   environment?: EnvironmentReport | null;
+  /** What the Director made of the file that the task delivered. */
+  files?: readonly TextFile[];
+}
+
+export interface TextFile {
+  readonly path: string;
+  readonly text: string;
 }
 
 type Trials = readonly (readonly CheckOutcome[])[];

@@ -72,7 +72,11 @@ const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
 };
 
 /** A better patch cannot fix these: a check or a grant is missing. */
-const FINAL: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
+const FINAL: ReadonlySet<string> = new Set([
+  "ANT_VERIFY_CRITERION",
+  "ANT_VERIFY_NO_CHECK",
+  "ANT_VERIFY_PROVES_NOTHING",
+]);
 /** Another attempt cannot fix these: the run asks for an image that it cannot have. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",

@@ -123,6 +123,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => null);
   }
 
+  texts(): Promise<ReadonlyMap<string, string>> {
+    return this.ask(() => new Map());
+  }
+
   discoverChecks(): Promise<string[]> {
     return this.ask(() => ["npm test"]);
   }

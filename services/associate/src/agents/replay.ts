@@ -2,9 +2,10 @@
  * The replay agent looks up a recorded session by the replay key of RFC 000, so that the same goal, task and seed get the
  * same answer without a model. The recorded patch is treated like any other patch, and the transcript goes into the evidence.
  */
-import { AntiphonError, replayKey, validate } from "@antiphon/contracts";
-import type { AgentOf, OCCompileOutput, Patch } from "@antiphon/contracts";
-import type { Agent } from "../ports.ts";
+import { AntiphonError, PLAN_FILE, replayKey, validate } from "@antiphon/contracts";
+import type { AgentOf, DirectorTask, OCCompileOutput, Patch } from "@antiphon/contracts";
+import { NO_CHANGE } from "../ports.ts";
+import type { Agent, AgentContext, Change } from "../ports.ts";
 import { changeOf } from "./patched.ts";
 
 export function replayAgent(spec: AgentOf<"replay">): Agent {
@@ -28,7 +29,7 @@ export function replayAgent(spec: AgentOf<"replay">): Agent {
       const { output, patch } = sessionOf(recording, key);
       return {
         kind: "work",
-        change: await changeOf(patch, context),
+        change: withPlan(await recorded(patch, context), output.plan, task),
         steps: [],
         selfVerify: true,
         transcript: `${JSON.stringify({ key, transcript: output.transcript }, null, 2)}\n`,
@@ -36,6 +37,21 @@ export function replayAgent(spec: AgentOf<"replay">): Agent {
       };
     },
   };
+}
+
+/** A session that only planned has no diff. */
+function recorded(patch: Patch, context: AgentContext): Promise<Change> {
+  const only = context.dispatch.task.return.artifacts.length > 0 && patch.files.length === 0;
+  return only ? Promise.resolve(NO_CHANGE) : changeOf(patch, context);
+}
+
+/** A session that planned returns its plan beside the patch; a PLAN task wants it as a file. JSON is YAML. */
+function withPlan(change: Change, plan: unknown, { return: wanted }: DirectorTask): Change {
+  const isWritten = change.files.some(({ path }) => path === PLAN_FILE);
+  const isPlan = typeof plan === "object" && plan !== null;
+  if (!wanted.artifacts.includes(PLAN_FILE) || isWritten || !isPlan) return change;
+  const content = Buffer.from(`${JSON.stringify(plan, null, 2)}\n`, "utf8");
+  return { ...change, files: [...change.files, { path: PLAN_FILE, mode: "100644", content }] };
 }
 
 /** A recording is `{input, output}`, as the OpenCode adapter stores it, or only the output. */

@@ -3,12 +3,14 @@
  *
  *   work-1 .. work-n    the agent's commands; the first that fails ends the job
  *   (changes are collected here, so files that checks leave behind are not part of the change)
+ *   artifact-1 .. -n    the files that the task has to leave, because git may ignore them
  *   commit-message      the message of the agent's own last commit, if the sandbox has a repository
  *   check-1 .. check-n  self-verification; every check runs, even after another one failed
  *   tools               versions of the installed tools, for the provenance; once per image
  */
 import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+import { artifactSteps } from "../evidence/artifacts.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
 
 /** One command of an agent. */
@@ -101,7 +103,8 @@ export function planJob(input: JobInput): JobPlan {
   };
   const told =
     work.length > 0 && dispatch.history != null ? [messageStep(dispatch.base.commit, env, budgetMs)] : [];
-  const ran = [...work, ...told, ...checks];
+  const left = work.length > 0 ? artifactSteps(dispatch.task, env, budgetMs) : [];
+  const ran = [...work, ...left, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
     collectAfter: work.at(-1)?.id ?? null,

@@ -20,6 +20,8 @@ export interface Brief {
   /** Oldest first. */
   readonly feedback: readonly BriefFeedback[];
   readonly answers: readonly { question: string; answer: string }[];
+  /** Globs of the files it may change; absent: all. */
+  readonly scope?: readonly string[];
 }
 
 const TAIL_CHARS = 2048;
@@ -50,6 +52,7 @@ export function briefJson(dispatch: DispatchBody, epoch: number, maxChars: numbe
       task: dispatch.task,
       feedback,
       answers: dispatch.answers,
+      ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
     };
     return JSON.stringify(brief);
   };

@@ -6,7 +6,8 @@
  *     report that refers to it, a sandbox cannot forge its diff and a report never points at missing evidence.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { DispatchBody, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import type { DispatchBody, EvidenceFile, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import { artifactPath, setAside, type Artifact } from "./artifacts.ts";
 import { checksOf, factsOf } from "../attempt/attempt.ts";
 import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
@@ -23,6 +24,8 @@ import type { AttemptOrder } from "../attempt/work.ts";
 /** The largest report: one journal record, less room for its envelope and the references. */
 const RESULT_BYTES = limits.messageBytes - 16 * 1024;
 
+type ReportedResult = Extract<ResultBody, { kind: "reported" }>;
+
 export type Work = Extract<Preparation, { kind: "work" }>;
 
 /** The facts of an attempt that has ended. */
@@ -35,16 +38,14 @@ export interface Ran {
 }
 
 /** Stores the evidence, then returns the report that refers to it. */
-export async function reported(
-  order: AttemptOrder,
-  ports: AttemptPorts,
-  ran: Ran,
-): Promise<Extract<ResultBody, { kind: "reported" }>> {
+export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
   const { dispatch, runId, epoch, associate } = order;
-  const { diff, ending } = await diffed(dispatch, ports, ran); // associate/A6
-  const facts = factsFor(dispatch, { ...ran, ending }, diff);
+  const { artifacts, change } = setAside(dispatch.task, ran.change, ran.outcome);
+  const { diff, ending } = await diffed(dispatch, ports, { ...ran, change }); // associate/A6
+  const facts = factsFor(dispatch, { ...ran, ending }, diff, artifacts);
   const report = reportOf(facts);
-  const files = await ports.evidence.store(filesOf(facts, provenanceOf(order, ports, ran)));
+  const bundle = [...filesOf(facts, provenanceOf(order, ports, ran)), ...artifacts.map(({ file }) => file)];
+  const files = await ports.evidence.store(bundle);
   const manifest = manifestOf({
     runId,
     epoch,
@@ -63,7 +64,20 @@ export async function reported(
     code: report.code,
     evidence,
     patch: files.find((file) => file.path === "diff.patch")?.blob ?? null,
+    ...deliveredIn(files, artifacts),
   };
+}
+
+function deliveredIn(
+  files: readonly EvidenceFile[],
+  artifacts: readonly Artifact[],
+): Pick<ReportedResult, "artifacts"> {
+  if (artifacts.length === 0) return {};
+  const stored = artifacts.flatMap(({ path }) => {
+    const blob = files.find((file) => file.path === artifactPath(path))?.blob;
+    return blob === undefined ? [] : [{ path, blob }];
+  });
+  return { artifacts: stored };
 }
 
 /** A change that cannot be a diff of the base, such as one inside a submodule, is the agent's fault and is reported. */
@@ -85,7 +99,13 @@ async function diffed(
   }
 }
 
-function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptFacts {
+function factsFor(
+  dispatch: DispatchBody,
+  ran: Ran,
+  diff: Diff | null,
+  artifacts: readonly Artifact[],
+): AttemptFacts {
+  const wrote = artifacts.map(({ path }) => `; wrote ${path}`).join("");
   const { task } = dispatch;
   const outcomes = ran.outcome?.steps ?? [];
   return {
@@ -98,7 +118,7 @@ function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptF
     selfVerified: ran.work?.selfVerify ?? true,
     change: diff,
     message: insideMessage(ran.outcome),
-    note: ran.work?.note ?? "did nothing",
+    note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }

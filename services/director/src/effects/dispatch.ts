@@ -1,5 +1,11 @@
 /** The dispatch of a task: everything an Associate needs for one attempt. */
-import { AntiphonError, DEFAULT_HISTORY, type AgentSpec, type DispatchBody } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  DEFAULT_HISTORY,
+  type AgentSpec,
+  type DispatchBody,
+  type PlannedTask,
+} from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
@@ -21,7 +27,7 @@ export async function dispatch(
   const { planned, feedback, answers } = effect.task;
   const { verify_profile } = planned.task;
   const commands =
-    verify_profile.commands.length > 0
+    verify_profile.commands.length > 0 || verify_profile.mode === "none"
       ? verify_profile.commands
       : await repository.discoverChecks(base.repo, base.commit);
   const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
@@ -42,12 +48,17 @@ export async function dispatch(
     feedback: feedback.slice(-MAX_FEEDBACK),
     answers: [...answers],
     image: options.image ?? null,
-    scope: options.scope,
+    scope: scopeOf(planned, options.scope),
     grants: options.grants,
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
   };
+}
+
+/** What the agent is told. The Director holds the change to both. */
+function scopeOf({ scope }: PlannedTask, ofRun: string[]): string[] {
+  return scope === undefined || scope.allowed_files.length === 0 ? ofRun : scope.allowed_files;
 }
 
 /** Only these can use a repository in their sandbox. */

@@ -49,12 +49,15 @@ import {
   type RepoRoots,
 } from "@antiphon/git";
 import { breachOf } from "../verification/policy-bounds.ts";
+import { outsideOf } from "../verification/task-files.ts";
 import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 
 type Inspected = Extract<RepoInspectReply, { ok: true }>;
 
 /** Commits whose exported tree or guards are remembered; both never change for a commit. */
 const REMEMBERED = 256;
+
+const ALREADY_THERE = "the attempt changed nothing: the run's head holds the same change already";
 
 /** Makes the value once, and again only if making it failed. */
 function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
@@ -169,6 +172,12 @@ export class Repositories implements RepositoryPort {
     });
   }
 
+  async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const files = await commitFiles(await this.#open(repo), commit);
+    const links = files.links;
+    return files.readAll(paths.filter((path) => files.id(path) !== null && !links.has(path)));
+  }
+
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
     const files = await commitFiles(await this.#open(repo), commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
@@ -188,8 +197,12 @@ export class Repositories implements RepositoryPort {
     }
     const broken = breachOf(check.files, rules.policy); // director/D10
     if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
+    const outside = outsideOf(check.files, rules.files);
+    if (outside !== null) return { kind: "refused", code: "ANT_PATCH_SCOPE", message: outside };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
+      if (candidate.tree === (await this.#base(repo, head)).ref.tree)
+        return { kind: "refused", code: "ANT_PATCH_EMPTY", message: ALREADY_THERE };
       await refuseLfsOf(
         opened,
         head,

@@ -56,6 +56,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
   const perform = performOver({
     repository: {
       inspect: none,
+      texts: none,
       land: none,
       commit: none,
       discoverChecks: none,
@@ -75,7 +76,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
         }),
     },
     room: new CleanRoom({ run: (_job, { signal }) => sandbox(signal) }, new MemoryBlobs()),
-    evidence: { store: none, patch: () => Promise.resolve(PATCH) },
+    evidence: { store: none, artifact: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
   const over = directorOver(journal, perform);

@@ -7,8 +7,10 @@ export function demandOf(run: RunState, task: Extract<Effect, { kind: "verify" }
   const edits = task.planned.task.kind === "edit_repo";
   // The checks of a DEBUG run of one task stand for the fix, so they have to fail without it.
   const isFix = edits && run.routed?.workflow === "DEBUG" && run.tasks.length === 1;
+  // A check that decides a criterion of a plan has to depend on the change at all.
+  const decides = edits && task.planned.criteria !== undefined;
   return {
-    workflow: isFix ? "fail-to-pass" : "nothing",
+    workflow: isFix ? "fail-to-pass" : decides ? "regression" : "nothing",
     caller: edits ? (options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
     allowUnproven: options.allow_unproven,
@@ -18,5 +20,5 @@ export function demandOf(run: RunState, task: Extract<Effect, { kind: "verify" }
 
 /** Whether the answer of the base is needed, however long it takes. */
 export function needsBase({ workflow, caller, policy }: Demand): boolean {
-  return [workflow, caller, policy].includes("fail-to-pass");
+  return workflow !== "nothing" || [caller, policy].includes("fail-to-pass");
 }

@@ -84,6 +84,8 @@ export async function verifyIntegration(
       byPeople: false,
     },
     readOnly: false,
+    delivered: null,
+    undecided: [],
     allowUnverified: options.allow_unverified,
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;

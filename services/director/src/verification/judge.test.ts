@@ -20,6 +20,8 @@ const trial: Trial = {
   unproven: [],
   demand: DEMAND,
   readOnly: false,
+  delivered: null,
+  undecided: [],
   allowUnverified: false,
 };
 /** The same check, once for each exit code. */
@@ -149,5 +151,24 @@ describe("judge", () => {
     expect(judge({ ...trial, base: runs(1, 1), unproven: [SUBJECT] }).message).toContain(
       "src/a.js may change: src/a.js is run by the check",
     );
+  });
+
+  test.each<Row>([
+    ["with nothing that lets it land", {}, "UNVERIFIABLE", "ANT_VERIFY_CRITERION"],
+    ["and people who approve", { demand: { ...DEMAND, byPeople: true } }, "PASS", "ANT_VERIFY_CRITERION"],
+    ["and a grant", { allowUnverified: true }, "PASS", "ANT_VERIFY_CRITERION"],
+    ["and a check that fails", { change: runs(1, 1) }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+  ])("a criterion that no check decides, %s", (_name, change, verdict, code) => {
+    const judgement = judge({ ...trial, undecided: ["It looks good"], ...change });
+    expect(judgement).toMatchObject({ verdict, code });
+    if (code === "ANT_VERIFY_CRITERION")
+      expect(judgement.message).toContain('no check decides "It looks good"');
+  });
+
+  test("a plan or a review is no worse for a red check, which is named", () => {
+    const judgement = judge({ ...trial, delivered: "3 findings", readOnly: true, change: runs(1) });
+    expect(judgement).toMatchObject({ verdict: "PASS", code: null, proves: "nothing" });
+    expect(judgement.message).toMatch(/^3 findings; .* exited 1 on the tree, which decides nothing here$/);
+    expect(judge({ ...trial, delivered: "no findings", change: [] }).message).toBe("no findings");
   });
 });

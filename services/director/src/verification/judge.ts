@@ -31,6 +31,10 @@ export interface Trial {
   demand: Demand;
   /** A read-only task changes nothing, so it needs no check. */
   readOnly: boolean;
+  /** What the task delivered, in a clause; its checks then decide nothing. Null: it delivers its change. */
+  delivered: string | null;
+  /** Acceptance criteria that no check decides. */
+  undecided: readonly string[];
   allowUnverified: boolean;
 }
 
@@ -53,11 +57,32 @@ const STRENGTH: readonly Proves[] = ["nothing", "regression", "fail-to-pass"];
 
 export function judge(trial: Trial): Judgement {
   const checks = trial.change[0] ?? [];
+  if (trial.delivered !== null) return delivered(trial.delivered, trial.change);
   if (checks.length === 0) return withoutChecks(trial);
   const failure = failed(trial) ?? tampered(trial) ?? flakyBase(trial) ?? masked(trial) ?? unopened(trial);
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
-  return demanded(trial.demand, proves, `${names(checks)} passes ${where(trial.change)}${why}`);
+  const says = `${names(checks)} passes ${where(trial.change)}${why}`;
+  return decided(trial, demanded(trial.demand, proves, says));
+}
+
+/** A plan or a review is good by its form. Red checks of the repository are facts about the repository. */
+function delivered(says: string, change: Trials): Judgement {
+  const bad = firstFailure(deciding(change));
+  const red = bad === undefined ? "" : `; ${bad.command} ${how(bad)} on the tree, which decides nothing here`;
+  return pass("nothing", null, `${says}${red}`);
+}
+
+/** A change with a criterion that no check decides does not land by itself. */
+function decided({ undecided, demand, allowUnverified }: Trial, judgement: Judgement): Judgement {
+  if (undecided.length === 0 || judgement.verdict !== "PASS") return judgement;
+  const quoted = undecided.map((one) => JSON.stringify(one.length > 160 ? `${one.slice(0, 157)}...` : one));
+  const message = `${judgement.message}; no check decides ${listed(quoted)}`;
+  const { proves } = judgement;
+  const code = judgement.code ?? "ANT_VERIFY_CRITERION";
+  if (demand.byPeople) return pass(proves, code, `${message}, so people decide`);
+  if (allowUnverified) return pass(proves, code, `${message}; landed by grant`);
+  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_CRITERION", message, proves };
 }
 
 /** The checks of the trial that decides: one that failed, if any did. */

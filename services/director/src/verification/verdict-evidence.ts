@@ -12,7 +12,7 @@ import {
   type EvidenceRef,
 } from "@antiphon/contracts";
 import type { Blobs, Kv } from "@antiphon/runtime";
-import { INTEGRATION, type VerdictEvidencePort, type VerdictManifest } from "../ports.ts";
+import { INTEGRATION, type TextFile, type VerdictEvidencePort, type VerdictManifest } from "../ports.ts";
 
 type Entry = EvidenceManifest["checks"][number];
 type File = EvidenceManifest["files"][number];
@@ -32,6 +32,19 @@ export class VerdictEvidence implements VerdictEvidencePort {
     return this.#files.get(ref);
   }
 
+  async artifact(ref: BlobRef): Promise<Buffer> {
+    return this.#files.get(ref);
+  }
+
+  async #textFiles(files: readonly TextFile[]): Promise<File[]> {
+    return Promise.all(
+      files.map(async ({ path, text }) => ({
+        path,
+        blob: await this.#files.put(null, Buffer.from(text, "utf8")),
+      })),
+    );
+  }
+
   async #environmentFiles(report: EnvironmentReport | null): Promise<File[]> {
     if (report === null) return [];
     const { log, packages, egress } = report;
@@ -46,8 +59,11 @@ export class VerdictEvidence implements VerdictEvidencePort {
 
   async store(verdict: VerdictManifest): Promise<EvidenceRef> {
     const task = verdict.task ?? INTEGRATION;
-    const environment = await this.#environmentFiles(verdict.environment ?? null);
-    const manifest = manifestOf(verdict, task, this.#author, environment);
+    const files = [
+      ...(await this.#environmentFiles(verdict.environment ?? null)),
+      ...(await this.#textFiles(verdict.files ?? [])),
+    ];
+    const manifest = manifestOf(verdict, task, this.#author, files);
     const digest = digestOf(new TextEncoder().encode(canonicalJson(manifest)));
     const key = `${verdict.run}.${task}.${verdict.epoch}.verdict`;
     if (await this.#manifests.create(key, manifest)) return { key, digest };
@@ -62,7 +78,7 @@ function manifestOf(
   verdict: VerdictManifest,
   task: string,
   author: string,
-  environment: readonly File[],
+  more: readonly File[],
 ): EvidenceManifest {
   const { change, base, hollow, withoutJudges } = verdict.trials;
   const folders = [
@@ -86,9 +102,7 @@ function manifestOf(
     base_commit: verdict.head,
     files_changed: [],
     checks: entries.map(({ entry }) => entry),
-    files: [...entries.flatMap(({ files }) => files), ...environment].sort((a, b) =>
-      a.path < b.path ? -1 : 1,
-    ),
+    files: [...entries.flatMap(({ files }) => files), ...more].sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
 }
 

@@ -49,6 +49,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
   const ports: VerificationPorts = {
     repository: {
       inspect: none,
+      texts: none,
       land: none,
       replayOnto: none,
       tip: none,
@@ -67,6 +68,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
     evidence: {
       store: () => Promise.resolve({ key: "k", digest: digestOf(PATCH) }),
       patch: () => Promise.resolve(PATCH),
+      artifact: none,
     },
   };
   return { ports, applied };

@@ -16,9 +16,11 @@ import type {
   CleanRoomPort,
   EnvironmentPort,
   RepositoryPort,
+  TextFile,
   VerdictEvidencePort,
 } from "../ports.ts";
 import { commitMessage } from "./commit-message.ts";
+import { deliveryOf } from "./delivery.ts";
 import { demandOf, needsBase } from "./demand.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
@@ -48,8 +50,12 @@ export async function verify(
   const { task, phase } = effect;
   const head = run.head; // director/D4: head, patch and checks are all that counts
   const checks = await checksOf(run, effect, ports.repository);
+  const { criteria = [], scope: files } = task.planned;
   const readOnly = task.planned.task.kind !== "edit_repo";
   const patch = phase.report.patch;
+  if (patch !== null && readOnly) {
+    return refused(run, effect, ports, "ANT_TASK_MODIFIED_FILES", "a task that only reads changed files");
+  }
   if (patch === null && !readOnly) {
     return refused(run, effect, ports, "ANT_PATCH_EMPTY", "the attempt changed nothing");
   }
@@ -63,10 +69,13 @@ export async function verify(
       discovered: checks.discovered,
       base: base.commit,
       ...(policy === undefined ? {} : { policy }),
+      ...(files === undefined ? {} : { files }),
     });
     if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
     applied = outcome;
   }
+  const delivery = await deliveryOf(run, effect, ports);
+  if (delivery?.kind === "refused") return refused(run, effect, ports, delivery.code, delivery.message);
   const demand = demandOf(run, task);
   const subject = { applied, checks: checks.commands, demand };
   const tried = await tryAll(run, effect, ports, subject, signal).catch((error: unknown) => {
@@ -86,6 +95,8 @@ export async function verify(
     unproven: applied?.unproven ?? [],
     demand,
     readOnly,
+    delivered: delivery?.says ?? null,
+    undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,
   });
   const commit =
@@ -106,7 +117,7 @@ export async function verify(
     commit,
     tree: applied?.candidate.tree ?? null,
   };
-  return { ...body, evidence: await store(run, effect, ports, body, tried) };
+  return { ...body, evidence: await store(run, effect, ports, body, tried, delivery?.files) };
 }
 
 async function tryAll(
@@ -165,6 +176,7 @@ async function store(
   ports: VerificationPorts,
   body: Omit<VerdictBody, "evidence" | "trials">,
   tried: TriedOut,
+  files: readonly TextFile[] = [],
 ): Promise<NonNullable<VerdictBody["evidence"]>> {
   return ports.evidence.store({
     ...body,
@@ -172,6 +184,7 @@ async function store(
     task: effect.taskId,
     epoch: effect.epoch,
     environment: tried.change.environment ?? null,
+    files,
     trials: {
       change: tried.change.trials,
       base: tried.base?.trials ?? [],
@@ -182,12 +195,12 @@ async function store(
 }
 
 /**
- * The contract's commands; if it names none, the fastest obvious check of the run's base. The head is never asked,
+ * The contract's commands; if it names none and wants some, the fastest obvious check of the run's base. The head is never asked,
  * because a task could then choose the check of the next one.
  */
 async function checksOf(run: RunState, effect: Verify, repository: RepositoryPort): Promise<Checks> {
-  const named = effect.task.planned.task.verify_profile.commands;
-  if (named.length > 0) return { commands: named, discovered: false };
+  const { commands: named, mode } = effect.task.planned.task.verify_profile;
+  if (named.length > 0 || mode === "none") return { commands: named, discovered: false };
   const { base } = intentOf(run);
   return { commands: await repository.discoverChecks(base.repo, base.commit), discovered: true };
 }

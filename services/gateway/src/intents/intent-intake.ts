@@ -4,6 +4,7 @@ import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/cont
 import type { RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
+import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable } from "./retry.ts";
 import { runOptionsOf } from "./run-options.ts";
@@ -93,6 +94,7 @@ export function intentIntake(
       }
       const outcome = validate("Intent", body);
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // gateway/G1
+      givenPlan(outcome.value); // gateway/G1
       await admission.call(caller);
       await admission.intent(outcome.value, caller); // gateway/G1
       await backend.admit();
@@ -161,7 +163,7 @@ function runIdOf(key: string, principal: string): string {
 
 /** The record contains each option once: the intent's own copy of agent and tasks stays in ANT_INTENTS. */
 function intentRecord(runId: string, body: IntentBody): NewRecord {
-  const { agent: _agent, tasks: _tasks, ...inputs } = body.intent.inputs;
+  const { agent: _agent, tasks: _tasks, plan: _plan, ...inputs } = body.intent.inputs;
   const slim = { ...body, intent: { ...body.intent, inputs } };
   const record: NewRecord = { type: "intent", runId, taskId: null, epoch: 0, cause: null, body: slim };
   const bytes = encode(record).length + ENVELOPE_BYTES;

@@ -167,4 +167,29 @@ describe("the options of a run, read from an intent", () => {
   it("list the known agents", () => {
     expect(refusal({ repo: "/a", agent: { kind: "magic" } }).detail).toContain("scripted, command, replay");
   });
+
+  it("hold the tasks of a plan in any of its forms", () => {
+    const nodes = [{ id: "a", title: "Do a", dependsOn: [], tags: [] }];
+    const options = runOptionsOf(intent({ repo: "/src/app", agent, plan: { nodes } }));
+    expect(options.tasks).toEqual([{ id: 1, description: "Do a", dependencies: [], allowed_files: [] }]);
+  });
+
+  it.each([
+    ["a circle", { tasks: [{ id: 1, description: "a", dependencies: [1] }] }, "/inputs/plan/tasks"],
+    ["an unknown field", { tasks: [{ id: 1, description: "a", files: [] }] }, "/inputs/plan/tasks/0/files"],
+    ["a fault in a list", [{ id: 1, description: "" }], "/inputs/plan/0/description"],
+    ["another document", "plan.yaml", "/inputs/plan"],
+  ])("G1 refuse a plan with %s, with its place", (_name, plan, path) => {
+    const error = refusal({ repo: "/src/app", agent, plan });
+    expect([error.code, error.data.path]).toEqual(["ANT_PLAN_INVALID", path]);
+  });
+
+  it("G1 refuse a plan beside tasks, and globs of a task that would take long to match", () => {
+    const tasks = [{ id: 1, description: "a", dependencies: [] }];
+    expect(refusal({ repo: "/src/app", agent, tasks, plan: { tasks } }).code).toBe("ANT_PLAN_INVALID");
+    const slow = { ...tasks[0], allowed_files: ["{a,b}".repeat(10)] };
+    expect(refusal({ repo: "/src/app", agent, tasks: [slow] }).data.path).toBe(
+      "/inputs/tasks/0/allowed_files",
+    );
+  });
 });

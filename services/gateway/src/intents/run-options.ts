@@ -5,6 +5,7 @@
 import { AGENT_KINDS, AntiphonError, RUN_OPTION_NAMES, RUN_OPTIONS, validate } from "@antiphon/contracts";
 import type { AgentSpec, Intent, OptionPlace, RepoRef, RunOptions } from "@antiphon/contracts";
 import { checkBounds } from "./bounded-options.ts";
+import { checkTaskGlobs, givenPlan } from "./given-plan.ts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
 
 const named = (place: OptionPlace): string[] =>
@@ -21,8 +22,10 @@ export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
   checkCriteria(constraints[CRITERIA]);
+  const plan = givenPlan(intent);
   const candidate = {
     ...pick(inputs, IN_INPUTS),
+    ...(plan === null ? {} : { tasks: plan }),
     ...pick(constraints, IN_CONSTRAINTS),
     repo: repoOf(inputs.repo),
     agent: knownAgent(inputs.agent, "/inputs/agent"),
@@ -39,6 +42,7 @@ export function runOptionsOf(intent: Intent): RunOptions {
     );
   }
   checkBounds(outcome.value);
+  checkTaskGlobs(outcome.value.tasks ?? []);
   checkPatches(outcome.value);
   return outcome.value;
 }

@@ -4,7 +4,14 @@
  * A graph with an unknown, doubled or circular dependency is not planned in part. The answer is a coded refusal that
  * names the tasks at fault, and the run ends with it.
  */
-import { AntiphonError, limits } from "@antiphon/contracts";
+import {
+  allChecks,
+  AntiphonError,
+  criterionText,
+  DELIVERABLES,
+  limits,
+  mapCriteria,
+} from "@antiphon/contracts";
 import type {
   AgentSpec,
   DirectorTask,
@@ -14,6 +21,8 @@ import type {
   TaskSpec,
   Workflow,
 } from "@antiphon/contracts";
+import { inWriteOrder } from "./write-order.ts";
+import type { Wait } from "./write-order.ts";
 
 /** The tools of an agent by the kind of its task. */
 const TOOLS: Record<TaskKind, readonly string[]> = {
@@ -31,11 +40,14 @@ const KIND_OF: Record<Workflow, TaskKind> = {
 };
 
 const MAX_CRITERIA = 64;
+const CRITERION_CHARS = 2048;
 
 export type Plan = {
   readonly tasks: readonly PlannedTask[];
   /** The same graph in the words of the router contract. */
   readonly specs: readonly TaskSpec[];
+  /** Dependencies that the plan did not name: tasks that may change the same files. */
+  readonly waits: readonly Wait[];
 };
 
 export function taskId(id: number): string {
@@ -49,19 +61,56 @@ export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const specs = given.length > 0 ? given : [{ id: 1, description: goal, dependencies: [] }];
   const fault = faultOf(specs);
   if (fault !== null) throw new AntiphonError("ANT_PLAN_INVALID", fault);
-  return { specs, tasks: specs.map((spec) => planned(spec, intent, workflow)) };
+  const ordered = inWriteOrder(specs, ({ kind }) => (kind ?? KIND_OF[workflow]) === "edit_repo");
+  const tasks = ordered.specs.map((spec) => planned(spec, intent, workflow));
+  const [only] = tasks;
+  return {
+    ...ordered,
+    tasks: given.length === 0 && only !== undefined ? [delivering(only, workflow)] : tasks,
+  };
+}
+
+/**
+ * The one task of a PLAN or REVIEW run ends with a file: a plan, or findings. An agent that does nothing writes none; then
+ * the run only runs its checks.
+ */
+function delivering(one: PlannedTask, workflow: Workflow): PlannedTask {
+  const { task, agent } = one;
+  const { file, criterion } = DELIVERABLES[workflow] ?? {};
+  if (file === undefined || criterion === undefined || isIdle(agent)) return one;
+  const { commands } = task.verify_profile;
+  return {
+    ...one,
+    task: {
+      ...task,
+      acceptance_criteria: [criterion, ...task.acceptance_criteria].slice(0, MAX_CRITERIA),
+      // The checks of the repository say nothing about a plan or a review.
+      verify_profile: { mode: "none", commands },
+      return: { ...task.return, artifacts: [file] },
+    },
+  };
+}
+
+function isIdle(agent: AgentSpec): boolean {
+  if (agent.kind !== "scripted") return false;
+  return (agent.commands ?? []).length === 0 && agent.patch === undefined && agent.ask === undefined;
 }
 
 function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): PlannedTask {
   const { options } = intent;
   const agent = spec.agent ?? options.agent;
-  const checks = spec.checks ?? options.checks;
+  const { acceptance_criteria: named = [], allowed_files, disallowed_files } = spec;
+  const checks = allChecks(named, spec.checks ?? options.checks);
+  const criteria = mapCriteria(named, checks);
   const kind = spec.kind ?? KIND_OF[workflow];
   const task: DirectorTask = {
     task_id: taskId(spec.id),
     kind,
     instruction: spec.description,
-    acceptance_criteria: criteriaOf(intent, checks),
+    acceptance_criteria:
+      criteria.length === 0
+        ? criteriaOf(intent, checks)
+        : criteria.map((one) => criterionText(one, CRITERION_CHARS)),
     base_ref: intent.base.ref,
     allowed_tools: [...TOOLS[kind]],
     // A run that asks for no network has none.
@@ -71,7 +120,16 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
     time_budget_s: options.time_budget_s,
     return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
   };
-  return { task, deps: spec.dependencies.map(taskId), agent };
+  const isScoped = allowed_files !== undefined || disallowed_files !== undefined;
+  return {
+    task,
+    deps: spec.dependencies.map(taskId),
+    agent,
+    ...(isScoped
+      ? { scope: { allowed_files: allowed_files ?? [], disallowed_files: disallowed_files ?? [] } }
+      : {}),
+    ...(criteria.length === 0 ? {} : { criteria }),
+  };
 }
 
 function commandsOf(agent: AgentSpec): string[] {
@@ -83,9 +141,9 @@ function criteriaOf(intent: IntentBody, checks: readonly string[]): string[] {
   const written: unknown = intent.intent.constraints["acceptance_criteria"];
   if (Array.isArray(written)) {
     const lines = written.filter((line): line is string => typeof line === "string" && line.trim() !== "");
-    if (lines.length > 0) return lines.slice(0, MAX_CRITERIA).map((line) => line.slice(0, 2048));
+    if (lines.length > 0) return lines.slice(0, MAX_CRITERIA).map((line) => line.slice(0, CRITERION_CHARS));
   }
-  return checks.map((check) => `${check} passes`.slice(0, 2048)).slice(0, MAX_CRITERIA);
+  return checks.map((check) => `${check} passes`.slice(0, CRITERION_CHARS)).slice(0, MAX_CRITERIA);
 }
 
 /** One sentence about the first fault of the graph, or null. */

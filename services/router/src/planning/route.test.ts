@@ -118,6 +118,57 @@ describe("planTasks", () => {
   });
 });
 
+describe("a task of a plan", () => {
+  const files = { allowed_files: ["src/**"], disallowed_files: ["src/x.ts"] };
+  const acceptance_criteria = ["It looks good", { criterion: "It works", check: "make test" }];
+
+  test("carries its files, and its criteria with the checks that decide them", () => {
+    const [task] = planTasks(
+      intentOf("x", { tasks: [{ ...spec(1), ...files, acceptance_criteria }] }),
+      "BUILD",
+    ).tasks;
+    expect(task?.scope).toEqual(files);
+    expect(task?.criteria).toEqual([
+      { criterion: "It looks good", check: null },
+      { criterion: "It works", check: "make test" },
+    ]);
+    expect(task?.task.verify_profile.commands).toEqual(["npm test", "make test"]);
+    expect(task?.task.acceptance_criteria).toEqual(["It looks good", "It works (check: make test)"]);
+  });
+
+  test("waits for a task that may change the same files, and the contract says why", () => {
+    const tasks = [1, 2].map((id) => ({ ...spec(id), ...files }));
+    const routed = route(intentOf("Add dark mode", { tasks }));
+    expect(routed.tasks.map(({ deps }) => deps)).toEqual([[], ["T-001"]]);
+    expect(routed.contract.tasks[1]?.dependencies).toEqual([1]);
+    expect(routed.contract.memory_notes).toBe("T-002 waits for T-001: both may change src/**");
+    expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
+  });
+});
+
+describe("the one task of a run", () => {
+  const of = (options: Partial<RunOptions>, workflow: "PLAN" | "REVIEW" | "BUILD") =>
+    planTasks(intentOf("x", options), workflow).tasks[0]?.task;
+
+  test.each([
+    ["PLAN", "plan.yaml"],
+    ["REVIEW", "findings.json"],
+  ] as const)("of a %s run has to leave %s, and its checks do not decide", (workflow, file) => {
+    const task = of({}, workflow);
+    expect(task?.return.artifacts).toEqual([file]);
+    expect(task?.acceptance_criteria[0]).toContain(file);
+    expect(task?.verify_profile).toEqual({ mode: "none", commands: ["npm test"] });
+    expect(validate("DirectorTask", task).ok).toBe(true);
+  });
+
+  test("leaves nothing if its agent does nothing, if the caller gave the tasks, or if it changes files", () => {
+    expect(of({ agent: { kind: "scripted", commands: [] } }, "REVIEW")?.verify_profile.mode).toBe("smoke");
+    expect(of({ agent: { kind: "scripted" } }, "PLAN")?.return.artifacts).toEqual([]);
+    expect(of({ tasks: [spec(1)] }, "PLAN")?.return.artifacts).toEqual([]);
+    expect(of({}, "BUILD")?.return.artifacts).toEqual([]);
+  });
+});
+
 describe("route", () => {
   test("the router contract opens with the request, word for word", () => {
     const goal = "Add error handling,\n and  keep the spaces";

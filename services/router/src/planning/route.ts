@@ -13,7 +13,7 @@
 import { AntiphonError, bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
-import { planTasks } from "./plan.ts";
+import { planTasks, taskId } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
 // router/R1: the intent is the only input.
@@ -57,9 +57,20 @@ function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContr
       status: "PENDING",
       dependencies: [...spec.dependencies],
     })),
-    memory_notes: "",
+    memory_notes: notesOf(plan),
     next_action: `Start with Task ${firstTask(plan)}`,
   };
+}
+
+const MAX_NOTES = 40;
+
+/** Why a task waits for another one that the plan did not name. */
+function notesOf({ waits }: Plan): string {
+  const lines = waits
+    .slice(0, MAX_NOTES)
+    .map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);
+  if (waits.length > MAX_NOTES) lines.push(`and ${waits.length - MAX_NOTES} more`);
+  return lines.join("\n");
 }
 
 /** The first task without dependencies. There is one, because a plan without any has a cycle and is refused before. */

@@ -1,0 +1,135 @@
+// What a PLAN or REVIEW run delivered: its plan, or its findings, as the clean room's evidence has them.
+import { createHash } from "node:crypto";
+import type { DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
+import { readPlanText } from "@antiphon/contracts/plans/plan-text";
+import type { TaskGraph } from "@antiphon/contracts/plans/read-plan";
+import { reviewSentence } from "@antiphon/contracts/reviews/review";
+import { filePath } from "../evidence/evidence-view.ts";
+import type { Bundle } from "../evidence/evidence-view.ts";
+import { Failure } from "../failure.ts";
+import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
+import { plain } from "../screen/screen.ts";
+import type { Screen } from "../screen/screen.ts";
+import type { RunSummary } from "./summary.ts";
+
+const PLAN_PATH = "plan/plan.yaml";
+const reviewPath = (runId: string): string => `skills/results/${runId}/reviewer.json`;
+
+export interface ReviewOutput {
+  readonly decision: "accept" | "reject";
+  readonly findings: readonly Finding[];
+  readonly dropped: readonly DroppedFinding[];
+}
+
+/** Empty for a run that delivers neither, or has not yet. */
+export interface Delivery {
+  readonly plan?: TaskGraph;
+  readonly review?: ReviewOutput;
+}
+
+async function deliveryOf(
+  gateway: GatewayClient,
+  { runId, workflow, status }: Pick<RunSummary, "runId" | "workflow" | "status">,
+): Promise<Delivery> {
+  if (status !== "succeeded" || (workflow !== "PLAN" && workflow !== "REVIEW")) return {};
+  if (workflow === "REVIEW") {
+    const result = await verdictFile(gateway, runId, reviewPath(runId));
+    return result === null ? {} : { review: outputOf(result) };
+  }
+  const text = await verdictFile(gateway, runId, PLAN_PATH);
+  const read = text === null ? null : readPlanText(text, PLAN_PATH);
+  return read?.ok === true ? { plan: read.plan } : {};
+}
+
+/** Like `deliveryOf`. A delivery that cannot be read is named, and hides nothing else of the run. */
+export async function shownDelivery(
+  screen: Screen,
+  gateway: GatewayClient,
+  summary: Pick<RunSummary, "runId" | "workflow" | "status">,
+): Promise<Delivery> {
+  try {
+    return await deliveryOf(gateway, summary);
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown);
+    screen.err(`the result of ${summary.runId} cannot be read: ${code}: ${message}`);
+    return {};
+  }
+}
+
+export async function reviewIn(gateway: GatewayClient, runId: string): Promise<ReviewOutput> {
+  const result = await verdictFile(gateway, runId, reviewPath(runId));
+  if (result !== null) return outputOf(result);
+  throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no findings`, {
+    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json has findings`,
+  });
+}
+
+export async function reviewTextIn(gateway: GatewayClient, runId: string): Promise<string> {
+  await reviewIn(gateway, runId);
+  return (await verdictFile(gateway, runId, reviewPath(runId).replace(/json$/, "md"))) ?? "";
+}
+
+/** The plan of a PLAN run, and the goal that it was asked for. */
+export async function planOf(
+  gateway: GatewayClient,
+  runId: string,
+): Promise<{ text: string; goal: string | null }> {
+  const text = await verdictFile(gateway, runId, PLAN_PATH);
+  if (text === null)
+    throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no plan`, {
+      remedy: `\`antiphon get ${runId}\` shows the state of the run; only a PLAN run that succeeded has a plan`,
+    });
+  const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${runId}/events`);
+  const intent = records.find((record) => record.type === "intent");
+  return { text, goal: intent?.type === "intent" ? intent.body.intent.goal : null };
+}
+
+/** The text of a file of the newest verdict that passed and has it; null: none does. */
+async function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
+  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${runId}/evidence`);
+  for (const { kind, manifest, taskId, epoch } of bundles.toReversed()) {
+    const file = manifest.files.find((one) => one.path === path);
+    if (kind !== "verdict" || manifest.decision !== "PASS" || file === undefined) continue;
+    const bytes = await gateway.bytes(filePath(runId, taskId, epoch, path, true));
+    const digest = `sha256-${createHash("sha256").update(bytes).digest("base64url")}`;
+    if (digest !== file.blob.digest)
+      throw new Failure("ANT_BLOB_CORRUPT", `${path} is ${digest}, its manifest says ${file.blob.digest}`);
+    return bytes.toString("utf8");
+  }
+  return null;
+}
+
+function outputOf(text: string): ReviewOutput {
+  const { pairs } = JSON.parse(text) as SkillResult;
+  return pairs[0]?.output as ReviewOutput;
+}
+
+/** Lines for `antiphon get`. */
+export function deliveryRows(runId: string, { plan, review }: Delivery): string[] {
+  if (review !== undefined)
+    return [
+      `  review  ${reviewSentence(review)}`,
+      ...findingLines(review),
+      `  read it  antiphon findings ${runId}`,
+    ];
+  if (plan === undefined) return [];
+  return [
+    `  plan  ${plan.tasks.length} ${plan.tasks.length === 1 ? "task" : "tasks"}`,
+    ...plan.tasks.map(({ id, description, dependencies }) => {
+      const after = dependencies.length === 0 ? "" : ` (after ${dependencies.join(", ")})`;
+      return `    ${id}  ${oneLine(description)}${after}`;
+    }),
+    `  run it  antiphon run --plan ${runId}`,
+  ];
+}
+
+export function findingLines({ findings }: ReviewOutput): string[] {
+  return findings.map(
+    ({ severity, file, line, why }) => `    ${severity.padEnd(7)}  ${plain(file)}:${line}  ${oneLine(why)}`,
+  );
+}
+
+function oneLine(text: string): string {
+  const line = plain(text).replaceAll(/\s+/g, " ");
+  return line.length > 160 ? `${line.slice(0, 157)}...` : line;
+}

@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadPlan, namesRun } from "./plan-source.ts";
+import { deliveryRows } from "./deliveries.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "antiphon-plan-source-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const noGateway = (): never => {
+  throw new Error("not asked for here");
+};
+const write = (name: string, content: unknown): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, typeof content === "string" ? content : stringify(content));
+  return path;
+};
+const contract = (id: string, depends_on: string[]) => ({
+  ...{ id, objective: `do ${id}`, status: "done", verification_commands: [], acceptance_criteria: [] },
+  scope: { allowed_files: [], disallowed_files: [], allowed_tools: [], disallowed_tools: [] },
+  depends_on,
+});
+
+describe("the plan that --plan names", () => {
+  it("is a file, with its goal", async () => {
+    const path = write("p.yaml", { goal: "Dates", tasks: [{ id: 1, description: "a" }] });
+    expect(await loadPlan(path, noGateway)).toMatchObject({ goal: "Dates", tasks: [{ id: 1 }] });
+  });
+
+  it("is the directory of an export", async () => {
+    write("tasks/T-001.yaml", contract("T-001", []));
+    write("tasks/T-002.yaml", contract("T-002", ["T-001"]));
+    write("tasks/schema.json", "{}");
+    const { tasks } = await loadPlan(folder, noGateway);
+    expect(tasks.map(({ id, dependencies }) => [id, dependencies])).toEqual([
+      [1, []],
+      [2, [1]],
+    ]);
+  });
+
+  it("is refused with file, line and column", async () => {
+    const path = write("p.yaml", "tasks:\n  - id: 1\n    descripton: a\n");
+    const faulty = write("tasks/T-001.yaml", contract("T-001", ["T-009"]));
+    for (const [named, words] of [
+      [path, `${path}:`],
+      [folder, `${faulty}:1:1: /depends_on/0: `],
+    ] as const)
+      await expect(loadPlan(named, noGateway)).rejects.toMatchObject({
+        code: "ANT_PLAN_INVALID",
+        exitCode: 2,
+        message: expect.stringContaining(words) as string,
+      });
+  });
+
+  it("is a run only if there is no such file", () => {
+    expect(namesRun("run_abc")).toBe(true);
+    expect(namesRun(write("run_abc", "tasks: []"))).toBe(false);
+    expect(namesRun("plan.yaml")).toBe(false);
+  });
+});
+
+describe("what a run delivered", () => {
+  it("is shown in lines that cannot control a terminal", () => {
+    const tasks = [{ id: 2, description: "b\u001b[2Jc\nd", dependencies: [1] }];
+    expect(deliveryRows("run_1", { plan: { goal: null, tasks } })).toEqual([
+      "  plan  1 task",
+      "    2  b\\x1b[2Jc d (after 1)",
+      "  run it  antiphon run --plan run_1",
+    ]);
+    const finding = { severity: "error" as const, file: "a.ts", line: 3, quote: "x", why: "It is\nwrong." };
+    const review = { decision: "reject" as const, findings: [finding], dropped: [] };
+    expect(deliveryRows("run_1", { review })).toEqual([
+      "  review  1 finding (1 error)",
+      "    error    a.ts:3  It is wrong.",
+      "  read it  antiphon findings run_1",
+    ]);
+    expect(deliveryRows("run_1", {})).toEqual([]);
+  });
+});

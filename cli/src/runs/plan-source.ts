@@ -1,0 +1,77 @@
+// Reads the plan that `--plan` names: a file, the directory of an export, or a PLAN run.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { TaskSpec } from "@antiphon/contracts";
+import { validateDocument } from "@antiphon/contracts/documents/document";
+import { planProblemText, readPlanText } from "@antiphon/contracts/plans/plan-text";
+import { readPlan } from "@antiphon/contracts/plans/read-plan";
+import { Failure, usage } from "../failure.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { planOf } from "./deliveries.ts";
+import { readText } from "./run-files.ts";
+
+export interface PlanSource {
+  /** As the intent takes it. */
+  readonly value: unknown;
+  readonly goal: string | null;
+  readonly tasks: readonly TaskSpec[];
+}
+
+const RUN_ID = /^run_[a-z0-9]{1,32}$/;
+const TASK_FILE = /^T-[^/]+\.ya?ml$/;
+
+/** A file of this name wins. */
+export function namesRun(named: string): boolean {
+  return RUN_ID.test(named) && !existsSync(named);
+}
+
+export async function loadPlan(named: string, gateway: () => Promise<GatewayClient>): Promise<PlanSource> {
+  if (namesRun(named)) {
+    const { text, goal } = await planOf(await gateway(), named);
+    return planIn(text, `the plan of ${named}`, goal);
+  }
+  const isDirectory = named !== "-" && existsSync(named) && statSync(named).isDirectory();
+  return isDirectory ? planInDirectory(named) : planIn(readText(named), named, null);
+}
+
+function planIn(text: string, name: string, goal: string | null): PlanSource {
+  const read = readPlanText(text, name);
+  if (!read.ok) throw invalid(planProblemText(name, read.problem));
+  return { value: read.value, goal: read.plan.goal ?? goal, tasks: read.plan.tasks };
+}
+
+/** An export: `tasks/T-*.yaml`, and the goal in `router_contract.yaml` while the run was open. */
+function planInDirectory(directory: string): PlanSource {
+  const inside = join(directory, "tasks");
+  const folder = existsSync(inside) ? inside : directory;
+  const names = readdirSync(folder).filter((name) => TASK_FILE.test(name));
+  if (names.length === 0)
+    throw usage(`${directory} holds no task contracts`, "name a plan, or a directory with tasks/T-*.yaml");
+  const files = names.sort().map((name) => join(folder, name));
+  const value = { tasks: files.map(taskContractIn) };
+  const read = readPlan(value);
+  if (!read.ok) {
+    const [, index = "", path = ""] = /^\/tasks\/(\d+)(.*)$/.exec(read.problem.path) ?? [];
+    throw invalid(
+      planProblemText(files[Number(index)] ?? folder, { ...read.problem, path, line: 1, column: 1 }),
+    );
+  }
+  return { value, goal: goalIn(join(directory, "router_contract.yaml")), tasks: read.plan.tasks };
+}
+
+function taskContractIn(file: string): unknown {
+  const check = validateDocument(readText(file), { filename: file, schema: "TaskContract" });
+  if (check.ok) return check.value;
+  const [first] = check.errors;
+  throw invalid(first === undefined ? `${file} is no task contract` : planProblemText(file, first));
+}
+
+function goalIn(file: string): string | null {
+  if (!existsSync(file)) return null;
+  const read = readPlanText(readText(file), file);
+  return read.ok ? read.plan.goal : null;
+}
+
+function invalid(message: string): Failure {
+  return new Failure("ANT_PLAN_INVALID", message, { exitCode: 2 });
+}

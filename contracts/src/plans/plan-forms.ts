@@ -1,0 +1,142 @@
+/**
+ * The forms in which a plan comes in, each with its contract and the way from it to tasks. Pure.
+ *
+ * A plan says what is to be done, in which order, in which files, and by which checks it is judged. Budgets, network and
+ * tools are options of the run, so fields about them are read over.
+ */
+import type { DirectorTask } from "../seeds/director-task.ts";
+import type { Plan } from "../seeds/plan.ts";
+import type { RouterContract } from "../seeds/router-contract.ts";
+import type { TaskContract } from "../seeds/task-contract.ts";
+import type { TaskPlan } from "../seeds/v13-plan.ts";
+import type { SchemaName } from "../registry/registry.ts";
+import type { TaskSpec } from "../runs/task-spec.ts";
+import type { Problem } from "../validation/problem.ts";
+import type { PlanFile } from "./plan-file.ts";
+
+/** A task before it has a number. */
+export type PlanTask = Omit<TaskSpec, "id" | "dependencies"> & {
+  id: string;
+  dependencies: readonly string[];
+};
+
+export interface PlanForm {
+  readonly contract: SchemaName;
+  /** Where the list of tasks is, and the names of a task's id and dependencies. */
+  readonly list: string;
+  readonly id: string;
+  readonly dependencies: string | null;
+  /** The contract describes one task; a list of them is the plan. */
+  readonly ofEach: boolean;
+  goal(value: unknown): string | null;
+  tasks(value: unknown): PlanTask[] | Problem;
+}
+
+const KIND_OF_NODE = { compute: "edit_repo", io: "run", decision: "inspect" } as const;
+
+export const PLAN_FORMS = {
+  file: {
+    ...{ contract: "PlanFile", list: "/tasks", id: "id", dependencies: "dependencies", ofEach: false },
+    goal: (value) => (value as PlanFile).goal ?? null,
+    tasks: (value) =>
+      (value as PlanFile).tasks.map(({ id, dependencies = [], ...task }) => ({
+        ...task,
+        id: String(id),
+        dependencies: dependencies.map(String),
+      })),
+  },
+  router: {
+    ...{ contract: "RouterContract", list: "/router_contract/tasks", id: "id", dependencies: "dependencies" },
+    ofEach: false,
+    goal: (value) => {
+      const { router_contract: contract } = value as RouterContract;
+      return "intent" in contract ? contract.intent : null;
+    },
+    tasks: (value) => {
+      const { router_contract: contract } = value as RouterContract;
+      if ("tasks" in contract)
+        return contract.tasks.map(({ id, description, dependencies }) => ({
+          ...{ id: String(id), description, dependencies: dependencies.map(String) },
+        }));
+      return {
+        path: "/router_contract",
+        message: "the contract of a run that is over lists no tasks",
+        expected: "its task contracts: the directory of the export, with tasks/T-*.yaml",
+        found: "a closed contract",
+      };
+    },
+  },
+  contracts: {
+    ...{ contract: "TaskContract", list: "/tasks", id: "id", dependencies: "depends_on", ofEach: true },
+    goal: () => null,
+    tasks: (value) => (value as { tasks: TaskContract[] }).tasks.map(ofContract),
+  },
+  directorTasks: {
+    ...{ contract: "DirectorTask", list: "/tasks", id: "task_id", dependencies: null, ofEach: true },
+    goal: () => null,
+    tasks: (value) => ofDirectorTasks((value as { tasks: DirectorTask[] }).tasks),
+  },
+  taskPlan: {
+    ...{ contract: "TaskPlan", list: "/nodes", id: "id", dependencies: "dependsOn", ofEach: false },
+    goal: () => null,
+    tasks: (value) =>
+      (value as TaskPlan).nodes.map(({ id, title, dependsOn }) => ({
+        ...{ id, description: title === "" ? id : title, dependencies: dependsOn },
+      })),
+  },
+  plan: {
+    ...{ contract: "Plan", list: "/nodes", id: "id", dependencies: "deps", ofEach: false },
+    goal: () => null,
+    tasks: (value) => ofPlan(value as Plan),
+  },
+} as const satisfies Record<string, PlanForm>;
+
+function ofContract(task: TaskContract): PlanTask {
+  const { id, objective, scope, verification_commands: checks, acceptance_criteria, depends_on = [] } = task;
+  return {
+    id,
+    description: objective,
+    dependencies: depends_on,
+    ...(checks.length === 0 ? {} : { checks }),
+    ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
+    allowed_files: scope.allowed_files,
+    ...(scope.disallowed_files.length === 0 ? {} : { disallowed_files: scope.disallowed_files }),
+  };
+}
+
+function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] | Problem {
+  const git = tasks.findIndex(({ kind }) => kind === "git");
+  if (git >= 0)
+    return {
+      path: `/tasks/${git}/kind`,
+      message: "a plan has no git tasks",
+      expected: "edit_repo, run or inspect",
+      found: "git",
+    };
+  return tasks.map((task) => {
+    const { task_id: id, instruction, kind, acceptance_criteria, commands, verify_profile } = task;
+    const checks = verify_profile.commands;
+    return {
+      ...{ id, description: instruction, dependencies: [] },
+      ...(kind === "git" ? {} : { kind }),
+      ...(checks.length === 0 ? {} : { checks }),
+      ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
+      ...(commands.length === 0 ? {} : { agent: { kind: "scripted" as const, commands } }),
+    };
+  });
+}
+
+function ofPlan({ nodes }: Plan): PlanTask[] | Problem {
+  const approval = nodes.findIndex(({ kind }) => kind === "approval");
+  if (approval >= 0)
+    return {
+      path: `/nodes/${approval}/kind`,
+      message: "people approve a run, not a node of its plan; leave the node out and give --require-approval",
+      expected: Object.keys(KIND_OF_NODE).join(", "),
+      found: "approval",
+    };
+  return nodes.map(({ id, kind, deps }) => ({
+    ...{ id, description: id, dependencies: deps },
+    ...(kind === "approval" ? {} : { kind: KIND_OF_NODE[kind] }),
+  }));
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { validate } from "../validation/validate.ts";
+import { planDocuments } from "./plan-documents.ts";
+import { planProblemText, readPlanText } from "./plan-text.ts";
+import { readPlan } from "./read-plan.ts";
+
+const contract = (id: string, more: object = {}) => ({
+  id,
+  objective: `do ${id}`,
+  scope: { allowed_files: [], disallowed_files: [], allowed_tools: [], disallowed_tools: [] },
+  verification_commands: [],
+  acceptance_criteria: [],
+  status: "done",
+  ...more,
+});
+const directorTask = (task_id: string, more: object = {}) => ({
+  task_id,
+  kind: "edit_repo",
+  instruction: `do ${task_id}`,
+  acceptance_criteria: [],
+  allowed_tools: ["bash"],
+  return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
+  ...more,
+});
+
+function planned(document: unknown) {
+  const read = readPlan(document);
+  if (!read.ok) throw new Error(JSON.stringify(read.problem));
+  return read.plan;
+}
+function problemOf(document: unknown) {
+  const read = readPlan(document);
+  if (read.ok) throw new Error("was accepted");
+  return read.problem;
+}
+
+describe("a plan", () => {
+  test("in our own form keeps its numbers, files, criteria and goal", () => {
+    const task = {
+      id: 7,
+      description: "Call it",
+      dependencies: [3],
+      allowed_files: ["src/**"],
+      acceptance_criteria: [{ criterion: "It is called", check: "npm test" }],
+    };
+    expect(planned({ goal: "Dates", tasks: [{ id: 3, description: "Write it" }, task] })).toEqual({
+      goal: "Dates",
+      tasks: [{ id: 3, description: "Write it", dependencies: [], allowed_files: [] }, task],
+    });
+  });
+
+  test("as a TaskPlan or a Plan.v0 is numbered in its order", () => {
+    const nodes = [
+      { id: "parse", title: "Write the parser", dependsOn: [], tags: [] },
+      { id: "page", title: "Call it", dependsOn: ["parse"], tags: ["ui"] },
+    ];
+    expect(planned({ nodes }).tasks).toMatchObject([
+      { id: 1, description: "Write the parser", dependencies: [] },
+      { id: 2, description: "Call it", dependencies: [1] },
+    ]);
+    const kinds = ["compute", "io", "decision"].map((kind, i) => ({ id: `n${i}`, kind, deps: [] }));
+    expect(planned({ nodes: kinds }).tasks.map(({ kind }) => kind)).toEqual(["edit_repo", "run", "inspect"]);
+  });
+
+  test("as an open router contract keeps the request", () => {
+    const tasks = [{ id: 1, description: "a", status: "PENDING", dependencies: [] }];
+    const router = {
+      status: "IN_PROGRESS",
+      workflow: "BUILD",
+      intent: "Do a",
+      tasks,
+      memory_notes: "",
+      next_action: "",
+    };
+    expect(planned({ router_contract: router })).toMatchObject({
+      goal: "Do a",
+      tasks: [{ id: 1, description: "a" }],
+    });
+  });
+
+  test("as task contracts keeps files, checks, criteria and order, and starts anew", () => {
+    const scope = {
+      allowed_files: ["src/**"],
+      disallowed_files: ["src/x.ts"],
+      allowed_tools: [],
+      disallowed_tools: [],
+    };
+    const fields = {
+      verification_commands: ["npm test"],
+      acceptance_criteria: ["npm test passes"],
+      depends_on: ["T-004"],
+    };
+    expect(planned([contract("T-004"), contract("T-009", { scope, ...fields })]).tasks).toEqual([
+      { id: 4, description: "do T-004", dependencies: [], allowed_files: [] },
+      {
+        ...{ id: 9, description: "do T-009", dependencies: [4], checks: ["npm test"] },
+        ...{
+          acceptance_criteria: ["npm test passes"],
+          allowed_files: ["src/**"],
+          disallowed_files: ["src/x.ts"],
+        },
+      },
+    ]);
+    expect(planned(contract("T-001")).tasks).toHaveLength(1);
+  });
+
+  test("as DirectorTasks runs their commands and checks", () => {
+    const task = directorTask("task-a", {
+      commands: ["make"],
+      verify_profile: { mode: "smoke", commands: ["make test"] },
+    });
+    expect(planned(task).tasks).toEqual([
+      {
+        ...{ id: 1, description: "do task-a", dependencies: [], kind: "edit_repo", checks: ["make test"] },
+        ...{ agent: { kind: "scripted", commands: ["make"] }, allowed_files: [] },
+      },
+    ]);
+  });
+
+  test.each([
+    ["another document", { a: 1 }, ""],
+    ["no list", { tasks: 3 }, "/tasks"],
+    ["no task", { tasks: [] }, "/tasks"],
+    ["no description", { tasks: [{ id: 1 }] }, "/tasks/0/description"],
+    ["a doubled id", { tasks: [1, 1].map((id) => ({ id, description: "a" })) }, "/tasks/1/id"],
+    ["an unknown dependency", { nodes: [{ id: "a", kind: "io", deps: ["z"] }] }, "/nodes/0/deps/0"],
+    [
+      "a circle of contracts",
+      [contract("T-1", { depends_on: ["T-2"] }), contract("T-2", { depends_on: ["T-1"] })],
+      "/tasks",
+    ],
+    ["a node that people approve", { nodes: [{ id: "a", kind: "approval", deps: [] }] }, "/nodes/0/kind"],
+    ["a git task", directorTask("t", { kind: "git", git_action: "git_status" }), "/tasks/0/kind"],
+    ["an empty title and id", { nodes: [{ id: "", title: "", dependsOn: [], tags: [] }] }, "/nodes/0/id"],
+    ["too many contracts", Array.from({ length: 300 }, (_, i) => contract(`T-${i + 1}`)), "/tasks"],
+    [
+      "the contract of a run that is over",
+      {
+        router_contract: {
+          ...{ status: "BLOCKED", workflow: "BUILD", tasks_completed: 0, tasks_total: 1 },
+          ...{ evidence: [], next_action: "none" },
+        },
+      },
+      "/router_contract",
+    ],
+  ])("with %s is refused with its place", (_name, document, path) => {
+    expect(problemOf(document).path).toBe(path);
+  });
+
+  test("is not written to", () => {
+    const given = [directorTask("a")];
+    const before = JSON.stringify(given);
+    readPlan(given);
+    expect(JSON.stringify(given)).toBe(before);
+  });
+});
+
+describe("the text of a plan", () => {
+  test("is refused with line and column", () => {
+    const read = readPlanText("tasks:\n  - id: 1\n    description: a\n    dependencies: [5]\n", "p.yaml");
+    expect(read.ok ? "" : planProblemText("p.yaml", read.problem)).toBe(
+      "p.yaml:4:20: /tasks/0/dependencies/0: `1` depends on `5`, which does not exist; expected one of: 1, found 5",
+    );
+    const list = readPlanText("- id: 1\n  description: ''\n", "p.yaml");
+    expect(list.ok ? null : list.problem).toMatchObject({ line: 2, path: "/tasks/0/description" });
+    expect(readPlanText("a: *b\n", "p.yaml").ok).toBe(false);
+  });
+});
+
+test("a plan in the words of the seeds is valid, and comes back in", () => {
+  const plan = planned({
+    tasks: [
+      { id: 1, description: "a" },
+      { id: 2, description: "b", dependencies: [1], kind: "run" },
+    ],
+  });
+  const documents = planDocuments(plan);
+  expect(validate("TaskPlan", documents.taskPlan).ok).toBe(true);
+  expect(validate("Plan", documents.plan).ok).toBe(true);
+  for (const one of [documents.taskPlan, documents.plan])
+    expect(planned(one).tasks.map(({ id, dependencies }) => [id, dependencies])).toEqual([
+      [1, []],
+      [2, [1]],
+    ]);
+});

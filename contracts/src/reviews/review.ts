@@ -1,0 +1,129 @@
+/**
+ * A review: the findings whose quotes are in the tree, and those that were dropped. Pure.
+ *
+ * A reviewer may remember a file wrongly or make one up, so its word does not count: each quote is looked up in the file
+ * itself. A quote that is on another line than named is kept with the line where it is.
+ */
+import type { SkillResult } from "../seeds/skill-result.ts";
+import type { DroppedFinding, Finding } from "./findings.ts";
+
+export interface Review {
+  readonly findings: readonly Finding[];
+  readonly dropped: readonly DroppedFinding[];
+}
+
+/** `texts`: the files of the reviewed tree by path; a file that is not there, or is no text, is absent. */
+export function reviewOf(findings: readonly Finding[], texts: ReadonlyMap<string, string>): Review {
+  const files = new Map([...texts].map(([path, text]) => [path, linesOf(text)]));
+  const kept: Finding[] = [];
+  const dropped: DroppedFinding[] = [];
+  for (const finding of findings) {
+    const file = files.get(finding.file);
+    const line = file === undefined ? null : lineOf(file, finding);
+    if (line !== null) kept.push({ ...finding, line });
+    else dropped.push({ finding, reason: file === undefined ? NO_FILE : NO_QUOTE });
+  }
+  return { findings: kept.sort(worstFirst), dropped };
+}
+
+const NO_FILE = "there is no such text file";
+const NO_QUOTE = "the quote is not in the file";
+const RANK = { error: 0, warning: 1, info: 2 };
+
+function worstFirst(a: Finding, b: Finding): number {
+  const byFile = a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line;
+  return RANK[a.severity] - RANK[b.severity] || byFile;
+}
+
+interface Lines {
+  readonly text: string;
+  /** Where each line begins. */
+  readonly starts: readonly number[];
+}
+
+function linesOf(given: string): Lines {
+  const text = given.replaceAll("\r\n", "\n");
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return { text, starts };
+}
+
+/** The line of the occurrence nearest to the named line; null: the quote is not there. */
+function lineOf({ text, starts }: Lines, { quote, line }: Finding): number | null {
+  const wanted = quote.replaceAll("\r\n", "\n").trim();
+  if (wanted === "") return null;
+  const from = starts[line - 1] ?? text.length;
+  const found = [text.lastIndexOf(wanted, from), text.indexOf(wanted, from)].flatMap((at) =>
+    at === -1 ? [] : [lineAt(starts, at)],
+  );
+  return found.sort((a, b) => Math.abs(a - line) - Math.abs(b - line))[0] ?? null;
+}
+
+/** The number of the line that holds an offset, by halving. */
+function lineAt(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low + 1;
+}
+
+/** The result of the skill `reviewer` (seed 001). */
+export function reviewResult(
+  review: Review,
+  about: { runId: string; taskId: string; goal: string; commit: string },
+): SkillResult {
+  const { findings, dropped } = review;
+  const decision = findings.some(({ severity }) => severity === "error") ? "reject" : "accept";
+  const input = { task_id: about.taskId, diff: "", goal: about.goal, commit: about.commit };
+  return {
+    skill: "reviewer",
+    run_id: about.runId,
+    pairs: [{ input, output: { decision, findings, dropped } }],
+  };
+}
+
+/** "3 findings (1 error, 2 warnings); 1 dropped, because its quote is not in the tree". */
+export function reviewSentence({ findings, dropped }: Review): string {
+  const by = (["error", "warning", "info"] as const).flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length;
+    if (count === 0) return [];
+    return [severity === "info" || count === 1 ? `${count} ${severity}` : `${count} ${severity}s`];
+  });
+  const found = findings.length === 1 ? "1 finding" : `${findings.length || "no"} findings`;
+  const listed = by.length === 0 ? found : `${found} (${by.join(", ")})`;
+  if (dropped.length === 0) return listed;
+  const why = dropped.length === 1 ? "because its quote is" : "because their quotes are";
+  return `${listed}; ${dropped.length} dropped, ${why} not in the tree`;
+}
+
+/** The review for people. The reviewer's texts are data, so they hold no markup of their own. */
+export function reviewMarkdown(review: Review, goal: string): string {
+  const { findings, dropped } = review;
+  const parts = [`# Review: ${inline(goal)}`, `${reviewSentence(review)}.`];
+  for (const { severity, file, line, quote, why, suggestion } of findings) {
+    parts.push(`## ${severity}: ${inline(file)}:${line}`, block(quote), text(why));
+    if (suggestion !== undefined) parts.push(`Suggestion: ${text(suggestion)}`);
+  }
+  if (dropped.length > 0) parts.push("## Dropped");
+  for (const { finding, reason } of dropped)
+    parts.push(`- ${inline(finding.file)}:${finding.line}: ${reason}: ${inline(finding.why)}`);
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** A fence that no line of the quote can close. */
+function block(quote: string): string {
+  const longest = Math.max(2, ...[...quote.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${quote.replaceAll("\r\n", "\n")}\n${fence}`;
+}
+
+function text(given: string): string {
+  return given.replace(/[\\`*_[\]<>#|!~]/g, "\\$&").trim();
+}
+
+function inline(given: string): string {
+  return text(given.replace(/\s+/g, " ")).slice(0, 500);
+}

@@ -1,0 +1,31 @@
+/** The file with which the task of a PLAN or REVIEW run ends. It is named in the task's `return.artifacts`. */
+import type { DirectorTask } from "../seeds/director-task.ts";
+import type { Workflow } from "../seeds/router-contract.ts";
+import { PLAN_FILE } from "../plans/plan-text.ts";
+import { FINDINGS_FILE } from "../reviews/findings.ts";
+
+export interface Deliverable {
+  readonly kind: "plan" | "findings";
+  readonly file: string;
+  /** What the agent is told, as an acceptance criterion. */
+  readonly criterion: string;
+}
+
+export const DELIVERABLES: { readonly [W in Workflow]?: Deliverable } = {
+  PLAN: {
+    kind: "plan",
+    file: PLAN_FILE,
+    criterion: `${PLAN_FILE} at the root of the work tree holds the plan: {goal?, tasks: [{id, description, dependencies, allowed_files, acceptance_criteria: [{criterion, check}]}]}, ids from 1, no circle, no other file changed`,
+  },
+  REVIEW: {
+    kind: "findings",
+    file: FINDINGS_FILE,
+    criterion: `${FINDINGS_FILE} at the root of the work tree holds the review: {findings: [{severity: error|warning|info, file, line, quote, why, suggestion?}]}, each quote word for word as in the file, no other file changed`,
+  },
+};
+
+/** What a task has to deliver; null: nothing but its change. */
+export function deliverableOf(workflow: Workflow, task: DirectorTask): Deliverable | null {
+  const due = DELIVERABLES[workflow];
+  return due !== undefined && task.return.artifacts.includes(due.file) ? due : null;
+}

@@ -111,7 +111,7 @@ const TABLE = {
   ANT_PATCH_BINARY: ["attempt", 422, 1, "A binary part of the patch is damaged, empty or too large.", "Create it with `git diff --binary --full-index`."],
   ANT_PATCH_DOES_NOT_APPLY: ["attempt", 422, 1, "The patch does not fit the base tree.", "Create it against the commit that the run starts from."],
   ANT_PATCH_DUPLICATE: ["attempt", 422, 1, "The patch touches one path twice.", "Put all changes of a file into one section."],
-  ANT_PATCH_EMPTY: ["attempt", 422, 1, "The attempt changed nothing.", "Describe the wanted change more precisely, or use --workflow REVIEW for a task that only reads."],
+  ANT_PATCH_EMPTY: ["attempt", 422, 1, "The attempt changed nothing.", "Describe the wanted change more precisely; a task that only reads is of kind `inspect` or `run` in a plan. If another task landed the same change first, leave one of them out."],
   ANT_PATCH_GITLINK: ["attempt", 422, 1, "The patch touches a submodule or .gitmodules.", "Leave submodules out."],
   ANT_PATCH_HEADER: ["attempt", 422, 1, "The header lines of a file in the patch contradict each other.", "Create it with `git diff`."],
   ANT_PATCH_LFS: ["attempt", 422, 1, "The patch changes a file whose content belongs into Git LFS.", "Leave files in Git LFS as they are, or change them outside of a run: `git lfs` is not part of one."],

@@ -44,6 +44,8 @@ export * from "./settings/sandbox-providers.ts";
 export { rawRecord } from "./stored/run-material.ts";
 export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "./stored/run-material.ts";
 export type { StoredBytes } from "./stored/stored-bytes.ts";
+export { API_PREFIX, inCore } from "./principals/nats-accounts.ts";
+export { PRINCIPALS, isPrincipal, type Principal } from "./principals/principals.ts";
 export { Provenance } from "./runs/provenance.ts";
 export * from "./rpc/rebuild-rpc.ts";
 export { bodyBytes, recordBodyBytes } from "./stored/record-size.ts";

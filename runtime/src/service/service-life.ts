@@ -9,6 +9,7 @@ import type { Logger } from "../process/logger.ts";
 import { standardErrorLines } from "../process/log-lines.ts";
 import { createLogger } from "../process/logger.ts";
 import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
+import { readNatsUser } from "../nats/nats-user.ts";
 import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
 import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/trust.ts";
@@ -86,6 +87,7 @@ export async function startService(
     unsafeDurability: config.unsafeDurability,
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
     ...(config.natsToken === null ? {} : { token: config.natsToken }),
+    ...(config.natsCredsFile === null ? {} : { user: readNatsUser(definition.name, config.natsCredsFile) }),
   });
   const hard = new AbortController();
   setMaxListeners(0, hard.signal);

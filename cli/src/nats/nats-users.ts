@@ -1,0 +1,39 @@
+// The NATS users of a deployment: one seed file for each principal, and the accounts that a nats-server gives them.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { accountsConfig, type PublicKeys } from "@antiphon/contracts/principals/nats-accounts";
+import { PRINCIPALS, type Principal } from "@antiphon/contracts/principals/principals";
+import { Failure } from "../failure.ts";
+import { makeUserKey, userKeyOf } from "./nkey.ts";
+
+export interface MadeUsers {
+  readonly keys: PublicKeys;
+  /** Principals whose seed file was created now. */
+  readonly made: readonly Principal[];
+}
+
+/** The file with the seed of a principal's user. `nats --nkey` reads it too. */
+export const seedFile = (directory: string, principal: string): string => join(directory, `${principal}.nk`);
+
+/** Creates the seed files that do not exist (mode 0600, directory 0700) and returns all public keys. */
+export function makeUsers(directory: string): MadeUsers {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const made: Principal[] = [];
+  const keys = PRINCIPALS.map((principal): [Principal, string] => {
+    const file = seedFile(directory, principal);
+    if (!existsSync(file)) {
+      writeFileSync(file, `${makeUserKey().seed}\n`, { mode: 0o600, flag: "wx" });
+      made.push(principal);
+    }
+    const key = userKeyOf(readFileSync(file, "utf8").trim());
+    if (key === null) throw new Failure("ANT_CONFIG_INVALID", `${file} holds no seed of a NATS user`);
+    return [principal, key.publicKey];
+  });
+  return { keys: Object.fromEntries(keys) as PublicKeys, made };
+}
+
+/** The part of a nats-server's configuration with these users. */
+export function usersConfig(keys: PublicKeys, partitions: number, anonymous?: Principal): string {
+  const nobody = anonymous === undefined ? {} : { anonymous };
+  return accountsConfig({ keys, partitions, ...nobody });
+}

@@ -48,6 +48,7 @@ export { API_PREFIX, inCore } from "./principals/nats-accounts.ts";
 export { PRINCIPALS, isPrincipal, type Principal } from "./principals/principals.ts";
 export { Provenance } from "./runs/provenance.ts";
 export * from "./rpc/rebuild-rpc.ts";
+export * from "./rpc/restore-rpc.ts";
 export { bodyBytes, recordBodyBytes } from "./stored/record-size.ts";
 export * from "./rpc/run-contract-rpc.ts";
 export * from "./shapes/refs.ts";

@@ -47,7 +47,7 @@ export { openRunArchive } from "./archive/run-archive.ts";
 export type { Tidied } from "./archive/archive-tidy.ts";
 export type { PackedRun, RunArchive } from "./archive/run-archive.ts";
 export { openRunRestore } from "./archive/run-restore.ts";
-export type { RestoredRun } from "./archive/run-restore.ts";
+export type { RestoredRun, RunRestore } from "./archive/run-restore.ts";
 export { sandboxSessions } from "./sandbox/sandbox-sessions.ts";
 export type {
   SandboxCommand,

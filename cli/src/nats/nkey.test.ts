@@ -14,7 +14,15 @@ test("a text that is no seed of a user is refused", () => {
   const { seed, publicKey } = makeUserKey();
   const other = seed.endsWith("A") ? "B" : "A";
   const damaged = `${seed.slice(0, 20)}${seed[20] === "A" ? "B" : "A"}${seed.slice(21)}`;
-  for (const text of ["", publicKey, seed.slice(1), `${seed}A`, seed.toLowerCase(), damaged, `SA${seed.slice(2)}`])
+  for (const text of [
+    "",
+    publicKey,
+    seed.slice(1),
+    `${seed}A`,
+    seed.toLowerCase(),
+    damaged,
+    `SA${seed.slice(2)}`,
+  ])
     expect(userKeyOf(text), text).toBeNull();
   expect(userKeyOf(`${seed.slice(0, -1)}${other}`)).toBeNull();
 });

@@ -7,6 +7,7 @@ import {
   PRINCIPALS,
   REPLY_WINDOW_S,
   rightsOf,
+  SERVICES,
   type Answers,
   type Ask,
   type Principal,
@@ -48,13 +49,15 @@ export function localSubject(principal: Principal, subject: string): string {
   return `${API_PREFIX}${subject.slice("$JS.API".length)}`;
 }
 
-/** The account whose members answer a subject. */
-function ownerOf(subject: string): string {
-  if (subject.startsWith("$SYS.")) return SYSTEM;
-  const pinged = PRINCIPALS.find((principal) => subject === `$SRV.PING.${principal}`);
-  if (pinged !== undefined) return accountOf(pinged);
-  if (subject.startsWith("antiphon.v1.rpc.sandbox.")) return accountOf("sandbox-runner");
-  return subject.startsWith("antiphon.v1.rpc.egress.") ? accountOf("egress") : CORE;
+/** The accounts whose members answer a subject. */
+function ownersOf(subject: string): string[] {
+  if (subject.startsWith("$SYS.")) return [SYSTEM];
+  if (subject.startsWith("$SRV.")) {
+    const [, , named] = subject.split(".");
+    return SERVICES.filter((name) => named === undefined || named === name).map(accountOf);
+  }
+  if (subject.startsWith("antiphon.v1.rpc.sandbox.")) return [accountOf("sandbox-runner")];
+  return [subject.startsWith("antiphon.v1.rpc.egress.") ? accountOf("egress") : CORE];
 }
 
 /** How long the server keeps the way back of an answer. */
@@ -98,12 +101,12 @@ export function accountsConfig({ keys, partitions, anonymous }: AccountsOptions)
     const rights = rightsOf(principal, partitions);
     if (nkey !== undefined) own.users.push(user(principal, nkey, rights, partitions));
     for (const { subject, answers } of rights.asks) {
-      const owner = ownerOf(subject);
-      if (owner === name) continue;
-      share("service", subject, owner, name, `, ${WAY_BACK[answers]}`);
       const local = localSubject(principal, subject);
       const as = local === subject ? "" : `, to: ${text(local)}`;
-      own.imports.add(`{ service: { account: ${owner}, subject: ${text(subject)} }${as} }`);
+      for (const owner of ownersOf(subject).filter((one) => one !== name)) {
+        share("service", subject, owner, name, `, ${WAY_BACK[answers]}`);
+        own.imports.add(`{ service: { account: ${owner}, subject: ${text(subject)} }${as} }`);
+      }
     }
     for (const subject of rights.hears.filter(() => name !== CORE)) {
       share("stream", subject, CORE, name);

@@ -84,9 +84,13 @@ const writesFiles = (...buckets: readonly string[]): Ask[] =>
   buckets.flatMap((name) => [...readsFiles(name), ask(`$O.${name}.C.*`), ask(`$O.${name}.M.*`)]);
 
 const calls = (method: string, answers?: Answers): Ask => ask(`antiphon.v1.rpc.${method}`, answers);
-const pings = PRINCIPALS.filter((name) => name !== "operator" && name !== "admin").map((name) =>
-  ask(`$SRV.PING.${name}`, "many"),
-);
+/** The principals that are services, each of which answers NATS micro requests under its name. */
+export const SERVICES = PRINCIPALS.filter((name) => name !== "operator" && name !== "admin");
+const pings = SERVICES.map((name) => ask(`$SRV.PING.${name}`, "many"));
+const micro = ["PING", "INFO", "STATS"].flatMap((verb) => [
+  ask(`$SRV.${verb}`, "many"),
+  ...SERVICES.map((name) => ask(`$SRV.${verb}.${name}`, "many")),
+]);
 const durability = ask("$SYS.REQ.SERVER.PING.JSZ", "many");
 
 /** The rights of a principal in a deployment whose journal has this many partitions. `admin` has no limits. */
@@ -256,7 +260,7 @@ export function rightsOf(principal: Exclude<Principal, "admin">, partitions: num
             api(`CONSUMER.CREATE.${stream}.>`),
             api(`CONSUMER.MSG.NEXT.${stream}.*`, "many"),
           ]),
-          ask("$SRV.>", "many"),
+          ...micro,
           durability,
         ],
         hears: ["antiphon.v1.>"],

@@ -254,10 +254,11 @@ export function rightsOf(principal: Exclude<Principal, "admin">, partitions: num
             api(`CONSUMER.LIST.${stream}`),
             api(`CONSUMER.INFO.${stream}.*`),
           ]),
-          // The stock client reads objects and lists of keys through a consumer of its own, which the server removes.
+          // The stock client reads objects and lists of keys through a consumer of its own; buckets have no other ones.
           ...bucketStreams.flatMap((stream) => [
             api(`CONSUMER.CREATE.${stream}`),
             api(`CONSUMER.CREATE.${stream}.>`),
+            api(`CONSUMER.DELETE.${stream}.*`),
             api(`CONSUMER.MSG.NEXT.${stream}.*`, "many"),
           ]),
           ...micro,

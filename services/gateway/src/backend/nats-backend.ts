@@ -21,12 +21,13 @@ import {
   openJournal,
   openJournalAudit,
   openKv,
+  rollCall,
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import { ROLES } from "@antiphon/contracts/roles";
 import { askForCheck } from "./repo-check.ts";
-import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -126,7 +127,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    rollCall: (expect) => rollCall(bus, expect),
+    rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
   };
 }
 
@@ -168,29 +169,4 @@ async function images(bus: Bus, request: ImagesRequest): Promise<Extract<ImagesR
 function output({ text, epoch }: LogLine, subject: string): LiveOutput {
   const [, , , , task = "-", stream = ""] = subject.split(".");
   return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
-}
-
-/**
- * Asks each role by its name, because every service hears `$SRV.PING.<name>`; the call ends after `expect` answers or
- * 300 ms.
- */
-async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
-  const present: PresentService[] = [];
-  const limits = { strategy: "timer", maxWait: ROLL_CALL_MS } as const;
-  let stop = (): void => undefined;
-  const enough = new Promise<void>((resolve) => (stop = resolve));
-  const ask = async (role: string): Promise<void> => {
-    for await (const reply of await bus.nc.requestMany(`$SRV.PING.${role}`, "", limits)) {
-      if (reply.data.length === 0) break; // No responders.
-      const { name, id, version } = reply.json<PresentService>();
-      present.push({ name, id, version });
-      if (present.length >= expect) stop();
-    }
-  };
-  try {
-    await Promise.race([enough, Promise.all(ROLES.map(ask))]);
-  } catch (error) {
-    throw new AntiphonError("ANT_NATS_UNREACHABLE", "the roll call was cut off", { cause: error });
-  }
-  return present;
 }

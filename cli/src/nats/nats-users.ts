@@ -29,7 +29,26 @@ export function makeUsers(directory: string): MadeUsers {
     if (key === null) throw new Failure("ANT_CONFIG_INVALID", `${file} holds no seed of a NATS user`);
     return [principal, key.publicKey];
   });
-  return { keys: Object.fromEntries(keys) as PublicKeys, made };
+  return { keys: Object.fromEntries(keys), made };
+}
+
+/**
+ * Writes what a deployment needs into a directory: `<principal>.nk` with the seed, `<principal>.env` with the same as a
+ * setting (both mode 0600), and `accounts.conf`, which nats.conf includes and which holds no secret. Seeds that exist
+ * are kept, so it may be repeated, for example after an upgrade.
+ */
+export function bootstrapUsers(directory: string, partitions: number): MadeUsers {
+  const users = makeUsers(directory);
+  for (const principal of PRINCIPALS) {
+    const seed = readFileSync(seedFile(directory, principal), "utf8").trim();
+    writeFileSync(join(directory, `${principal}.env`), `ANTIPHON_NATS_CREDS=${seed}\n`, { mode: 0o600 });
+  }
+  const header =
+    '# Written by "antiphon nats bootstrap". Public keys only; changes here are lost when it is repeated.\n';
+  writeFileSync(join(directory, "accounts.conf"), header + usersConfig(users.keys, partitions), {
+    mode: 0o644,
+  });
+  return users;
 }
 
 /** The part of a nats-server's configuration with these users. */

@@ -236,11 +236,8 @@ function openBus(
     nc,
     js: jetstream(nc, { timeout: 5000, ...apiOf(options.user) }),
     jsm,
-    name: options.name,
-    principal: options.user?.principal ?? null,
-    ...(options.log === undefined ? {} : { log: options.log }),
+    ...identityOf(options),
     durability,
-    ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
     isCluster: leader !== null,
     get partitions() {
       return partitions;
@@ -276,6 +273,15 @@ function openBus(
       await closed;
     },
     closed,
+  };
+}
+
+function identityOf({ name, user, log, monitorUrl }: BusOptions) {
+  return {
+    name,
+    principal: user?.principal ?? null,
+    ...(log === undefined ? {} : { log }),
+    ...(monitorUrl === undefined ? {} : { monitorUrl }),
   };
 }
 

@@ -11,21 +11,28 @@ export interface NatsUser {
   readonly seed: Uint8Array;
 }
 
-/** @throws AntiphonError ANT_CONFIG_INVALID if the file cannot be read or holds no seed of a user. */
-export function readNatsUser(role: string, file: string): NatsUser {
+const SEED = /\bSU[A-Z2-7]{56}\b/;
+
+/**
+ * `credentials`: the seed itself, or the path of a file that holds it.
+ * @throws AntiphonError ANT_CONFIG_INVALID if the role has no user, or no seed is found. The error names no seed.
+ */
+export function readNatsUser(role: string, credentials: string): NatsUser {
   const invalid = (why: string): AntiphonError =>
-    new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_NATS_CREDS=${JSON.stringify(file)}: ${why}`, {
+    new AntiphonError("ANT_CONFIG_INVALID", `ANTIPHON_NATS_CREDS: ${why}`, {
       data: { variable: "ANTIPHON_NATS_CREDS" },
     });
   if (!isPrincipal(role)) throw invalid(`${role} has no NATS user`);
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw invalid(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+  let text = credentials;
+  if (!SEED.test(credentials)) {
+    try {
+      text = readFileSync(credentials, "utf8");
+    } catch (error) {
+      throw invalid(`${credentials} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+    }
   }
-  const seed = /\bSU[A-Z2-7]{56}\b/.exec(text)?.[0];
-  if (seed === undefined) throw invalid("it holds no seed of a NATS user");
+  const seed = SEED.exec(text)?.[0];
+  if (seed === undefined) throw invalid(`${credentials} holds no seed of a NATS user`);
   return { principal: role, seed: Buffer.from(seed, "ascii") };
 }
 

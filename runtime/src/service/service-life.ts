@@ -86,8 +86,7 @@ export async function startService(
     trust,
     unsafeDurability: config.unsafeDurability,
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
-    ...(config.natsToken === null ? {} : { token: config.natsToken }),
-    ...(config.natsCredsFile === null ? {} : { user: readNatsUser(definition.name, config.natsCredsFile) }),
+    ...credentialsOf(definition, config),
   });
   const hard = new AbortController();
   setMaxListeners(0, hard.signal);
@@ -147,6 +146,11 @@ export async function startService(
 }
 
 /** Decides whose signatures the service believes, before it connects. */
+function credentialsOf({ name }: ServiceDefinition, { natsToken, natsCreds }: RuntimeConfig) {
+  if (natsCreds !== null) return { user: readNatsUser(name, natsCreds) };
+  return natsToken === null ? {} : { token: natsToken };
+}
+
 async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig): Promise<Trust> {
   if (config.unsafeTrust) return unsafeTrust;
   const { trustedKeysFile } = config;

@@ -269,7 +269,9 @@ describe("contracts/C7: a rogue Associate", () => {
         "$O.ANT_EVIDENCE_FILES.M.a",
         record("claim"),
       ]) {
-        const answer = (await rogue.request(subject, "{}", { headers: fields })).json<{ error?: object }>();
+        const answer = (await rogue.request(subject, "{}", { headers: fields, timeout: 5_000 })).json<{
+          error?: object;
+        }>();
         expect(answer.error, subject).toMatchObject({ description: "rollup not permitted" });
       }
     }
@@ -288,7 +290,7 @@ describe("contracts/C7: a rogue Associate", () => {
       "$KV.ANT_EVIDENCE.run_own.T-001.1",
     ];
     for (const subject of acks)
-      expect((await rogue.request(subject, "{}")).json(), subject).toMatchObject({ seq: expect.any(Number) });
+      expect((await rogue.request(subject, "{}")).json<{ seq?: number }>().seq, subject).toBeGreaterThan(0);
     const associate = await server.bus("associate");
     const files = openBlobs(associate, BUCKETS.evidenceFiles);
     const bytes = Buffer.alloc(1_000_000, 7);

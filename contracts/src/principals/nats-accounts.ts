@@ -6,13 +6,13 @@ import { limits } from "../limits.ts";
 import {
   PRINCIPALS,
   REPLY_WINDOW_S,
-  rightsOf,
   SERVICES,
   type Answers,
   type Ask,
   type Principal,
   type Rights,
 } from "./principals.ts";
+import { rightsOf, type Limited } from "./rights.ts";
 
 /** The public nkeys (`U...`) of the users; a principal without one has no user. */
 export type PublicKeys = Readonly<Partial<Record<Principal, string>>>;
@@ -98,7 +98,7 @@ export function accountsConfig({ keys, partitions, anonymous }: AccountsOptions)
       if (nkey !== undefined) own.users.push(`{ nkey: ${nkey} }`);
       continue;
     }
-    const rights = rightsOf(principal, partitions);
+    const rights = rightsOf(principal, partitions); // contracts/C7
     if (nkey !== undefined) own.users.push(user(principal, nkey, rights, partitions));
     for (const { subject, answers } of rights.asks) {
       const local = localSubject(principal, subject);
@@ -138,7 +138,7 @@ const listed = (key: string, entries: readonly string[]): string =>
   `${key}: [\n${entries.map((entry) => `      ${entry}`).join("\n")}\n    ]`;
 
 /** The subjects on which a principal may publish, by the names they have in its account. */
-export function publishable(principal: Exclude<Principal, "admin">, partitions: number): string[] {
+export function publishable(principal: Limited, partitions: number): string[] {
   const { asks, replies } = rightsOf(principal, partitions);
   const subjects = asks.map(({ subject }: Ask) => localSubject(principal, subject));
   const own = principal === "operator" || replies === "received" ? [] : ["_R_.>", "_INBOX.>"];
@@ -149,17 +149,12 @@ export function publishable(principal: Exclude<Principal, "admin">, partitions: 
 }
 
 /** The subjects to which a principal may subscribe. */
-export function hearable(principal: Exclude<Principal, "admin">, partitions: number): string[] {
+export function hearable(principal: Limited, partitions: number): string[] {
   const { hears, serves } = rightsOf(principal, partitions);
   return [...hears, ...serves, ...(principal === "operator" ? [] : ["$SRV.>"]), "_INBOX.>"];
 }
 
-function user(
-  principal: Exclude<Principal, "admin">,
-  nkey: string,
-  { replies }: Rights,
-  partitions: number,
-): string {
+function user(principal: Limited, nkey: string, { replies }: Rights, partitions: number): string {
   const window = REPLY_WINDOW_S[principal];
   const answers =
     replies === "any" || window === undefined

@@ -8,6 +8,15 @@ export interface PresentProcess {
   readonly name: string;
   readonly id: string;
   readonly version: string;
+  /** The principal of its NATS user, or `shared`. */
+  readonly natsUser: string;
+}
+
+interface Pong {
+  readonly name: string;
+  readonly id: string;
+  readonly version: string;
+  readonly metadata?: { readonly "nats-user"?: string };
 }
 
 /**
@@ -28,8 +37,8 @@ export async function rollCall(
   const ended = new Promise<boolean>((resolve) => (end = resolve));
   const subscription = subscribe(bus.nc, inbox, (message) => {
     if (message.data.length === 0) return; // Nobody serves this name.
-    const { name, id, version } = message.json<PresentProcess>();
-    present.push({ name, id, version });
+    const { name, id, version, metadata } = message.json<Pong>();
+    present.push({ name, id, version, natsUser: metadata?.["nats-user"] ?? "shared" });
     if (present.length >= expect) end(false);
   });
   const timer = setTimeout(() => end(false), maxWaitMs);

@@ -105,6 +105,7 @@ export async function startService(
       version: definition.version ?? VERSION,
       description: definition.description ?? `Antiphon ${definition.name}`,
       startedAt: new Date(),
+      principal: bus.principal,
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
     if (config.metricsPort !== null) {

@@ -1,7 +1,7 @@
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
 import { AntiphonError, READERS, journalStream, topologyOf } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, Principal, StreamSpec } from "@antiphon/contracts";
-import { rightsOf } from "@antiphon/contracts/principals/principals";
+import { rightsOf } from "@antiphon/contracts/principals/rights";
 import type { Bus } from "../nats/bus.ts";
 import { differences, refusesToLoosen } from "./topology-diff.ts";
 import { settle, writtenDown, type Deployment } from "./deployment.ts";

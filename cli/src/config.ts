@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { limits } from "@antiphon/contracts/limits";
 import { Failure } from "./failure.ts";
 
 export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
@@ -28,6 +29,8 @@ export interface CliConfig {
   /** The E2B service, for the doctor. Sources: E2B_API_KEY, and E2B_API_URL or E2B_DOMAIN (default e2b.app). */
   readonly e2b: { readonly apiKey: string | null; readonly url: string };
   readonly path: string;
+  /** Partitions of the journal that `antiphon dev` serves. Default 1. Source: ANTIPHON_JOURNAL_PARTITIONS. */
+  readonly partitions: number;
   /** Thumbprints of the Director keys to trust, comma separated. Empty: every key the gateway trusts. Source: ANTIPHON_DIRECTOR_KEYS. */
   readonly directorKeys: readonly string[];
 }
@@ -48,6 +51,7 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
       url: env.E2B_API_URL || `https://api.${env.E2B_DOMAIN || "e2b.app"}`,
     },
     path: env.PATH ?? "",
+    partitions: partitions(env.ANTIPHON_JOURNAL_PARTITIONS),
     directorKeys: (env.ANTIPHON_DIRECTOR_KEYS ?? "")
       .split(",")
       .map((kid) => kid.trim())
@@ -75,6 +79,16 @@ function stateDirectory(root: string, env: NodeJS.ProcessEnv): string {
 function gatewayUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, "");
   throw new Failure("ANT_CONFIG_INVALID", `ANTIPHON_GATEWAY_URL=${JSON.stringify(text)} is not an http URL`);
+}
+
+function partitions(text = ""): number {
+  const number = Number(text || "1");
+  if (Number.isInteger(number) && number >= 1 && number <= limits.journalPartitions) return number;
+  const wanted = `a whole number from 1 to ${limits.journalPartitions}`;
+  throw new Failure(
+    "ANT_CONFIG_INVALID",
+    `ANTIPHON_JOURNAL_PARTITIONS=${JSON.stringify(text)} is not ${wanted}`,
+  );
 }
 
 /** Colours are for terminals only. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */

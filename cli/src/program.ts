@@ -22,6 +22,7 @@ import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addNats } from "./verbs/nats.ts";
 import { addPolicy } from "./verbs/policy.ts";
 import { addPrune } from "./verbs/prune.ts";
 import { addRetry } from "./verbs/retry.ts";
@@ -57,6 +58,7 @@ const VERBS = [
   addPolicy,
   addEvidence,
   addKeys,
+  addNats,
   addImages,
   addDev,
   addServe,

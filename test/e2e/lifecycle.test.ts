@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { ROLES } from "@antiphon/contracts/roles";
-import { connectBus } from "@antiphon/runtime";
+import { connectBus, readNatsUser } from "@antiphon/runtime";
 import { startNats } from "../support/nats.ts";
 import { dockerContainers } from "./support/containers.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject } from "./support/project.ts";
@@ -126,7 +126,8 @@ describe("a missing dependency is reported, and nothing is lost", () => {
 
   test("a full store: a coded 503 instead of an acceptance, and everything else stays up", async () => {
     const stack = await startStack();
-    const bus = await connectBus({ servers: stack.ready.nats, name: "test" });
+    const user = readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk"));
+    const bus = await connectBus({ servers: stack.ready.nats, name: "test", user });
     await bus.jsm.streams.update("KV_ANT_INTENTS", { max_bytes: 1_000_000 });
     await bus.close();
     const padding = "x".repeat(400_000);

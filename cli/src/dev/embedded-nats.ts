@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { childEnvironment } from "../config.ts";
 import type { CliConfig } from "../config.ts";
 import { Failure } from "../failure.ts";
+import { makeUsers, seedFile } from "../nats/nats-users.ts";
 import { findNatsServer, MIN_NATS } from "./nats-binary.ts";
 import type { ChildSpec } from "./child.ts";
 import { greeting } from "./loopback-port.ts";
@@ -29,11 +30,14 @@ export class EmbeddedNats {
   readonly #storeDir: string;
   /** Config, pid and port files; removed by a clean stop. */
   readonly #runDir: string;
+  /** The seeds of the NATS users; kept over restarts. */
+  readonly #usersDir: string;
 
   constructor(config: CliConfig, dir: string) {
     this.#config = config;
     this.#storeDir = join(dir, "nats");
     this.#runDir = join(dir, "run");
+    this.#usersDir = join(dir, "nats-users");
   }
 
   /** Finds the binary and writes the config. Port 0 picks a free one. */
@@ -64,6 +68,8 @@ export class EmbeddedNats {
       port,
       portsDir: this.#runDir,
       pidFile: join(this.#runDir, "nats.pid"),
+      keys: makeUsers(this.#usersDir).keys,
+      partitions: Math.max(this.#config.partitions, this.#storedPartitions()),
     });
     writeFileSync(join(this.#runDir, "nats.conf"), text);
   }
@@ -76,6 +82,18 @@ export class EmbeddedNats {
     if (!text.trimEnd().endsWith("}")) return null; // Half written.
     const { nats } = JSON.parse(text) as { nats?: string[] };
     return Number(/:(\d+)$/.exec(nats?.[0] ?? "")?.[1] ?? 0);
+  }
+
+  /** The number of partitions of a journal in the store; 0 if there is none. */
+  #storedPartitions(): number {
+    const streams = join(this.#storeDir, "jetstream/ANTIPHON/streams");
+    if (!existsSync(streams)) return 0;
+    return readdirSync(streams).filter((name) => name.startsWith("ANT_JOURNAL_")).length;
+  }
+
+  /** The file with which a service connects. */
+  credentials(role: string): string {
+    return seedFile(this.#usersDir, role);
   }
 
   /** The pid of nats-server itself; the supervisor's child is the shell around it. */

@@ -1,4 +1,5 @@
 // The configuration of the embedded nats-server. Pure.
+import { accountsConfig, type PublicKeys } from "@antiphon/contracts/principals/nats-accounts";
 
 export interface NatsOptions {
   readonly storeDir: string;
@@ -6,13 +7,11 @@ export interface NatsOptions {
   readonly port: number;
   readonly portsDir: string;
   readonly pidFile: string;
+  /** The public keys of the NATS users. A connection without credentials is the operator, who may only read. */
+  readonly keys: PublicKeys;
+  /** The journal's partitions. */
+  readonly partitions: number;
 }
-
-/**
- * Connections without credentials get this user, so its password protects nothing. It must be plain text: for
- * `no_auth_user` the server checks the configured password against itself, and a hash would not match.
- */
-const ANYBODY = "antiphon";
 
 export function natsConfig(options: NatsOptions): string {
   const address = (port: number): string => `"127.0.0.1:${port === 0 ? -1 : port}"`;
@@ -31,16 +30,6 @@ jetstream {
   max_memory_store: 256MB
   max_file_store: 16GB
 }
-# Services ask this service whether the server fsyncs before it acknowledges; the system account has no users.
-accounts {
-  SYS { exports: [ { service: "$SYS.REQ.SERVER.PING.JSZ" } ] }
-  ANTIPHON {
-    jetstream: enabled
-    users: [ { user: ${ANYBODY}, password: ${ANYBODY} } ]
-    imports: [ { service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.JSZ" } } ]
-  }
-}
-system_account: SYS
-no_auth_user: ${ANYBODY}
-`;
+# A user for each service. On this machine, a connection without credentials may read.
+${accountsConfig({ keys: options.keys, partitions: options.partitions, anonymous: "operator" })}`;
 }

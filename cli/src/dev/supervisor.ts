@@ -131,6 +131,7 @@ export class Supervisor {
   #startServices(nats: string): void {
     const env = {
       ANTIPHON_NATS_URL: nats,
+      ANTIPHON_NATS_TOKEN: "", // Not that of another deployment.
       ANTIPHON_STATE_DIR: this.#config.stateDir,
       ANTIPHON_MODE: "development",
       ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
@@ -149,7 +150,11 @@ export class Supervisor {
           name,
           command: process.execPath,
           args: this.#argumentsOf(role),
-          env: childEnvironment({ ...env, ...(role === "sandbox-runner" ? {} : RUNNER_ONLY) }),
+          env: childEnvironment({
+            ...env,
+            ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
+            ...(role === "sandbox-runner" ? {} : RUNNER_ONLY),
+          }),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
         },

@@ -159,9 +159,11 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
     const names = services.map(({ name }) => name).sort();
     const missing = ROLES.filter((role) => !names.includes(role));
     const gateway = ok("gateway", gatewayUrl);
-    if (missing.length === 0) return [gateway, ok("services", names.join(", "))];
+    const users = natsUsers(services);
+    if (missing.length === 0) return [gateway, ok("services", names.join(", ")), users];
     return [
       gateway,
+      users,
       problem("services", `missing: ${missing.join(", ")}`, `antiphon serve --role ${missing[0] ?? ""}`),
     ];
   }
@@ -178,10 +180,23 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
 }
 
+/** One user for all is permitted, but then whoever has its token may do everything on NATS. */
+function natsUsers(services: readonly Present[]): Finding {
+  const shared = services.filter(({ natsUser }) => natsUser === "shared").map(({ name }) => name);
+  if (shared.length === 0) return ok("NATS users", "each service has its own");
+  const detail = `${[...new Set(shared)].sort().join(", ")} may do everything on NATS`;
+  return off("NATS users", detail, "antiphon nats bootstrap creates a user for each service");
+}
+
+interface Present {
+  readonly name: string;
+  readonly natsUser?: string;
+}
+
 /** Null: the answer is not from a gateway. */
-function servicesIn(text: string): { name: string }[] | null {
+function servicesIn(text: string): Present[] | null {
   try {
-    const { services } = JSON.parse(text) as { services?: { name: string }[] };
+    const { services } = JSON.parse(text) as { services?: Present[] };
     return Array.isArray(services) ? services : null;
   } catch {
     return null; // A page of another program.

@@ -28,7 +28,7 @@ export const RestoredBody = closed(
   { by: Type.String({ minLength: 1, maxLength: 256, description: "Who asked." }) },
   {
     description:
-      "The records of the `archived` record with the same epoch are restored to the journal. Written by the gateway before the first of them.",
+      "The records of the `archived` record with the same epoch are restored to the journal. Written by a Director before the first of them.",
   },
 );
 export type RestoredBody = Static<typeof RestoredBody>;

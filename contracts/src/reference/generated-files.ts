@@ -8,6 +8,7 @@ import { registry, SCHEMA_NAMES, type SchemaName } from "../registry/registry.ts
 import { SKILLS } from "../seeds/skill-result.ts";
 import { contractPage } from "./contract-page.ts";
 import { cell, page, table } from "./markdown.ts";
+import { rightsPage } from "./rights-page.ts";
 import {
   errorsPage,
   headersPage,
@@ -49,6 +50,7 @@ export function generatedFiles(
   files.set(`${REFERENCE_FOLDER}/run-options.md`, runOptionsPage());
   files.set(`${REFERENCE_FOLDER}/subjects.md`, subjectsPage());
   files.set(`${REFERENCE_FOLDER}/topology.md`, topologyPage());
+  files.set(`${REFERENCE_FOLDER}/nats-rights.md`, rightsPage());
   files.set(`${REFERENCE_FOLDER}/headers.md`, headersPage());
   files.set(`${REFERENCE_FOLDER}/seed-conformance.md`, conformance);
   files.set(`${REFERENCE_FOLDER}/README.md`, indexPage());
@@ -64,7 +66,7 @@ function indexPage(): string {
   return page([
     "# Reference",
     "[Errors](errors.md), [limits](limits.md), [run options](run-options.md), [subjects](subjects.md), [streams, consumers and buckets](topology.md), " +
-      "[headers](headers.md), [how each statement of the seeds is shown](seed-conformance.md).",
+      "[headers](headers.md), [NATS rights](nats-rights.md), [how each statement of the seeds is shown](seed-conformance.md).",
     "## Contracts",
     table(["Contract", "Source", "What it is"], rows),
   ]);

@@ -21,6 +21,7 @@ import { Provenance } from "../runs/provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../shapes/refs.ts";
 import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts";
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
+import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
 import {
   planFileRules,
@@ -80,6 +81,8 @@ export const OWN_CONTRACTS = {
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),
   RunRebuildReply: contract("RunRebuildReply.v1", "antiphon", RunRebuildReply),
+  RunRestoreRequest: contract("RunRestoreRequest.v1", "antiphon", RunRestoreRequest),
+  RunRestoreReply: contract("RunRestoreReply.v1", "antiphon", RunRestoreReply),
   RpcFailure: contract("RpcFailure.v1", "antiphon", RpcFailure),
   SandboxRequest: contract("SandboxRequest.v1", "antiphon", SandboxRequest, sandboxRequestRules),
   SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),

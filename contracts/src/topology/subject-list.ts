@@ -27,6 +27,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.run.restore",
+    carries: "`RunRestoreRequest.v1` -> `RunRestoreReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.sandbox.run",
     carries: "`SandboxRequest.v1` -> a stream of `SandboxEvent.v1`; queue `sandbox-runner`",
     keptIn: "",

@@ -91,6 +91,7 @@ export const subjects = {
   repoCheck: `${ROOT}.rpc.repo.check`,
   runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,
+  runRestore: `${ROOT}.rpc.run.restore`,
   sandboxRun: `${ROOT}.rpc.sandbox.run`,
   sandboxImages: `${ROOT}.rpc.sandbox.images`,
   /** Requester to runner during a job: alive, cancel. */

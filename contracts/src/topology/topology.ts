@@ -63,6 +63,11 @@ export type BucketSpec = {
   purpose: string;
   keys: string;
   history: number;
+  /**
+   * True: a message may remove others, which stock tools do to delete an object (header `Nats-Rollup`). Never true where
+   * other services than Directors write, because whoever may write one name could remove them all.
+   */
+  rollups: boolean;
 };
 
 /** A Director continues after its own records by itself. It reads `intent` and `claim` to learn what they led to. */
@@ -237,14 +242,29 @@ const sideStreams: readonly StreamSpec[] = [
 ];
 
 const buckets: readonly BucketSpec[] = [
-  { name: BUCKETS.intents, kind: "kv", purpose: "Stored intents.", keys: "<intentId>", history: 1 },
-  { name: BUCKETS.runs, kind: "kv", purpose: "RunViewModel, a projection.", keys: "<runId>", history: 1 },
+  {
+    name: BUCKETS.intents,
+    kind: "kv",
+    purpose: "Stored intents.",
+    keys: "<intentId>",
+    history: 1,
+    rollups: false,
+  },
+  {
+    name: BUCKETS.runs,
+    kind: "kv",
+    purpose: "RunViewModel, a projection.",
+    keys: "<runId>",
+    history: 1,
+    rollups: true,
+  },
   {
     name: BUCKETS.contracts,
     kind: "kv",
     purpose: "Router and task contracts, a projection.",
     keys: "<runId>.router, <runId>.<taskId>",
     history: 1,
+    rollups: true,
   },
   {
     name: BUCKETS.evidence,
@@ -252,6 +272,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "Evidence manifests.",
     keys: "<runId>.<taskId>.<epoch>, <runId>.<taskId>.<epoch>.verdict",
     history: 1,
+    rollups: false,
   },
   {
     name: BUCKETS.keys,
@@ -259,6 +280,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "Public keys of Directors.",
     keys: "<key thumbprint>",
     history: 1,
+    rollups: true,
   },
   {
     name: BUCKETS.policies,
@@ -266,6 +288,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "PolicyConfig of the deployment.",
     keys: "config",
     history: 1,
+    rollups: true,
   },
   {
     name: BUCKETS.evidenceFiles,
@@ -273,14 +296,23 @@ const buckets: readonly BucketSpec[] = [
     purpose: "Logs, diffs, provenance, transcripts.",
     keys: "sha256-<base64url>",
     history: 1,
+    rollups: false,
   },
-  { name: BUCKETS.repos, kind: "object", purpose: "Base trees.", keys: "tree-<tree sha>.tar", history: 1 },
+  {
+    name: BUCKETS.repos,
+    kind: "object",
+    purpose: "Base trees.",
+    keys: "tree-<tree sha>.tar",
+    history: 1,
+    rollups: true,
+  },
   {
     name: BUCKETS.recordings,
     kind: "object",
     purpose: "Recorded agent sessions.",
     keys: "<replayKey>.json",
     history: 1,
+    rollups: false,
   },
   {
     name: BUCKETS.budgets,
@@ -288,6 +320,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "What the model calls of a run were charged; written by compare-and-set only.",
     keys: "<runId>",
     history: 1,
+    rollups: false,
   },
   {
     name: BUCKETS.archive,
@@ -295,6 +328,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "Packs: the records of finished runs, out of the journal.",
     keys: "sha256-<base64url>",
     history: 1,
+    rollups: true,
   },
   {
     name: BUCKETS.environments,
@@ -302,6 +336,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "Prepared environments: being made, ready, or failed; written by compare-and-set only.",
     keys: "<environment key>",
     history: 1,
+    rollups: false,
   },
   {
     name: BUCKETS.layers,
@@ -309,6 +344,7 @@ const buckets: readonly BucketSpec[] = [
     purpose: "What prepared environments hold: tars with `workspace/` and `home/`.",
     keys: "env-<sha256>.tar",
     history: 1,
+    rollups: false,
   },
 ];
 

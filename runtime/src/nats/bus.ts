@@ -1,7 +1,7 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/nats-core";
-import { AntiphonError, JOURNAL_PARTITIONS, journalStream } from "@antiphon/contracts";
+import { nkeyAuthenticator, type NatsConnection } from "@nats-io/nats-core";
+import { AntiphonError, JOURNAL_PARTITIONS, journalStream, type Principal } from "@antiphon/contracts";
 import type { NodeConnectionOptions } from "nats";
 import { connect } from "nats";
 import { allDone } from "../process/all-done.ts";
@@ -20,6 +20,7 @@ import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { StreamLeader } from "./stream-leader.ts";
 import { noTrust, type Trust } from "../journal/trust.ts";
+import { apiOf, type NatsUser } from "./nats-user.ts";
 import { wireHeaders } from "./wire-headers.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface BusOptions {
   /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
   unsafeDurability?: boolean;
   token?: string;
+  /** The NATS user of a service, in a deployment with users per role. */
+  user?: NatsUser;
   /** Whose decisions are believed. Default: none. */
   trust?: Trust;
   /** Time limit of the first connection. Default 5,000. */
@@ -58,6 +61,8 @@ export interface Bus {
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
   readonly name: string;
+  /** The principal whose rights this connection has; null: it has all rights. */
+  readonly principal: Principal | null;
   /** Logger of the process; also logs undeliverable messages. */
   readonly log?: Logger;
   readonly connected: boolean;
@@ -129,6 +134,7 @@ async function dial(options: BusOptions): Promise<NatsConnection> {
     maxPingOut: 2,
     reconnectDelayHandler: () => backoffMs(attempt++, reconnectPolicy, Math.random()),
     ...(options.token === undefined ? {} : { token: options.token }),
+    ...(options.user === undefined ? {} : { authenticator: nkeyAuthenticator(options.user.seed) }),
   };
   try {
     const nc = await connect(settings);
@@ -173,7 +179,7 @@ export async function busOver(
   durability: "confirmed" | "waived",
   options: BusOptions,
 ): Promise<Bus> {
-  const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000 });
+  const jsm = await jetstreamManager(nc, { checkAPI: false, timeout: 5000, ...apiOf(options.user) });
   return openBus(nc, jsm, durability, options);
 }
 
@@ -228,12 +234,10 @@ function openBus(
 
   return {
     nc,
-    js: jetstream(nc, { timeout: 5000 }),
+    js: jetstream(nc, { timeout: 5000, ...apiOf(options.user) }),
     jsm,
-    name: options.name,
-    ...(options.log === undefined ? {} : { log: options.log }),
+    ...identityOf(options),
     durability,
-    ...(options.monitorUrl === undefined ? {} : { monitorUrl: options.monitorUrl }),
     isCluster: leader !== null,
     get partitions() {
       return partitions;
@@ -269,6 +273,15 @@ function openBus(
       await closed;
     },
     closed,
+  };
+}
+
+function identityOf({ name, user, log, monitorUrl }: BusOptions) {
+  return {
+    name,
+    principal: user?.principal ?? null,
+    ...(log === undefined ? {} : { log }),
+    ...(monitorUrl === undefined ? {} : { monitorUrl }),
   };
 }
 

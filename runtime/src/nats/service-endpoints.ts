@@ -42,6 +42,8 @@ export interface ServiceIdentity {
   version: string;
   description: string;
   startedAt: Date;
+  /** The principal of its NATS user; null: it shares a user that may do everything. */
+  principal: string | null;
 }
 
 /** Answers `$SRV.PING|INFO|STATS` (ADR-32), so that the standard tools see every service. Returns how to stop. */
@@ -51,7 +53,8 @@ export function answerServiceRequests(
   endpoints: Endpoints,
 ): () => void {
   const { name, id, version } = identity;
-  const who = { name, id, version, metadata: {} };
+  const metadata = { "nats-user": identity.principal ?? "shared" };
+  const who = { name, id, version, metadata };
   const answers = {
     PING: () => ({ type: "io.nats.micro.v1.ping_response", ...who }),
     INFO: () => ({

@@ -8,6 +8,7 @@ describe("the configuration", () => {
       deployment: {},
       natsMonitorUrl: null,
       natsToken: null,
+      natsCreds: null,
       trustedKeysFile: null,
       unsafeTrust: false,
       unsafeDurability: false,

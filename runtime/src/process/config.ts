@@ -7,8 +7,13 @@ export interface RuntimeConfig {
   natsUrl: string;
   /** ANTIPHON_NATS_MONITOR: monitoring endpoint(s), to learn the sync mode if the server does not tell it over NATS. */
   natsMonitorUrl: string | null;
-  /** ANTIPHON_NATS_TOKEN */
+  /** ANTIPHON_NATS_TOKEN: one token for all services, each of which may then do everything. */
   natsToken: string | null;
+  /**
+   * ANTIPHON_NATS_CREDS: the seed of this service's NATS user from `antiphon nats bootstrap`, or the path of a file that
+   * holds it. With it, the token is not used.
+   */
+  natsCreds: string | null;
   /** ANTIPHON_TRUSTED_KEYS: JWK set file with the public keys of the Directors whose decisions are believed. */
   trustedKeysFile: string | null;
   /** ANTIPHON_UNSAFE_TRUST=1: believe every decision without checking signatures. For tests. */
@@ -36,7 +41,8 @@ export function readRuntimeConfig(
   return {
     natsUrl: urls(env, "ANTIPHON_NATS_URL", ["nats:", "tls:", "ws:", "wss:"]) ?? "nats://127.0.0.1:4222",
     natsMonitorUrl: urls(env, "ANTIPHON_NATS_MONITOR", ["http:", "https:"]),
-    natsToken: env["ANTIPHON_NATS_TOKEN"] ?? null,
+    natsToken: env["ANTIPHON_NATS_TOKEN"] || null,
+    natsCreds: env["ANTIPHON_NATS_CREDS"] || null,
     trustedKeysFile: env["ANTIPHON_TRUSTED_KEYS"] || null,
     unsafeTrust: flag(env, "ANTIPHON_UNSAFE_TRUST"),
     unsafeDurability: flag(env, "ANTIPHON_UNSAFE_DURABILITY"),

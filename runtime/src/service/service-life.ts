@@ -9,6 +9,7 @@ import type { Logger } from "../process/logger.ts";
 import { standardErrorLines } from "../process/log-lines.ts";
 import { createLogger } from "../process/logger.ts";
 import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
+import { readNatsUser } from "../nats/nats-user.ts";
 import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
 import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/trust.ts";
@@ -85,7 +86,7 @@ export async function startService(
     trust,
     unsafeDurability: config.unsafeDurability,
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
-    ...(config.natsToken === null ? {} : { token: config.natsToken }),
+    ...credentialsOf(definition, config),
   });
   const hard = new AbortController();
   setMaxListeners(0, hard.signal);
@@ -104,6 +105,7 @@ export async function startService(
       version: definition.version ?? VERSION,
       description: definition.description ?? `Antiphon ${definition.name}`,
       startedAt: new Date(),
+      principal: bus.principal,
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
     if (config.metricsPort !== null) {
@@ -145,6 +147,11 @@ export async function startService(
 }
 
 /** Decides whose signatures the service believes, before it connects. */
+function credentialsOf({ name }: ServiceDefinition, { natsToken, natsCreds }: RuntimeConfig) {
+  if (natsCreds !== null) return { user: readNatsUser(name, natsCreds) };
+  return natsToken === null ? {} : { token: natsToken };
+}
+
 async function trustOf({ makesTrust }: ServiceDefinition, config: RuntimeConfig): Promise<Trust> {
   if (config.unsafeTrust) return unsafeTrust;
   const { trustedKeysFile } = config;

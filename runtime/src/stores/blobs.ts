@@ -188,7 +188,7 @@ class ObjectStoreBlobs implements Blobs {
           stream: this.streamName,
           subject: metaSubject(this.bucket, name),
           payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
-          headers: previous === 0 ? {} : { "Nats-Rollup": "sub" },
+          headers: {},
           expectLastSubjectSequence: previous, // runtime/J9
           group: previous === 0,
         },

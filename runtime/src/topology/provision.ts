@@ -1,6 +1,7 @@
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
 import { AntiphonError, READERS, journalStream, topologyOf } from "@antiphon/contracts";
-import type { BucketSpec, ConsumerSpec, StreamSpec } from "@antiphon/contracts";
+import type { BucketSpec, ConsumerSpec, Principal, StreamSpec } from "@antiphon/contracts";
+import { rightsOf } from "@antiphon/contracts/principals/rights";
 import type { Bus } from "../nats/bus.ts";
 import { differences, refusesToLoosen } from "./topology-diff.ts";
 import { settle, writtenDown, type Deployment } from "./deployment.ts";
@@ -18,8 +19,12 @@ export interface ProvisionReport {
   unchanged: number;
 }
 
-/** `set`: this service's settings; missing ones are adopted from the server. */
+/**
+ * `set`: this service's settings; missing ones are adopted from the server. A service whose NATS user may not provision
+ * waits until a Director has done it.
+ */
 export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promise<ProvisionReport> {
+  if (!mayProvision(bus.principal)) return untilProvisioned(bus, set);
   const report: ProvisionReport = { created: [], updated: [], unchanged: 0 };
   const deployment = await agree(bus, set, report);
   const { streams, buckets, consumers } = topologyOf(deployment.partitions);
@@ -30,6 +35,51 @@ export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promis
   await inOrder(consumers, (spec) => ensureConsumer(bus, spec, report));
   bus.adopt(deployment.partitions);
   return report;
+}
+
+const mayProvision = (principal: Principal | null): boolean =>
+  principal === null || principal === "director" || principal === "admin";
+
+/** A Director that starts at the same time, or is being upgraded, may take a while. */
+const provisionedWithinMs = 60_000;
+const lookMs = 100;
+
+/** Compares what this principal may look at with the table. @throws AntiphonError ANT_NATS_TOPOLOGY after a minute. */
+async function untilProvisioned(bus: Bus, set: Partial<Deployment>): Promise<ProvisionReport> {
+  const until = performance.now() + provisionedWithinMs;
+  for (;;) {
+    const first = await readStream(bus, journalStream(0));
+    const missing =
+      first === null ? [journalStream(0)] : await missingFor(bus, settle(set, first).partitions);
+    if (first !== null && missing.length === 0) {
+      bus.adopt(settle(set, first).partitions);
+      return { created: [], updated: [], unchanged: 0 };
+    }
+    if (performance.now() > until) {
+      const detail = `no Director has provisioned ${missing.join(", ")} on the server`;
+      throw new AntiphonError("ANT_NATS_TOPOLOGY", detail, { data: { missing } });
+    }
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
+  }
+}
+
+/** The streams and consumers that are missing or different, of those that this principal may look at. */
+async function missingFor(bus: Bus, partitions: number): Promise<string[]> {
+  const { principal } = bus;
+  if (principal === null || principal === "admin") return [];
+  const asked = new Set(rightsOf(principal, partitions).asks.map(({ subject }) => subject));
+  const { streams, buckets, consumers } = topologyOf(partitions);
+  const missing: string[] = [];
+  for (const wanted of [...streams.map(streamConfig), ...buckets.map(bucketConfig)]) {
+    if (!asked.has(`$JS.API.STREAM.INFO.${wanted.name}`)) continue;
+    const stored = await readStream(bus, wanted.name);
+    if (stored === null || differences(wanted, stored).length > 0) missing.push(wanted.name);
+  }
+  for (const spec of consumers) {
+    if (!asked.has(`$JS.API.CONSUMER.INFO.${spec.stream}.${spec.name}`)) continue;
+    if ((await readConsumer(bus, spec)) === null) missing.push(`${spec.stream} > ${spec.name}`);
+  }
+  return missing;
 }
 
 /** If services start at once with different settings, the journal's first stream decides. */
@@ -95,7 +145,7 @@ function bucketConfig(spec: BucketSpec): WantedStream {
     discard: "new",
     allow_direct: true,
     allow_atomic: true, // many small documents share one fsync
-    allow_rollup_hdrs: true,
+    allow_rollup_hdrs: spec.rollups,
     deny_delete: kv,
     deny_purge: false,
     max_age: 0,

@@ -8,6 +8,7 @@ import {
   type RepoInspectRequest,
   type RunContractRequest,
   type RunRebuildRequest,
+  type RunRestoreRequest,
 } from "@antiphon/contracts";
 import {
   allDone,
@@ -21,6 +22,7 @@ import {
   openJournalAudit,
   openKv,
   openRunArchive,
+  openRunRestore,
   openSigningKey,
   openTimers,
   OutcomeTrust,
@@ -37,6 +39,7 @@ import {
   type Logger,
   type Measure,
   type Role,
+  type RunRestore,
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
@@ -171,7 +174,8 @@ export function directOver(
     putBack: (lost) => putBackLost(bus, key, lost),
     partitions: () => bus.partitions,
   });
-  answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
+  const restores = openRunRestore(bus, journal);
+  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consume(bus, {
@@ -217,9 +221,15 @@ const TURN_MS = 50;
 /** Serves the gateway's requests; any Director answers. */
 function answerQuestions(
   bus: Bus,
-  parts: { repository: RepositoryPort; rebuilder: Rebuilder; runs: RunCache; log: Logger },
+  parts: {
+    repository: RepositoryPort;
+    rebuilder: Rebuilder;
+    restores: RunRestore;
+    runs: RunCache;
+    log: Logger;
+  },
 ): void {
-  const { repository, rebuilder, runs, log } = parts;
+  const { repository, rebuilder, restores, runs, log } = parts;
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
@@ -230,6 +240,8 @@ function answerQuestions(
   };
   serveRpc(bus, subjects.runContract, "director", contract, { log });
   serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
+  const restore = ({ runId, by }: RunRestoreRequest) => restores.restore(runId, by);
+  serveRpc(bus, subjects.runRestore, "director", restore, { log });
 }
 
 /** Serves checks without a run; a stop of the Director ends them. */

@@ -27,6 +27,8 @@ export interface PresentService {
   readonly name: string;
   readonly id: string;
   readonly version: string;
+  /** The principal of its NATS user, or `shared`. */
+  readonly natsUser: string;
 }
 
 /** A place among the open runs. Only the first call of either method has an effect. */

@@ -2,7 +2,7 @@
  * A whole Antiphon for one test file: `antiphon dev` on free ports with a state directory of its own, used
  * only through its CLI and its HTTP interface. `stop` fails if a process or a container is left behind.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -108,11 +108,25 @@ export async function startStack(
           ? [`${String(event["name"])} ${String(event["pid"])}`]
           : [],
       );
+      const denied = violations(stateDir);
       rmSync(stateDir, { recursive: true, force: true });
+      if (denied.length > 0) throw new Error(`a service lacks a NATS permission:\n${denied.join("\n")}`);
       if (code !== 0) throw new Error(`antiphon dev ended with ${code}\n${said}`);
       if (left.length > 0) throw new Error(`left running: ${left.join(", ")}`);
     },
   };
+}
+
+/**
+ * What the nats-server refused to its clients. Answers do not count: after a lost connection the server has forgotten
+ * who may be answered.
+ */
+function violations(stateDir: string): string[] {
+  const file = join(stateDir, "logs/nats-server.log");
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => / Violation .*Subject "(?!_R_\.|\$JS\.ACK\.)/.test(line));
 }
 
 export function isAlive(pid: number): boolean {

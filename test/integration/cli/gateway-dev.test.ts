@@ -133,6 +133,7 @@ describe("antiphon dev", () => {
       "director-key.pem",
       "logs",
       "nats",
+      "nats-users",
       "runner-key.pem",
       "trusted-keys.json",
       "trusted-runners.json",

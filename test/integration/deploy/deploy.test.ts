@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,8 +8,15 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { makeKey } from "../../../cli/src/keys/key-files.ts";
+import { bootstrapUsers } from "../../../cli/src/nats/nats-users.ts";
 import { ROLES } from "../../../contracts/src/roles.ts";
-import { connectBus, createLogger } from "../../../runtime/src/index.ts";
+import {
+  connectBus,
+  createLogger,
+  provision,
+  readNatsUser,
+  type BusOptions,
+} from "../../../runtime/src/index.ts";
 import type { Manifest } from "../../support/manifests.ts";
 import { faultsOf, renderKustomization } from "../../support/manifests.ts";
 import { natsServerBinary } from "../../support/nats.ts";
@@ -53,6 +60,7 @@ function renderLocal(): Manifest[] {
     const overlay = join(copy, "k8s/overlays/local");
     makeKey(join(overlay, "director-key.pem"), join(overlay, "trusted-keys.json"));
     makeKey(join(overlay, "runner-key.pem"), join(overlay, "trusted-runners.json"));
+    bootstrapUsers(join(overlay, "nats-users"), 1);
     return renderKustomization(overlay);
   } finally {
     rmSync(copy, { recursive: true, force: true });
@@ -166,7 +174,7 @@ describe("Kubernetes manifests", () => {
         ...(container.envFrom ?? []).flatMap((source) => Object.values(source)),
         ...(container.env ?? []).flatMap((variable) => Object.values(variable.valueFrom ?? {})),
       ]);
-      for (const { name } of names.filter((one) => one.name !== undefined))
+      for (const { name } of names.filter((one) => one.name !== undefined && !("optional" in one)))
         expect(known, workload.metadata.name).toContain(`${workload.metadata.namespace}/${name}`);
     }
   });
@@ -199,6 +207,27 @@ describe("Kubernetes manifests", () => {
         .map(({ metadata }) => metadata.name);
     expect(holding("runner-key")).toEqual(["sandbox-runner"]);
     expect(holding("trusted-runners")).toEqual(["director"]);
+  });
+
+  it("gives each service the seed of its own NATS user, in its own namespace, and the server the public keys", () => {
+    for (const role of ROLES) {
+      const deployment = of(local, "Deployment").find(({ metadata }) => metadata.name === role) as Manifest;
+      const seeds = containersOf(deployment).flatMap(({ env = [] }) =>
+        env.filter(({ name }) => name === "ANTIPHON_NATS_CREDS").map(({ valueFrom }) => valueFrom),
+      );
+      const [secret] = of(local, "Secret").filter(
+        ({ metadata }) =>
+          metadata.name.startsWith(`nats-user-${role}-`) &&
+          metadata.namespace === deployment.metadata.namespace,
+      );
+      expect(seeds, role).toEqual([
+        { secretKeyRef: { name: secret?.metadata.name, key: "seed", optional: true } },
+      ]);
+    }
+    const config = of(local, "ConfigMap").find(({ metadata }) => metadata.name.startsWith("nats-config-"));
+    expect(config?.data?.["nats.conf"]).toContain("include ./auth.conf");
+    expect(config?.data?.["auth.conf"]).toContain("ANTIPHON_SANDBOX_RUNNER {");
+    expect(config?.data?.["auth.conf"]).not.toMatch(/\bSU[A-Z2-7]{56}/);
   });
 
   it("keeps secrets out of the base", () => {
@@ -269,6 +298,25 @@ describe("the compose file", () => {
   });
 });
 
+describe("deploy/compose/nats-users.yaml", () => {
+  it("gives each service the seed of its own NATS user and no token, and the server the accounts", () => {
+    const { services } = parse(read("deploy/compose/nats-users.yaml")) as {
+      services: Record<string, { env_file?: string[]; environment?: object; volumes?: string[] }>;
+    };
+    expect(Object.keys(services).sort()).toEqual([...ROLES, "nats"].sort());
+    for (const role of ROLES)
+      expect(services[role], role).toEqual({
+        env_file: [`\${ANTIPHON_NATS_USERS}/${role}.env`],
+        environment: { ANTIPHON_NATS_TOKEN: "" },
+      });
+    // The same place in the container, so that it takes the place of the token.
+    const place = (volumes: readonly string[] = []) =>
+      volumes.filter((one) => one.endsWith(":/etc/nats/auth.conf:ro"));
+    expect(place(services["nats"]?.volumes)[0]).toMatch(/\/accounts\.conf:/);
+    expect(place(compose.services["nats"]?.volumes)).toEqual(["../nats/token.conf:/etc/nats/auth.conf:ro"]);
+  });
+});
+
 describe("the settings of deploy/", () => {
   /** Read by nats.conf, by dockerode itself, and by node. */
   const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "TMPDIR"];
@@ -318,7 +366,11 @@ function freePort(): Promise<number> {
 }
 
 describe("deploy/nats/nats.conf", () => {
-  it("starts a server that the runtime accepts as durable, and that demands the token", async () => {
+  /** Starts a server with this auth.conf beside it. */
+  async function serving(
+    auth: (dir: string) => string,
+    judge: (options: BusOptions, dir: string) => Promise<void>,
+  ): Promise<void> {
     const dir = mkdtempSync(join(tmpdir(), "antiphon-deploy-"));
     const [port, monitorPort] = [await freePort(), await freePort()];
     const config = read("deploy/nats/nats.conf")
@@ -326,6 +378,7 @@ describe("deploy/nats/nats.conf", () => {
       .replace("0.0.0.0:8222", `127.0.0.1:${monitorPort}`)
       .replace("store_dir: /data", `store_dir: ${JSON.stringify(join(dir, "data"))}`);
     writeFileSync(join(dir, "nats.conf"), config);
+    writeFileSync(join(dir, "auth.conf"), auth(dir));
     const env = { ...process.env, ANTIPHON_NATS_TOKEN: "a-token", NATS_SERVER_NAME: "deploy-test" };
     const server = spawn(natsServerBinary(), ["--config", join(dir, "nats.conf")], { env, stdio: "ignore" });
     const ended = new Promise((resolve) => server.once("exit", resolve));
@@ -335,26 +388,54 @@ describe("deploy/nats/nats.conf", () => {
       name: "deploy-test",
       log: createLogger("test", { level: "silent" }),
     };
+    const health = (): Promise<number> =>
+      fetch(`${options.monitorUrl}/healthz`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
     try {
-      await expect
-        .poll(
-          () =>
-            fetch(`${options.monitorUrl}/healthz`).then(
-              (answer) => answer.status,
-              () => 0,
-            ),
-          { timeout: 10_000 },
-        )
-        .toBe(200);
+      await expect.poll(health, { timeout: 10_000 }).toBe(200);
       await expect(connectBus(options)).rejects.toThrow(/./);
-      const bus = await connectBus({ ...options, token: "a-token" });
-      expect(bus.durability).toBe("confirmed");
-      expect(bus.nc.info?.max_payload).toBe(8 * 1024 * 1024);
-      await bus.close();
+      await judge(options, dir);
     } finally {
       server.kill("SIGTERM");
       await ended;
       rmSync(dir, { recursive: true, force: true });
     }
+  }
+
+  it("starts a server that the runtime accepts as durable, and that demands the token", async () => {
+    await serving(
+      () => read("deploy/nats/token.conf"),
+      async (options) => {
+        const bus = await connectBus({ ...options, token: "a-token" });
+        expect(bus.durability).toBe("confirmed");
+        expect(bus.nc.info?.max_payload).toBe(8 * 1024 * 1024);
+        await bus.close();
+      },
+    );
+  });
+
+  it("with the users of `antiphon nats bootstrap`, accepts each service by its seed, and no token", async () => {
+    await serving(
+      (dir) => {
+        bootstrapUsers(join(dir, "nats-users"), 1);
+        return readFileSync(join(dir, "nats-users/accounts.conf"), "utf8");
+      },
+      async (options, dir) => {
+        await expect(connectBus({ ...options, token: "a-token" })).rejects.toThrow(/./);
+        for (const role of ["director", ...ROLES]) {
+          const seed = readFileSync(join(dir, "nats-users", `${role}.env`), "utf8");
+          const bus = await connectBus({ ...options, user: readNatsUser(role, seed) });
+          expect(bus.durability, role).toBe("confirmed");
+          await provision(bus);
+          await bus.close();
+        }
+        for (const file of readdirSync(join(dir, "nats-users")))
+          expect(statSync(join(dir, "nats-users", file)).mode & 0o777, file).toBe(
+            file === "accounts.conf" ? 0o644 : 0o600,
+          );
+      },
+    );
   });
 });

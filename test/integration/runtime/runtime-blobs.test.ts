@@ -127,12 +127,18 @@ describe("blobs on a real server", () => {
   });
 
   it("a name that an operator removed is free again", async () => {
-    await blobs.put("again", Buffer.from("one"));
+    const trees = openBlobs(bus, "ANT_REPOS");
+    await trees.put("again", Buffer.from("one"));
     const { Objm } = await import("@nats-io/obj");
-    await (await new Objm(bus.js).open(bucket)).delete("again");
-    expect(await blobs.has("again")).toBe(false);
-    await blobs.put("again", Buffer.from("two"));
-    expect((await blobs.get("again")).toString()).toBe("two");
+    const stock = new Objm(bus.js);
+    await (await stock.open("ANT_REPOS")).delete("again");
+    expect(await trees.has("again")).toBe(false);
+    await trees.put("again", Buffer.from("two"));
+    expect((await trees.get("again")).toString()).toBe("two");
+    // Services other than the Director write evidence, so no message there may remove others.
+    await blobs.put("kept", Buffer.from("one"));
+    await expect((await stock.open(bucket)).delete("kept")).rejects.toThrow("rollup not permitted");
+    expect(await blobs.has("kept")).toBe(true);
   });
 
   it("a put survives kill -9 of the server and leaves one whole object", async () => {

@@ -10,6 +10,7 @@ import type {
   RepoInspectReply,
   RepoInspectRequest,
   RunContractReply,
+  RunRestoreReply,
 } from "@antiphon/contracts";
 import {
   callRpc,
@@ -20,12 +21,13 @@ import {
   openJournal,
   openJournalAudit,
   openKv,
-  openRunRestore,
+  rollCall,
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
+import { ROLES } from "@antiphon/contracts/roles";
 import { askForCheck } from "./repo-check.ts";
-import type { Backend, LiveOutput, PresentService } from "../ports.ts";
+import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -49,7 +51,6 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
   const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const letters = openDeadLetters(bus);
-  const restores = openRunRestore(bus, journal);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
   const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
   const storage = new StorageWatch(bus);
@@ -72,7 +73,13 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
     runIds: () => soon(journal.runIds()),
     archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
-    restore: (runId, principal) => within(RESTORE_MS, restores.restore(runId, principal)),
+    async restore(runId, principal) {
+      const request = { runId, by: principal };
+      const { ok: _ok, ...restored } = await askDirector<Extract<RunRestoreReply, { ok: true }>>(
+        ...([bus, subjects.runRestore, request, RESTORE_MS] as const),
+      );
+      return restored;
+    },
     async rebuild(runId) {
       const { ok: _ok, ...rebuilt } = await askDirector<RebuiltRun>(
         bus,
@@ -120,7 +127,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    rollCall: (expect) => rollCall(bus, expect),
+    rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
   };
 }
 
@@ -162,20 +169,4 @@ async function images(bus: Bus, request: ImagesRequest): Promise<Extract<ImagesR
 function output({ text, epoch }: LogLine, subject: string): LiveOutput {
   const [, , , , task = "-", stream = ""] = subject.split(".");
   return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
-}
-
-/** Every service answers `$SRV.PING`; the call ends after `expect` answers or 300 ms. */
-async function rollCall(bus: Bus, expect: number): Promise<PresentService[]> {
-  const present: PresentService[] = [];
-  try {
-    const limits = { strategy: "count", maxMessages: expect, maxWait: ROLL_CALL_MS } as const;
-    for await (const reply of await bus.nc.requestMany("$SRV.PING", "", limits)) {
-      if (reply.data.length === 0) break; // No responders.
-      const { name, id, version } = reply.json<PresentService>();
-      present.push({ name, id, version });
-    }
-  } catch (error) {
-    throw new AntiphonError("ANT_NATS_UNREACHABLE", "the roll call was cut off", { cause: error });
-  }
-  return present;
 }

@@ -1,0 +1,131 @@
+/** The rights of the services that decide, and of the operator. */
+import { BUCKETS, TIMER_CONSUMER, TIMER_STREAM } from "../topology/topology.ts";
+import {
+  api,
+  ask,
+  calls,
+  durability,
+  micro,
+  pings,
+  reads,
+  readsFiles,
+  readsKv,
+  records,
+  writesFiles,
+  type Places,
+} from "./asks.ts";
+import type { Rights } from "./principals.ts";
+
+export function gateway(places: Places): Rights {
+  return {
+    asks: [
+      ...records("intent", "cancel", "input", "approval", "control", "requeue"),
+      ...places.journal,
+      ...["ANT_SESSIONS", "ANT_DLQ"].flatMap(reads),
+      ...readsKv(BUCKETS.intents, BUCKETS.runs, BUCKETS.contracts, BUCKETS.evidence, BUCKETS.keys),
+      ...readsKv(BUCKETS.policies),
+      ...readsFiles(BUCKETS.evidenceFiles),
+      ...writesFiles(BUCKETS.recordings),
+      ask(`$KV.${BUCKETS.intents}.*`),
+      ask("antiphon.v1.session.*.*"),
+      ask("antiphon.v1.ctl.*"),
+      ...["repo.inspect", "run.contract", "run.rebuild", "run.restore"].map((name) => calls(name)),
+      calls("repo.check", "long"),
+      calls("sandbox.images"),
+      ...places.journals.flatMap((stream) =>
+        ["tally-intent", "tally-closed"].map((name) => api(`CONSUMER.INFO.${stream}.${name}`)),
+      ),
+      api("STREAM.MSG.DELETE.ANT_DLQ"),
+      ...pings,
+      durability,
+    ],
+    hears: ["antiphon.v1.run.>", "antiphon.v1.log.>"],
+    serves: [],
+    replies: "any",
+  };
+}
+
+export function router(places: Places): Rights {
+  return {
+    asks: [
+      ...records("routed"),
+      ask("antiphon.v1.dlq.router.>"),
+      ...places.journal,
+      ...places.consumes("router"),
+      durability,
+    ],
+    hears: [],
+    serves: [],
+    replies: "any",
+  };
+}
+
+export function director(places: Places): Rights {
+  return {
+    asks: [
+      ask("antiphon.v1.run.>"), // It also puts archived and lost records back.
+      ask("antiphon.v1.dlq.>"),
+      ask("antiphon.v1.timer.set.>"),
+      ask("antiphon.v1.ctl.*"),
+      ask("antiphon.v1.log.*.*.progress"),
+      ...[BUCKETS.runs, BUCKETS.contracts, BUCKETS.evidence, BUCKETS.keys].map((name) =>
+        ask(`$KV.${name}.>`),
+      ),
+      ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.repos, BUCKETS.archive),
+      calls("sandbox.run", "long"),
+      calls("sandbox.job.*"),
+      ...places.streams.flatMap((stream) => [
+        ...reads(stream),
+        api(`STREAM.CREATE.${stream}`),
+        api(`STREAM.UPDATE.${stream}`),
+      ]),
+      ...places.consumers.flatMap(({ stream, name }) => [
+        api(`CONSUMER.CREATE.${stream}.${name}`),
+        api(`CONSUMER.CREATE.${stream}.${name}.>`),
+        api(`CONSUMER.DURABLE.CREATE.${stream}.${name}`),
+        api(`CONSUMER.INFO.${stream}.${name}`),
+      ]),
+      ...places.consumes("director"),
+      ...places.consumes(TIMER_CONSUMER),
+      ...[...places.journals, TIMER_STREAM, "ANT_DLQ", `OBJ_${BUCKETS.archive}`].map((stream) =>
+        api(`STREAM.MSG.DELETE.${stream}`),
+      ),
+      ...[`KV_${BUCKETS.runs}`, `KV_${BUCKETS.contracts}`].map((stream) => api(`STREAM.PURGE.${stream}`)),
+      ...[BUCKETS.evidenceFiles, BUCKETS.repos, BUCKETS.archive].map((name) =>
+        api(`STREAM.PURGE.OBJ_${name}`),
+      ),
+      durability,
+    ],
+    hears: ["antiphon.v1.ctl.*"],
+    serves: ["repo.inspect", "repo.check", "run.contract", "run.rebuild", "run.restore"].map(
+      (name) => `antiphon.v1.rpc.${name}`,
+    ),
+    replies: "any",
+  };
+}
+
+export function operator(places: Places): Rights {
+  return {
+    asks: [
+      ...["INFO", "STREAM.NAMES", "STREAM.LIST"].map((request) => api(request)),
+      ...places.streams.flatMap((stream) => [
+        ...reads(stream),
+        api(`CONSUMER.NAMES.${stream}`),
+        api(`CONSUMER.LIST.${stream}`),
+        api(`CONSUMER.INFO.${stream}.*`),
+      ]),
+      // The stock client reads objects and lists of keys through a consumer of its own; buckets have no other ones.
+      ...places.buckets.flatMap((stream) => [
+        api(`CONSUMER.CREATE.${stream}`),
+        api(`CONSUMER.CREATE.${stream}.>`),
+        api(`CONSUMER.DELETE.${stream}.*`),
+        api(`CONSUMER.MSG.NEXT.${stream}.*`, "many"),
+      ]),
+      ...micro,
+      durability,
+    ],
+    hears: ["antiphon.v1.>"],
+    serves: [],
+    replies: "any",
+  };
+}

@@ -1,0 +1,72 @@
+/** The rights of the services that are near to untrusted code. */
+import { BUCKETS } from "../topology/topology.ts";
+import {
+  api,
+  ask,
+  calls,
+  durability,
+  readsFiles,
+  readsKv,
+  records,
+  writesFiles,
+  type Places,
+} from "./asks.ts";
+import type { Rights } from "./principals.ts";
+
+export function associate(places: Places): Rights {
+  return {
+    asks: [
+      ...records("claim", "result"),
+      ask("antiphon.v1.dlq.associate.>"),
+      ask("antiphon.v1.log.*.*.progress"),
+      ask(`$KV.${BUCKETS.evidence}.*.*.*`), // A verdict's manifest has one token more.
+      ...readsKv(BUCKETS.evidence),
+      ...writesFiles(BUCKETS.evidenceFiles),
+      ...readsFiles(BUCKETS.repos, BUCKETS.recordings),
+      ...places.journal,
+      ...places.consumes("associate"),
+      calls("sandbox.run", "long"),
+      calls("sandbox.job.*"),
+      durability,
+    ],
+    hears: ["antiphon.v1.ctl.*"],
+    serves: [],
+    replies: "received",
+  };
+}
+
+export function sandboxRunner(places: Places): Rights {
+  return {
+    asks: [
+      ask("antiphon.v1.log.*.*.*"),
+      ...readsFiles(BUCKETS.repos),
+      ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.layers),
+      ...readsKv(BUCKETS.environments),
+      ask(`$KV.${BUCKETS.environments}.*`),
+      ...places.journal, // It asks whether the attempts of its sandboxes are over.
+      calls("egress.open"),
+      calls("egress.close.*"),
+      durability,
+    ],
+    hears: [],
+    serves: ["run", "images", "job.*", "session.open", "session.*.*"].map(
+      (name) => `antiphon.v1.rpc.sandbox.${name}`,
+    ),
+    replies: "received",
+  };
+}
+
+export function egress(places: Places): Rights {
+  return {
+    asks: [
+      ...readsKv(BUCKETS.budgets),
+      ask(`$KV.${BUCKETS.budgets}.*`),
+      ...writesFiles(BUCKETS.evidenceFiles),
+      ...places.journals.map((stream) => api(`STREAM.INFO.${stream}`)), // Tells the number of partitions.
+      durability,
+    ],
+    hears: [],
+    serves: ["antiphon.v1.rpc.egress.open", "antiphon.v1.rpc.egress.close.*"],
+    replies: "received",
+  };
+}

@@ -39,6 +39,7 @@ export { jsonSchemaOf } from "./registry/json-schema.ts";
 export { layout } from "./documents/layout.ts";
 export * from "./limits.ts";
 export * from "./wire/live.ts";
+export * from "./metrics.ts";
 export * from "./settings/project-file.ts";
 export * from "./settings/sandbox-providers.ts";
 export { rawRecord } from "./stored/run-material.ts";

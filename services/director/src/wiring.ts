@@ -15,6 +15,7 @@ import {
   consume,
   consumeTimers,
   listen,
+  metered,
   openBlobs,
   openDeadLetters,
   openJournal,
@@ -29,13 +30,15 @@ import {
   putBackLost,
   requeueing,
   sandboxClient,
+  readingsBy,
   serveRpc,
   serveRpcStream,
+  silentMeter,
   systemClock,
   tell,
   type Bus,
   type Logger,
-  type Measure,
+  type Meter,
   type Role,
   type ServiceContext,
   type SigningKey,
@@ -58,6 +61,8 @@ import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
 import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
 import { RunCache } from "./runs/run-cache.ts";
+import { RunMeter } from "./runs/run-meter.ts";
+import { timedRoom } from "./verification/timed-room.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
@@ -89,8 +94,10 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     },
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
-  const role = directOver(context, config, ports, key);
-  return trust === null ? role : { ...role, measures: [forgedOutcomes(trust)] };
+  const meter = context.metrics ?? silentMeter;
+  if (trust !== null)
+    meter.read("antiphon_forged_outcomes_total", () => readingsBy("state", { refused: trust.forged }));
+  return directOver({ ...context, meter }, config, ports, key);
 }
 
 /** Null: trust is off, and every outcome is believed. */
@@ -99,14 +106,6 @@ function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }:
   if (trustedRunnersFile !== null) return OutcomeTrust.inFile(trustedRunnersFile, log);
   const detail = "ANTIPHON_TRUSTED_RUNNERS is not set, so no sandbox-runner is trusted";
   throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_RUNNERS" } });
-}
-
-function forgedOutcomes(trust: OutcomeTrust): Measure {
-  return {
-    name: "antiphon_forged_outcomes_total",
-    help: "Answers to jobs of the clean room without the signature of a trusted runner. They were not used.",
-    read: () => ({ refused: trust.forged }),
-  };
 }
 
 /** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
@@ -123,9 +122,12 @@ async function trustOwnKey(
   await pinOwnKey(bus, config.trustedKeysFile, key, log);
 }
 
+/** Without a meter nothing is measured. */
+type Surroundings = Pick<ServiceContext, "bus" | "log" | "signal"> & { readonly meter?: Meter };
+
 /** The Director over its ports to git, to the clean room and to the evidence. */
 export function directOver(
-  { bus, log, signal }: Pick<ServiceContext, "bus" | "log" | "signal">,
+  { bus, log, signal, meter = silentMeter }: Surroundings,
   config: DirectorConfig,
   ports: VerificationPorts,
   key: SigningKey,
@@ -134,7 +136,10 @@ export function directOver(
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
-  const runner = new EffectRunner({ journal, runs, perform: performOver({ ...ports, letters }), log });
+  const runMeter = new RunMeter(meter);
+  const room = timedRoom(ports.room, meter);
+  const perform = performOver({ ...ports, room, letters });
+  const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -163,7 +168,16 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ runs, runner, projector, timers, admission, tell: say, log });
+  const director = new Director({
+    runs,
+    runner,
+    projector,
+    meter: runMeter,
+    timers,
+    admission,
+    tell: say,
+    log,
+  });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -179,7 +193,11 @@ export function directOver(
     slots: config.slots,
     log,
     signal,
-    handle: requeueing("director", journal, (delivery) => director.handle(delivery)),
+    handle: metered(
+      meter,
+      "director",
+      requeueing("director", journal, (delivery) => director.handle(delivery)),
+    ),
   });
 
   consumeTimers(bus, {

@@ -15,13 +15,15 @@ import {
   systemClock,
   openSigningKey,
   pinRunnerKey,
+  readingsBy,
   serveRpc,
+  silentMeter,
   signOutcome,
   uniqueId,
   type Bus,
   type Logger,
   type Role,
-  type Measure,
+  type Meter,
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
@@ -102,6 +104,11 @@ export async function startSandboxRunner(
     now: () => performance.now(),
   });
   const slots = new Slots(config.slots);
+  const meter = context.metrics ?? silentMeter;
+  measurePool(meter, pool);
+  meter.read("antiphon_sandbox_slots", () =>
+    readingsBy("state", { used: slots.taken, free: config.slots - slots.taken }),
+  );
   const ports = jobPorts({
     bus,
     log,
@@ -114,9 +121,10 @@ export async function startSandboxRunner(
     trees,
     preloader,
     pool,
+    meter,
   });
   const sign = (digest: string): string => signOutcome(key, digest);
-  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign });
+  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign, meter });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
@@ -142,7 +150,6 @@ export async function startSandboxRunner(
   return {
     pool,
     provider,
-    measures: measuresOf(pool),
     drain: async () => {
       clearInterval(tending);
       await ended(pool, sessions, slots, host);
@@ -162,11 +169,13 @@ interface Parts {
   readonly trees: TreeArchive;
   readonly preloader: Preloader;
   readonly pool: WarmPool;
+  readonly meter: Meter;
 }
 
 /** What jobs and sessions reach of the runner. */
 function jobPorts(parts: Parts): ServiceOptions["ports"] {
-  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool } = parts;
+  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool, meter } =
+    parts;
   const { instance } = config;
   return {
     node,
@@ -175,7 +184,10 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     image: (asked) => images.resolve(asked),
     lease: async (order, job, tree) => {
       preloader.wanted(tree?.name ?? null, order.layers ?? null);
+      const begun = performance.now();
       const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
+      const waited = (performance.now() - begun) / 1_000;
+      meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
     },
@@ -226,22 +238,15 @@ async function ended(
   }
 }
 
-function measuresOf(pool: WarmPool): readonly Measure[] {
-  return [
-    {
-      name: "antiphon_sandbox_pool",
-      help: "Sandboxes that are ready, starting and leased, and how many the pool wants ready.",
-      read: () => {
-        const { ready, starting, leased } = pool.counts;
-        return { ready, starting, leased, wanted: pool.measures.wanted };
-      },
-    },
-    {
-      name: "antiphon_sandbox_taken_total",
-      help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
-      read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
-    },
-  ];
+function measurePool(meter: Meter, pool: WarmPool): void {
+  meter.read("antiphon_sandbox_pool", () => {
+    const { ready, starting, leased } = pool.counts;
+    return readingsBy("state", { ready, starting, leased, wanted: pool.measures.wanted });
+  });
+  meter.read("antiphon_sandbox_taken_total", () => {
+    const { warm, cold } = pool.measures;
+    return readingsBy("state", { warm, cold });
+  });
 }
 
 /** Waits for the provider and its image as long as it takes, and logs what is missing with its remedy. */

@@ -13,6 +13,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
+  "test/e2e/metrics.test.ts",
   "test/e2e/operator.test.ts",
   "test/e2e/page.test.ts",
   "test/e2e/session-token.test.ts",
@@ -22,6 +23,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/setup/ci-count.test.ts",
   "test/integration/gateway/control.test.ts",
   "test/integration/deploy/deploy.test.ts",
+  "test/integration/deploy/monitoring.test.ts",
   "test/integration/cli/dev-nats.test.ts",
   "test/integration/egress-gateway/egress-ends.test.ts",
   "test/integration/egress-gateway/egress-gateway-leases.test.ts",
@@ -154,4 +156,5 @@ export const LONGEST_FIRST: readonly string[] = [
   "test/e2e/honest-failures.test.ts",
   "test/integration/sandbox-runner/sandbox-runner.test.ts",
   "test/e2e/main-job.test.ts",
+  "test/e2e/metrics.test.ts",
 ];

@@ -19,7 +19,7 @@ export interface Meter {
   observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, seconds: number): void;
   /**
    * Reads these values at each scrape. Those of a counter are totals since the process started. A read that rejects, or
-   * takes longer than 2 s, leaves its metric out of that scrape.
+   * takes longer than 1 s, leaves its metric out of that scrape.
    */
   read<N extends CounterName | GaugeName>(
     name: N,

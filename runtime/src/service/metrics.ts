@@ -8,7 +8,8 @@ export interface Metrics extends Meter {
   scrape(): Promise<{ type: string; text: string }>;
 }
 
-const READ_MS = 2_000;
+/** Less than the time that a health check of a container waits for its answer. */
+const READ_MS = 1_000;
 
 /**
  * The metrics of a process. prom-client is loaded here and not before: it takes 3 MB, which a service without a metrics

@@ -10,6 +10,7 @@ const LETTERS = "ANT_DLQ";
  * for a deployment: the gateway.
  */
 export function measureQueues(meter: Meter, bus: Bus): void {
+  const read: Meter["read"] = (name, readings) => meter.read(name, () => (bus.connected ? readings() : []));
   const consumers = async () => {
     const infos = await Promise.all(
       topologyOf(bus.partitions).consumers.map(({ stream, name }) => bus.jsm.consumers.info(stream, name)),
@@ -21,13 +22,13 @@ export function measureQueues(meter: Meter, bus: Bus): void {
     for (const info of await consumers()) sums.set(info.name, (sums.get(info.name) ?? 0) + info[of]);
     return [...sums].map(([consumer, value]) => ({ labels: { consumer }, value }));
   };
-  meter.read("antiphon_consumer_pending_messages", () => byConsumer("num_pending"));
-  meter.read("antiphon_consumer_unacknowledged_messages", () => byConsumer("num_ack_pending"));
-  meter.read("antiphon_consumer_redelivered_messages", () => byConsumer("num_redelivered"));
+  read("antiphon_consumer_pending_messages", () => byConsumer("num_pending"));
+  read("antiphon_consumer_unacknowledged_messages", () => byConsumer("num_ack_pending"));
+  read("antiphon_consumer_redelivered_messages", () => byConsumer("num_redelivered"));
 
   const one = (value: number) => [{ labels: {}, value }];
-  meter.read("antiphon_open_runs", async () => one(await countOpenRuns(bus)));
-  meter.read("antiphon_dead_letters", async () => {
+  read("antiphon_open_runs", async () => one(await countOpenRuns(bus)));
+  read("antiphon_dead_letters", async () => {
     const { state } = await bus.jsm.streams.info(LETTERS);
     return one(state.messages);
   });
@@ -36,6 +37,6 @@ export function measureQueues(meter: Meter, bus: Bus): void {
     const infos = await Promise.all(names.map((name) => bus.jsm.streams.info(name)));
     return one(infos.reduce((sum, { state }) => sum + state[of], 0));
   };
-  meter.read("antiphon_journal_bytes", () => journal("bytes"));
-  meter.read("antiphon_journal_records", () => journal("messages"));
+  read("antiphon_journal_bytes", () => journal("bytes"));
+  read("antiphon_journal_records", () => journal("messages"));
 }

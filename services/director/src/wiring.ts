@@ -37,6 +37,8 @@ import {
   systemClock,
   tell,
   type Bus,
+  type Consumption,
+  type Journal,
   type Logger,
   type Meter,
   type Role,
@@ -188,17 +190,7 @@ export function directOver(
   answerQuestions(bus, { repository: ports.repository, rebuilder, runs, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
-  const work = consume(bus, {
-    consumer: "director",
-    slots: config.slots,
-    log,
-    signal,
-    handle: metered(
-      meter,
-      "director",
-      requeueing("director", journal, (delivery) => director.handle(delivery)),
-    ),
-  });
+  const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
 
   consumeTimers(bus, {
     slots: config.slots,
@@ -227,6 +219,22 @@ export function directOver(
       }
     },
   };
+}
+
+function consumeRecords(
+  { bus, log, signal, meter }: Required<Surroundings>,
+  slots: number,
+  journal: Journal,
+  director: Director,
+): Consumption {
+  const handle = requeueing("director", journal, (delivery) => director.handle(delivery));
+  return consume(bus, {
+    consumer: "director",
+    slots,
+    log,
+    signal,
+    handle: metered(meter, "director", handle),
+  });
 }
 
 /** Pause between two admissions while attempts are held back. */

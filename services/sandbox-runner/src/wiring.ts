@@ -15,7 +15,6 @@ import {
   systemClock,
   openSigningKey,
   pinRunnerKey,
-  readingsBy,
   serveRpc,
   silentMeter,
   signOutcome,
@@ -36,6 +35,7 @@ import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
 import { WarmPool } from "./pool/pool.ts";
+import { measureSandboxes } from "./pool/pool-metrics.ts";
 import { TreeArchive } from "./workspace/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./job-limits.ts";
@@ -63,13 +63,12 @@ export async function startSandboxRunner(
   context: ServiceContext,
   readConfig: () => SandboxConfig,
 ): Promise<Runner> {
-  const { bus, log, node } = context;
+  const { bus, log, node, signal } = context;
   const owner = ownLabel();
   const key = signingKeyOf(readConfig(), log);
   const { config, host } = await ready(readConfig, { node, owner }, context);
   const { provider } = host;
-  const { instance } = config;
-  const identity = { instance, node, owner };
+  const identity = { instance: config.instance, node, owner };
 
   const defaults = defaultLimits(config.runtime);
   const images = new Images({
@@ -105,10 +104,7 @@ export async function startSandboxRunner(
   });
   const slots = new Slots(config.slots);
   const meter = context.metrics ?? silentMeter;
-  measurePool(meter, pool);
-  meter.read("antiphon_sandbox_slots", () =>
-    readingsBy("state", { used: slots.taken, free: config.slots - slots.taken }),
-  );
+  measureSandboxes(meter, pool, slots);
   const ports = jobPorts({
     bus,
     log,
@@ -124,7 +120,7 @@ export async function startSandboxRunner(
     meter,
   });
   const sign = (digest: string): string => signOutcome(key, digest);
-  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign, meter });
+  const service = new SandboxService({ bus, log, slots, signal, ports, sign, meter });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
@@ -137,7 +133,7 @@ export async function startSandboxRunner(
   sessions.serve();
   log.info(
     {
-      instance,
+      instance: config.instance,
       provider: provider.name,
       enforces: provider.enforces,
       image: image.id,
@@ -236,17 +232,6 @@ async function ended(
     await slots.settled();
     await host.close();
   }
-}
-
-function measurePool(meter: Meter, pool: WarmPool): void {
-  meter.read("antiphon_sandbox_pool", () => {
-    const { ready, starting, leased } = pool.counts;
-    return readingsBy("state", { ready, starting, leased, wanted: pool.measures.wanted });
-  });
-  meter.read("antiphon_sandbox_taken_total", () => {
-    const { warm, cold } = pool.measures;
-    return readingsBy("state", { warm, cold });
-  });
 }
 
 /** Waits for the provider and its image as long as it takes, and logs what is missing with its remedy. */

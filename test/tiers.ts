@@ -43,6 +43,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-linked.test.ts",
   "test/integration/git/git-machine-faults.test.ts",
   "test/integration/git/git-overlay.test.ts",
+  "test/integration/git/git-remote.test.ts",
   "test/integration/git/git-roots.test.ts",
   "test/integration/git/git-round-trip-property.test.ts",
   "test/integration/git/git-round-trip.test.ts",

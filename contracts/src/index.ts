@@ -14,6 +14,7 @@ export * from "./rpc/environment.ts";
 export * from "./errors.ts";
 export { contractList, explain, findContract } from "./reference/explain.ts";
 export { isRefName } from "./shapes/git-name.ts";
+export * from "./shapes/repository-url.ts";
 export { globAlternatives, globFault } from "./documents/glob.ts";
 export * from "./wire/headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./shapes/ids.ts";

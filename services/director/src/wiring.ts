@@ -50,6 +50,7 @@ import { EnvironmentPreparation } from "./environments/preparation.ts";
 import { EnvironmentSpecs } from "./environments/environment-specs.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
+import { RemoteRepositories } from "./landing/remote-repositories.ts";
 import { Repositories } from "./landing/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
 import { archiveForever } from "./upkeep/archiver.ts";
@@ -83,7 +84,9 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const trust = trustedRunners(context, config);
-  const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log);
+  const trees = openBlobs(bus, BUCKETS.repos);
+  const remotes = new RemoteRepositories(config.remotes, trees);
+  const repository = new Repositories(trees, { roots: config.repoRoots, remotes }, signer, context.log);
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);

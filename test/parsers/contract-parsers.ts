@@ -1,5 +1,14 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
-import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
+import {
+  canonicalJson,
+  decode,
+  durationMs,
+  encode,
+  looksLikeUrl,
+  repositoryUrl,
+  validate,
+  validateDocument,
+} from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
 import { route } from "../../services/router/src/planning/route.ts";
@@ -216,5 +225,11 @@ export const contractParsers: readonly Parser[] = [
     reads: ["contracts/src/rules/paths.ts"],
     shapes: repeated(["/", "a", ". ", ".", ":", "git~1", "\\", "\u200c"]),
     run: (text) => unsafePath(text, { git: true }),
+  },
+  {
+    name: "URLs of repositories",
+    reads: ["contracts/src/shapes/repository-url.ts"],
+    shapes: repeated(["/", "a", ".", "-", ":", "@", "1", "a.", "a-", "..", "://", "%"]),
+    run: (text) => [repositoryUrl(`https://${text}`), repositoryUrl(`ssh://a@b/${text}`), looksLikeUrl(text)],
   },
 ];

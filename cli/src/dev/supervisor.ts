@@ -143,6 +143,7 @@ export class Supervisor {
       ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
       ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
+      ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

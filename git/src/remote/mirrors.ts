@@ -129,7 +129,7 @@ export async function missingCommits(repo: Repo, wanted: readonly string[]): Pro
   const stdin = `${wanted.join("\n")}\n`;
   const { stdout } = await runGit({ gitDir: repo.gitDir, args: ["cat-file", "--batch-check"], stdin });
   const lines = stdout.toString("utf8").split("\n");
-  return wanted.filter((_, i) => !/ commit \d+$/.test(lines[i] ?? ""));
+  return wanted.filter((_, i) => lines[i]?.includes(" commit ") !== true);
 }
 
 async function isThere(path: string): Promise<boolean> {

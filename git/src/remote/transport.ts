@@ -75,7 +75,7 @@ const ABSENT =
 /** A failure of the other side or of the way to it. Only an absent repository is for good. */
 export function remoteFault(url: string, call: GitCall, result: GitResult): AntiphonError {
   const { stderr } = result;
-  const told = stderr.split("\n").find((line) => /^(?:fatal|error|ssh|git|.*denied)/i.test(line));
+  const told = stderr.split("\n").find((line) => /^(?:fatal|error|ssh|git)\b|denied/i.test(line));
   const detail = `${url}: ${(told ?? firstLine(stderr)).slice(0, 500)}`;
   const cause = gitFailure(call, result);
   if (DENIED.test(stderr)) return new AntiphonError("ANT_REPO_REMOTE_DENIED", detail, { cause });

@@ -17,7 +17,7 @@ export interface DirectorConfig {
   repoRoots: string[] | null;
   /**
    * Repositories served by URL. ANTIPHON_REPO_URLS: URLs or prefixes of them, separated by spaces or commas; default none.
-   * Their copies are below ANTIPHON_STATE_DIR. The deployment's credentials are in files: ANTIPHON_GIT_CREDENTIALS,
+   * Their copies are in ANTIPHON_REPO_COPIES, default `remotes` below ANTIPHON_STATE_DIR. The deployment's credentials are in files: ANTIPHON_GIT_CREDENTIALS,
    * ANTIPHON_GIT_SSH_KEY with ANTIPHON_GIT_KNOWN_HOSTS, ANTIPHON_GIT_CA.
    */
   remotes: RemoteSettings;
@@ -84,7 +84,8 @@ function remotes(env: NodeJS.ProcessEnv): RemoteSettings {
   const caFile = file("ANTIPHON_GIT_CA");
   return {
     prefixes: listed.map(prefixOf),
-    directory: join(resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon"), "remotes"),
+    directory:
+      file("ANTIPHON_REPO_COPIES") ?? join(resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon"), "remotes"),
     access: {
       ...(credentialsFile === undefined ? {} : { credentialsFile }),
       ...(sshKeyFile === undefined ? {} : { sshKeyFile }),

@@ -2,8 +2,18 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Mirrors, missingCommits, packOf, pushRef, unpackInto, type RemoteAccess } from "@antiphon/git";
+import {
+  buildCommit,
+  Mirrors,
+  missingCommits,
+  packOf,
+  pushRef,
+  unpackInto,
+  type RemoteAccess,
+} from "@antiphon/git";
+import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RemoteRepositories } from "../../../services/director/src/landing/remote-repositories.ts";
 import { gitDaemon, gitHttp, publish, refusePushes, type GitServer } from "../../support/git-servers.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 
@@ -227,5 +237,34 @@ describe("a repository by URL", () => {
     expect(await pushRef(others, url, theirs, { ref: RUN, next, old: null })).toMatchObject({
       kind: "landed",
     });
+  });
+
+  test("a Director lands a commit that another one built in its own copy; a prefix decides what is served", async () => {
+    const { name, first, bare } = world();
+    const url = `${daemon.url}/${name}`;
+    const store = new MemoryBlobs("ANT_REPOS");
+    const remotes = () =>
+      new RemoteRepositories({ prefixes: [daemon.url], directory: tempDir(), access }, store);
+    const [one, other] = [remotes(), remotes()];
+    const repo = await one.open(url, [first]);
+    const commit = await buildCommit(repo, {
+      parent: first,
+      tree: at(repo.gitDir, `${first}^{tree}`) ?? "",
+      message: "built",
+      trailers: {},
+      at: new Date(0),
+    });
+    await expect(other.land(url, RUN, commit, null)).rejects.toMatchObject({
+      code: "ANT_LANDING_COMMIT_GONE",
+    });
+    await one.keep(repo, commit, first);
+    expect(await other.land(url, RUN, commit, null)).toMatchObject({ kind: "landed" });
+    expect(await one.land(url, RUN, commit, null)).toMatchObject({ kind: "landed" });
+    expect(at(bare, RUN)).toBe(commit);
+    expect(one.urlOf({ name, path: url })).toBe(url);
+    expect(one.urlOf({ name, path: "/srv/app" })).toBeNull();
+    expect(() => one.urlOf({ name, path: `${web.url}/${name}` })).toThrow(
+      expect.objectContaining({ code: "ANT_REPO_URL_REFUSED" }),
+    );
   });
 });

@@ -54,6 +54,9 @@ export {
   type ReplayOutcome,
   type TreeMerge,
 } from "./landing/rebase.ts";
+export { missingCommits, Mirrors } from "./remote/mirrors.ts";
+export { packOf, pushRef, unpackInto } from "./remote/push.ts";
+export type { RemoteAccess } from "./remote/transport.ts";
 export { openServed, servedPlaces, type RepoRoots } from "./repository/repo-roots.ts";
 export {
   branchRef,

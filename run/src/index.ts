@@ -1,4 +1,5 @@
 /** One run as a pure function of its records: its state, outstanding effects, view, and faults. */
+export { measurementsOf, type Measurement } from "./measure/measurements.ts";
 export { causeChain } from "./audit/cause-chain.ts";
 export { type JournalFault } from "./audit/journal-fault.ts";
 export { lostLanding } from "./audit/lost-landing.ts";

@@ -7,6 +7,8 @@ import {
   readPlanText,
   reviewMarkdown,
   reviewOf,
+  looksLikeUrl,
+  repositoryUrl,
   validate,
   validateDocument,
 } from "@antiphon/contracts";
@@ -276,5 +278,11 @@ export const contractParsers: readonly Parser[] = [
     reads: ["contracts/src/rules/paths.ts"],
     shapes: repeated(["/", "a", ". ", ".", ":", "git~1", "\\", "\u200c"]),
     run: (text) => unsafePath(text, { git: true }),
+  },
+  {
+    name: "URLs of repositories",
+    reads: ["contracts/src/shapes/repository-url.ts"],
+    shapes: repeated(["/", "a", ".", "-", ":", "@", "1", "a.", "a-", "..", "://", "%"]),
+    run: (text) => [repositoryUrl(`https://${text}`), repositoryUrl(`ssh://a@b/${text}`), looksLikeUrl(text)],
   },
 ];

@@ -9,15 +9,17 @@ interface ControlFlags {
   readonly port: string;
   readonly natsPort: string;
   readonly associates: string;
+  readonly metricsPort?: string;
   readonly sandbox?: string;
   readonly json?: boolean;
 }
 
 export async function startBackground(context: CliContext, dir: string, flags: ControlFlags): Promise<void> {
-  const { port, natsPort, associates, sandbox } = flags;
+  const { port, natsPort, associates, metricsPort, sandbox } = flags;
   const options = ["--port", port, "--nats-port", natsPort, "--associates", associates];
   const addresses = await startInBackground(context, dir, [
     ...options,
+    ...(metricsPort === undefined ? [] : ["--metrics-port", metricsPort]),
     ...(sandbox === undefined ? [] : ["--sandbox", sandbox]),
   ]);
   show(context, dir, { state: "running", pid: instanceIn(dir)?.pid ?? null, ...addresses }, flags);

@@ -31,6 +31,11 @@ export interface DevOptions {
   readonly associates: number;
   /** The sandbox provider. Null: as configured. */
   readonly sandbox: string | null;
+  /**
+   * Port at which the first service serves metrics; the others use the ports after it. 0 picks free ones, which are in
+   * the logs. Null: no metrics.
+   */
+  readonly metricsPort: number | null;
   readonly readyWithinMs: number;
 }
 
@@ -139,11 +144,12 @@ export class Supervisor {
       ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
       ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
+      ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
     const names = ROLES.flatMap((role) => (role === "associate" ? associates : [role]));
-    const services = names.map((name) => {
+    const services = names.map((name, i) => {
       const role = roleOf(name);
       return this.#child(
         {
@@ -154,6 +160,7 @@ export class Supervisor {
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...(role === "sandbox-runner" ? {} : RUNNER_ONLY),
+            ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),
           signalGroup: false,
           graceMs: STOP_GRACE_MS,
@@ -282,6 +289,12 @@ export class Supervisor {
   kill(): void {
     for (const child of this.#children) child.kill();
   }
+}
+
+/** "": none. A setting of the caller's own would be one port for all services. */
+function metricsPort(first: number | null, index: number): string {
+  if (first === null) return "";
+  return String(first === 0 ? 0 : first + index);
 }
 
 function roleOf(childName: string): string {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
+import { looksLikeUrl, repositoryUrl } from "@antiphon/contracts/shapes/repository-url";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
@@ -20,17 +21,27 @@ export async function loadFiles(
   };
 }
 
-/** The named repository, or the one around the current directory; if there is none, the directory itself. */
+/** The named repository, by its path or URL, or the one around the current directory; if there is none, the directory itself. */
 export function repositoryOf(named: string | undefined, from = process.cwd()): string {
-  if (named !== undefined) return resolve(from, named);
+  if (named !== undefined) return looksLikeUrl(named) ? named : resolve(from, named);
   for (let place = from; ; place = dirname(place)) {
     if (existsSync(join(place, ".git"))) return place; // A linked work tree has a file of this name.
     if (place === dirname(place)) return from;
   }
 }
 
-/** If the gateway is on this machine, a missing repository is reported before anything is sent. */
+/**
+ * A problem to report before anything is sent: a missing repository if the gateway is on this machine, and a URL that is
+ * refused anywhere, because it may hold a password.
+ */
 export function localProblem(gatewayUrl: string, repoPath: string): Failure | null {
+  if (looksLikeUrl(repoPath)) {
+    const parsed = repositoryUrl(repoPath);
+    if (!("fault" in parsed)) return null;
+    const remedy =
+      "Give https://host/path, ssh://user@host/path, git:// or file:///path, without a password.";
+    return new Failure("ANT_REPO_URL_INVALID", `the URL ${parsed.fault}`, { remedy, exitCode: 2 });
+  }
   const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
   if (!isHere || existsSync(repoPath)) return null;
   const remedy = "Check --repo; a relative path starts at the directory the command is run in.";

@@ -1,5 +1,6 @@
 // Finds the git command that brings the result of a run into the user's branch, if one works here.
 import { execFileSync } from "node:child_process";
+import { looksLikeUrl } from "@antiphon/contracts/shapes/repository-url";
 import { quoted } from "../checks/command-line.ts";
 import type { RunSummary } from "./summary.ts";
 
@@ -7,6 +8,7 @@ import type { RunSummary } from "./summary.ts";
 export function takeIt({ status, repo, branch, landedOn }: RunSummary): string | null {
   if (status !== "succeeded" || repo === null || branch === null) return null;
   if (landedOn !== null && landedOn !== `refs/heads/${branch}`) return null;
+  if (looksLikeUrl(repo)) return `git fetch ${quoted(repo)} ${branch}`;
   const git = (...args: string[]): string | null => answer(repo, args);
   if (git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`) === null) return null;
   if (git("rev-parse", "--is-bare-repository") === "true") return `git fetch ${quoted(repo)} ${branch}`;

@@ -11,6 +11,7 @@ interface DevFlags {
   readonly port: string;
   readonly natsPort: string;
   readonly associates: string;
+  readonly metricsPort?: string;
   readonly sandbox?: string;
   readonly stateDir?: string;
   readonly watch?: boolean;
@@ -28,6 +29,10 @@ export const addDev: AddVerb = (program, context) => {
     .option("--port <n>", "port of the gateway; 0 picks a free one", "3001")
     .option("--nats-port <n>", "port of the nats-server; 0 picks a free one", "4222")
     .option("--associates <n>", "number of Associates (the workers that run agents)", "1")
+    .option(
+      "--metrics-port <n>",
+      "serve Prometheus metrics: the first service at this port, the others at the ports after it",
+    )
     .addOption(
       new Option("--sandbox <provider>", "the sandbox provider (default docker)").choices(PROVIDER_NAMES),
     )
@@ -47,6 +52,7 @@ export const addDev: AddVerb = (program, context) => {
         "antiphon dev",
         "antiphon dev --associates 4",
         "antiphon dev --watch",
+        "antiphon dev --metrics-port 9464",
         "antiphon dev --background",
         "antiphon dev --stop",
         "antiphon dev --sandbox bubblewrap",
@@ -78,6 +84,8 @@ async function dev(context: CliContext, dir: string, flags: DevFlags): Promise<v
     port: number("--port", flags.port, 0, 65_535),
     natsPort: number("--nats-port", flags.natsPort, 0, 65_535),
     associates: number("--associates", flags.associates, 1, 64),
+    metricsPort:
+      flags.metricsPort === undefined ? null : number("--metrics-port", flags.metricsPort, 0, 65_000),
     sandbox: flags.sandbox ?? null,
     readyWithinMs: 60_000,
   };

@@ -25,7 +25,10 @@ export const addRun: AddVerb = (program, context) => {
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
     .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan")
-    .option("--repo <path>", "the git repository to work on (default: the one around the current directory)");
+    .option(
+      "--repo <path or URL>",
+      "the git repository to work on (default: the one around the current directory)",
+    );
   for (const { flag, help, reads } of context.runFlags)
     if (reads === "texts") command.option(flag, help, collect);
     else command.option(flag, help);

@@ -13,6 +13,7 @@ import {
   errorsPage,
   headersPage,
   limitsPage,
+  metricsPage,
   runOptionsPage,
   subjectsPage,
   topologyPage,
@@ -47,6 +48,7 @@ export function generatedFiles(
   }
   files.set(`${REFERENCE_FOLDER}/errors.md`, errorsPage());
   files.set(`${REFERENCE_FOLDER}/limits.md`, limitsPage());
+  files.set(`${REFERENCE_FOLDER}/metrics.md`, metricsPage());
   files.set(`${REFERENCE_FOLDER}/run-options.md`, runOptionsPage());
   files.set(`${REFERENCE_FOLDER}/subjects.md`, subjectsPage());
   files.set(`${REFERENCE_FOLDER}/topology.md`, topologyPage());
@@ -65,7 +67,7 @@ function indexPage(): string {
   ]);
   return page([
     "# Reference",
-    "[Errors](errors.md), [limits](limits.md), [run options](run-options.md), [subjects](subjects.md), [streams, consumers and buckets](topology.md), " +
+    "[Errors](errors.md), [limits](limits.md), [metrics](metrics.md), [run options](run-options.md), [subjects](subjects.md), [streams, consumers and buckets](topology.md), " +
       "[headers](headers.md), [NATS rights](nats-rights.md), [how each statement of the seeds is shown](seed-conformance.md).",
     "## Contracts",
     table(["Contract", "Source", "What it is"], rows),

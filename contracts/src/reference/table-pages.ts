@@ -2,6 +2,7 @@
 import { ERROR_CODES, ERRORS } from "../errors.ts";
 import { HEADER_MEANINGS, HEADERS } from "../wire/headers.ts";
 import { LIMITS } from "../limits.ts";
+import { METRIC_NAMES, METRICS } from "../metrics.ts";
 import { AGENT_KINDS, AGENTS } from "../runs/agents.ts";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "../runs/run-options.ts";
 import { subjectList } from "../topology/subject-list.ts";
@@ -44,6 +45,21 @@ export function limitsPage(): string {
         cell(reason),
         cell(atTheBound),
       ]),
+    ),
+  ]);
+}
+
+export function metricsPage(): string {
+  return page([
+    "# Metrics",
+    "What services serve to Prometheus ([the guide](../guides/observe.md)). Every metric has the label `service`; those of the process itself (`process_*`, " +
+      "`nodejs_*`) are not listed. No label holds an id or a user's text.",
+    table(
+      ["Metric", "Type", "Labels", "Meaning"],
+      METRIC_NAMES.map((name) => {
+        const { type, labels, help } = METRICS[name];
+        return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(" "), cell(help)];
+      }),
     ),
   ]);
 }

@@ -26,7 +26,10 @@ export type EvidenceRef = Static<typeof EvidenceRef>;
 export const RepoRef = closed(
   {
     name: Type.String({ minLength: 1, description: "Its name for people." }),
-    path: Type.String({ minLength: 1, description: "Its path on the Director's machine." }),
+    path: Type.String({
+      minLength: 1,
+      description: "Its path on the Director's machine, or the URL of a remote repository.",
+    }),
   },
   { description: "A git repository (Contracts v1.3)." },
 );

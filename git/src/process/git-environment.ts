@@ -6,7 +6,7 @@
  * and the user's objects as an alternate, so the user's config is not read; (2) the few commands that must run in the
  * user's repository (finding it, resolving and moving refs) are plumbing without filters, and get the settings below at
  * command scope, which overrides every file; (3) GIT_ALLOW_PROTOCOL refuses every transport and overrides
- * `protocol.*.allow`.
+ * `protocol.*.allow`; only remote/transport.ts allows one, for a URL that the deployment serves.
  *
  * Promises:
  *   git/G1 Because a repository belongs to strangers and a service to its operator, no program named by a repository's

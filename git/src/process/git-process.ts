@@ -23,6 +23,8 @@ export interface GitCall {
   /** GIT_OBJECT_DIRECTORY: where new objects are written. */
   objectsDir?: string;
   cwd?: string;
+  /** Variables that let this call reach another machine. Only remote/transport.ts sets them. */
+  transport?: Readonly<Record<string, string>>;
   stdin?: Buffer | string;
   settings?: GitSettings;
   /** Default 256 MiB; one more byte kills the process. */
@@ -43,7 +45,7 @@ const MAX_STDERR_BYTES = 64 * 1024;
 const DEADLINE_MS = 60_000;
 
 function variables(call: GitCall): Record<string, string> {
-  const extra: Record<string, string> = {};
+  const extra: Record<string, string> = { ...call.transport };
   if (call.gitDir !== undefined) extra["GIT_DIR"] = call.gitDir;
   if (call.workTree !== undefined) extra["GIT_WORK_TREE"] = call.workTree;
   if (call.indexFile !== undefined) extra["GIT_INDEX_FILE"] = call.indexFile;

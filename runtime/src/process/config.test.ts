@@ -14,6 +14,7 @@ describe("the configuration", () => {
       unsafeDurability: false,
       logLevel: "info",
       metricsPort: null,
+      metricsHost: "127.0.0.1",
       drainMs: 25_000,
     });
   });
@@ -23,6 +24,7 @@ describe("the configuration", () => {
       { ANTIPHON_NATS_URL: "http://x" },
       { ANTIPHON_UNSAFE_DURABILITY: "maybe" },
       { ANTIPHON_METRICS_PORT: "70000" },
+      { ANTIPHON_METRICS_HOST: "everywhere" },
       { ANTIPHON_LOG_LEVEL: "loud" },
       { ANTIPHON_DRAIN_MS: "-1" },
     ];

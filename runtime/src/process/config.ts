@@ -22,8 +22,10 @@ export interface RuntimeConfig {
   unsafeDurability: boolean;
   /** ANTIPHON_LOG_LEVEL */
   logLevel: string;
-  /** ANTIPHON_METRICS_PORT: serve /metrics on loopback; null: no endpoint. */
+  /** ANTIPHON_METRICS_PORT: serve /metrics for Prometheus; null: no endpoint. */
   metricsPort: number | null;
+  /** ANTIPHON_METRICS_HOST: the address of that endpoint, default 127.0.0.1. It asks for no token. */
+  metricsHost: string;
   /** ANTIPHON_DRAIN_MS: time a stopping service has to finish the work it holds. */
   drainMs: number;
   /**
@@ -48,6 +50,7 @@ export function readRuntimeConfig(
     unsafeDurability: flag(env, "ANTIPHON_UNSAFE_DURABILITY"),
     logLevel: oneOf(env, "ANTIPHON_LOG_LEVEL", logLevels) ?? "info",
     metricsPort: integer(env, "ANTIPHON_METRICS_PORT", 0, 65_535),
+    metricsHost: address(env, "ANTIPHON_METRICS_HOST") ?? "127.0.0.1",
     drainMs: integer(env, "ANTIPHON_DRAIN_MS", 0, 600_000) ?? 25_000,
     deployment: deploymentOf(env),
   };
@@ -78,6 +81,13 @@ function urls(env: Env, name: string, protocols: readonly string[]): string | nu
       throw invalid(name, value, `a URL with ${protocols.join(" or ")}`);
     }
   }
+  return value;
+}
+
+function address(env: Env, name: string): string | null {
+  const value = env[name];
+  if (value === undefined || value === "") return null;
+  if (!/^[0-9.]{7,15}$|^[0-9a-f:]{2,39}$/i.test(value)) throw invalid(name, value, "an IP address");
   return value;
 }
 

@@ -1,117 +1,82 @@
-import type { Registry } from "prom-client";
-import type { Bus } from "../nats/bus.ts";
+import { METRICS, type CounterName, type GaugeName, type HistogramName } from "@antiphon/contracts";
+import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Meter, Reading } from "./meter.ts";
 
-/** A measure of a role, read on each scrape: one value for each state, with the label `state`. */
-export interface Measure {
-  /** `antiphon_<name>`; a count that only grows ends in `_total`. */
-  readonly name: string;
-  readonly help: string;
-  readonly read: () => Readonly<Record<string, number>>;
+/** A meter whose numbers Prometheus can scrape. */
+export interface Metrics extends Meter {
+  /** The answer to a scrape. */
+  scrape(): Promise<{ type: string; text: string }>;
 }
+
+/** Less than the time that a health check of a container waits for its answer. */
+const READ_MS = 1_000;
 
 /**
- * The process's metrics registry, loaded on first use: prom-client takes 3 MB, which a service without a metrics
+ * The metrics of a process. prom-client is loaded here and not before: it takes 3 MB, which a service without a metrics
  * endpoint saves.
  */
-export async function openMetrics(
-  service: string,
-  bus: Bus,
-  measures: readonly Measure[] = [],
-): Promise<Registry> {
+export async function openMetrics(service: string): Promise<Metrics> {
   // Only the default export exists both in Node's own loader and in a bundle.
   const { default: client } = await import("prom-client");
-  const { Counter, Gauge, Registry: RegistryClass, collectDefaultMetrics } = client;
-  const registry = new RegistryClass();
+  const registry: Registry = new client.Registry();
   registry.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: "antiphon_publisher_pending",
-    help: "Messages queued or in flight to JetStream.",
-    registers: [registry],
-    collect() {
-      this.set(bus.publisherStats().pending);
+  client.collectDefaultMetrics({ register: registry });
+  const counters = new Map<CounterName, Counter>();
+  const histograms = new Map<HistogramName, Histogram>();
+
+  const about = (name: CounterName | GaugeName | HistogramName) => {
+    const { help, labels } = METRICS[name];
+    return { name, help, labelNames: [...labels], registers: [registry] };
+  };
+  const counterOf = (name: CounterName): Counter => {
+    const counter = counters.get(name) ?? new client.Counter(about(name));
+    counters.set(name, counter);
+    return counter;
+  };
+
+  return {
+    isOn: true,
+    count(name, labels, by = 1) {
+      counterOf(name).inc(labels, by);
     },
-  });
-  const commits = (["singles", "batches", "batched", "retried"] as const).map((kind) => ({ kind, seen: 0 }));
-  new Counter({
-    name: "antiphon_publisher_commits_total",
-    help: "Commits by kind: singles, batches, messages in batches, and messages sent again.",
-    labelNames: ["kind"],
-    registers: [registry],
-    collect() {
-      const stats = bus.publisherStats();
-      for (const commit of commits) {
-        this.inc({ kind: commit.kind }, stats[commit.kind] - commit.seen);
-        commit.seen = stats[commit.kind];
-      }
+    observe(name, labels, seconds) {
+      const made = histograms.get(name);
+      const histogram = made ?? new client.Histogram({ ...about(name), buckets: [...METRICS[name].buckets] });
+      if (made === undefined) histograms.set(name, histogram);
+      histogram.observe(labels, Math.max(0, seconds));
     },
-  });
-  let forged = 0;
-  new Counter({
-    name: "antiphon_forged_decisions_total",
-    help: "Messages on the subject of a decision that no trusted Director signed.",
-    registers: [registry],
-    collect() {
-      this.inc(bus.forged.total - forged);
-      forged = bus.forged.total;
-    },
-  });
-  new Gauge({
-    name: "antiphon_bus_up",
-    help: "1 while connected to NATS.",
-    registers: [registry],
-    collect() {
-      this.set(bus.connected ? 1 : 0);
-    },
-  });
-  for (const { name, help, read } of measures) {
-    const labels = { name, help, labelNames: ["state"], registers: [registry] };
-    if (name.endsWith("_total")) {
-      const told = new Map<string, number>();
-      new Counter({
-        ...labels,
-        collect() {
-          for (const [state, value] of Object.entries(read())) {
-            this.inc({ state }, value - (told.get(state) ?? 0));
-            told.set(state, value);
-          }
+    read(name, read) {
+      // A total that a part keeps by itself is set anew at each scrape, so both kinds are alike here.
+      const metric: { collect: (this: Counter | Gauge) => Promise<void> } = {
+        async collect() {
+          const readings = await latestOf(read);
+          this.reset();
+          this.remove({}); // a metric without labels would say 0
+          for (const { labels, value } of readings) this.inc(labels, value);
         },
-      });
-    } else {
-      new Gauge({
-        ...labels,
-        collect() {
-          for (const [state, value] of Object.entries(read())) this.set({ state }, value);
-        },
-      });
-    }
-  }
-  return registry;
+      };
+      if (METRICS[name].type === "counter") new client.Counter({ ...about(name), ...metric });
+      else new client.Gauge({ ...about(name), ...metric });
+    },
+    async scrape() {
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
 }
 
-/** Serves `/metrics` on loopback; returns how to stop. Port 0 picks a free one. */
-export async function serveMetrics(
-  registry: Registry,
-  port: number,
-): Promise<{ port: number; close(): void }> {
-  const { createServer } = await import("node:http");
-  const server = createServer((request, response) => {
-    if (request.url !== "/metrics") {
-      response.writeHead(404).end();
-      return;
-    }
-    void registry.metrics().then((text) => {
-      response.writeHead(200, { "Content-Type": registry.contentType }).end(text);
-    });
+/** No readings if they cannot be had in time: an old number would look like a true one. */
+async function latestOf<N extends CounterName | GaugeName>(
+  read: () => readonly Reading<N>[] | Promise<readonly Reading<N>[]>,
+): Promise<readonly Reading<N>[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Reading<N>[]>((resolve) => {
+    timer = setTimeout(() => resolve([]), READ_MS);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  server.unref();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : port,
-    close: () => server.close(),
-  };
+  try {
+    return await Promise.race([(async () => read())(), late]);
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -8,7 +8,9 @@ import { nodeId } from "../process/ids.ts";
 import type { Logger } from "../process/logger.ts";
 import { standardErrorLines } from "../process/log-lines.ts";
 import { createLogger } from "../process/logger.ts";
-import { openMetrics, serveMetrics, type Measure } from "./metrics.ts";
+import { measureBus } from "./bus-metrics.ts";
+import { openMetrics, type Metrics } from "./metrics.ts";
+import { serveMetrics } from "./metrics-server.ts";
 import { readNatsUser } from "../nats/nats-user.ts";
 import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
@@ -38,13 +40,13 @@ export interface ServiceContext {
   config: RuntimeConfig;
   /** Unique name of this process: `<service>_…`. */
   node: string;
+  /** The process's metrics; null without ANTIPHON_METRICS_PORT. A role that serves them by itself opens its own. */
+  metrics: Metrics | null;
 }
 
 /** Returned by a role's start. Consumptions and rpc endpoints drain by themselves; this is for everything else. */
 export interface Role {
   drain?(): Promise<void>;
-  /** Served together with the process's own metrics. */
-  readonly measures?: readonly Measure[];
 }
 
 export interface ServiceDefinition {
@@ -98,7 +100,8 @@ export async function startService(
     const report = await provision(bus, config.deployment);
     if (report.created.length > 0 || report.updated.length > 0) log.info(report, "topology provisioned");
     closers.push(bus.onConnectivity((up) => up && void provisionAgain(bus, config, log)));
-    role = await definition.start({ bus, log, signal: hard.signal, config, node });
+    const metrics = config.metricsPort === null ? null : await openMetrics(definition.name);
+    role = await definition.start({ bus, log, signal: hard.signal, config, node, metrics });
     const identity = {
       name: definition.name,
       id: node,
@@ -108,13 +111,12 @@ export async function startService(
       principal: bus.principal,
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
-    if (config.metricsPort !== null) {
-      const metrics = await serveMetrics(
-        await openMetrics(definition.name, bus, role?.measures ?? []),
-        config.metricsPort,
-      );
-      closers.push(() => metrics.close());
-      log.info({ port: metrics.port }, "serving metrics");
+    if (metrics !== null) {
+      measureBus(metrics, bus, identity.version);
+      const place = { host: config.metricsHost, port: config.metricsPort ?? 0 };
+      const served = await serveMetrics(metrics, place);
+      closers.push(() => served.close());
+      log.info({ ...place, port: served.port }, "serving metrics");
     }
   } catch (error) {
     hard.abort();

@@ -6,16 +6,18 @@ import { BUCKETS, subjects } from "@antiphon/contracts";
 import type { StoredRecord } from "@antiphon/contracts";
 import {
   consume,
+  metered,
   openBlobs,
   openJournal,
   openKv,
   requeueing,
   sandboxClient,
+  silentMeter,
   systemClock,
   tell,
   uniqueId,
 } from "@antiphon/runtime";
-import type { Bus, Consumption, Delivery, Logger, Outcome } from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Logger, Meter, Outcome } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
 import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
@@ -37,6 +39,8 @@ export interface AssociateContext {
   readonly log: Logger;
   /** Aborts at the hard stop: attempts under way are abandoned. */
   readonly signal: AbortSignal;
+  /** Null: nothing is measured. */
+  readonly metrics?: Meter | null;
 }
 
 export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
@@ -83,7 +87,7 @@ export function associateOver(
     slots: settings.slots,
     log,
     signal,
-    handle: requeueing("associate", journal, handle),
+    handle: metered(context.metrics ?? silentMeter, "associate", requeueing("associate", journal, handle)),
   });
 }
 

@@ -22,6 +22,33 @@ test.each([
   expect(readDirectorConfig({ ANTIPHON_NATS_URL: url }).repoRoots).toEqual(roots);
 });
 
+test("serves no repository by URL unless told; prefixes have one spelling, and files are absolute paths", () => {
+  expect(readDirectorConfig({}).remotes).toMatchObject({ prefixes: [], access: {} });
+  const env = {
+    ANTIPHON_REPO_URLS: "https://Git.Example.com/acme/, ssh://git@git.example.com  file:///srv/git",
+    ANTIPHON_GIT_CREDENTIALS: "/run/credentials",
+    ANTIPHON_REPO_COPIES: "/var/copies",
+  };
+  expect(readDirectorConfig(env).remotes).toEqual({
+    prefixes: ["https://git.example.com/acme", "ssh://git@git.example.com", "file:///srv/git"],
+    directory: "/var/copies",
+    access: { credentialsFile: "/run/credentials" },
+  });
+});
+
+test.each([
+  { ANTIPHON_REPO_URLS: "https://me:secret@git.example.com/acme" },
+  { ANTIPHON_REPO_URLS: "ext::sh" },
+  { ANTIPHON_GIT_CREDENTIALS: "credentials" },
+  { ANTIPHON_GIT_SSH_KEY: "./key" },
+])("%j is refused by name, without quoting a password", (env) => {
+  const [variable] = Object.keys(env);
+  expect(() => readDirectorConfig(env)).toThrow(
+    expect.objectContaining({ code: "ANT_CONFIG_INVALID", data: { variable } }),
+  );
+  expect(() => readDirectorConfig(env)).not.toThrow(/secret/);
+});
+
 test("a root that is not an absolute path is refused by name", () => {
   expect(() => readDirectorConfig({ ANTIPHON_REPO_ROOTS: "/srv/a:repos" })).toThrow(/"repos"/);
 });

@@ -1,5 +1,7 @@
 /** The Director's settings, read from the environment. No other file of the service reads it. */
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { join, resolve } from "node:path";
+import { AntiphonError, limits, repositoryUrl } from "@antiphon/contracts";
+import type { RemoteSettings } from "./landing/remote-repositories.ts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
 import type { SweepTiming } from "./upkeep/sweeper.ts";
@@ -13,6 +15,12 @@ export interface DirectorConfig {
    * lie anywhere (null) while NATS is on loopback, as only this machine can ask then; else nowhere.
    */
   repoRoots: string[] | null;
+  /**
+   * Repositories served by URL. ANTIPHON_REPO_URLS: URLs or prefixes of them, separated by spaces or commas; default none.
+   * Their copies are in ANTIPHON_REPO_COPIES, default `remotes` below ANTIPHON_STATE_DIR. The deployment's credentials are in files: ANTIPHON_GIT_CREDENTIALS,
+   * ANTIPHON_GIT_SSH_KEY with ANTIPHON_GIT_KNOWN_HOSTS, ANTIPHON_GIT_CA.
+   */
+  remotes: RemoteSettings;
   /**
    * PEM file of the Ed25519 key that signs decisions and commits; made if it does not exist. ANTIPHON_DIRECTOR_KEY.
    * Without one (only with ANTIPHON_UNSAFE_TRUST) the key lives as long as the process.
@@ -31,6 +39,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
   return {
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoRoots: repoRoots(env),
+    remotes: remotes(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     trustedRunnersFile: env["ANTIPHON_TRUSTED_RUNNERS"] || null,
     policy: {
@@ -59,6 +68,43 @@ function repoRoots(env: NodeJS.ProcessEnv): string[] | null {
   if (roots.length > 0) return roots;
   const servers = (env["ANTIPHON_NATS_URL"] ?? "").split(",").map((url) => url.trim());
   return servers.every((url) => url === "" || LOOPBACK.test(url)) ? null : [];
+}
+
+function remotes(env: NodeJS.ProcessEnv): RemoteSettings {
+  const listed = (env["ANTIPHON_REPO_URLS"] ?? "").split(/[\s,]+/).filter((url) => url !== "");
+  const file = (variable: string): string | undefined => {
+    const path = env[variable];
+    if (path === undefined || path === "") return undefined;
+    if (path.startsWith("/")) return path;
+    throw invalid(variable, `${variable} names ${JSON.stringify(path)}, which is not an absolute path`);
+  };
+  const credentialsFile = file("ANTIPHON_GIT_CREDENTIALS");
+  const sshKeyFile = file("ANTIPHON_GIT_SSH_KEY");
+  const knownHostsFile = file("ANTIPHON_GIT_KNOWN_HOSTS");
+  const caFile = file("ANTIPHON_GIT_CA");
+  return {
+    prefixes: listed.map(prefixOf),
+    directory:
+      file("ANTIPHON_REPO_COPIES") ?? join(resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon"), "remotes"),
+    access: {
+      ...(credentialsFile === undefined ? {} : { credentialsFile }),
+      ...(sshKeyFile === undefined ? {} : { sshKeyFile }),
+      ...(knownHostsFile === undefined ? {} : { knownHostsFile }),
+      ...(caFile === undefined ? {} : { caFile }),
+    },
+  };
+}
+
+/** A prefix may be a host alone. */
+function prefixOf(text: string): string {
+  const hostOnly = /^[a-z]+:\/\/[^/]+\/?$/i.test(text);
+  const parsed = repositoryUrl(hostOnly ? `${text.replace(/\/$/, "")}/x` : text);
+  if ("fault" in parsed) throw invalid("ANTIPHON_REPO_URLS", `a URL in ANTIPHON_REPO_URLS ${parsed.fault}`);
+  return hostOnly ? parsed.url.slice(0, -2) : parsed.url;
+}
+
+function invalid(variable: string, detail: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable } });
 }
 
 const LOOPBACK = /^([a-z]+:\/\/)?([^@/]*@)?(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\/?$/i;

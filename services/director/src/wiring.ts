@@ -16,6 +16,7 @@ import {
   consume,
   consumeTimers,
   listen,
+  metered,
   openBlobs,
   openDeadLetters,
   openJournal,
@@ -31,13 +32,17 @@ import {
   putBackLost,
   requeueing,
   sandboxClient,
+  readingsBy,
   serveRpc,
   serveRpcStream,
+  silentMeter,
   systemClock,
   tell,
   type Bus,
+  type Consumption,
+  type Journal,
   type Logger,
-  type Measure,
+  type Meter,
   type Role,
   type RunRestore,
   type ServiceContext,
@@ -48,6 +53,7 @@ import { EnvironmentPreparation } from "./environments/preparation.ts";
 import { EnvironmentSpecs } from "./environments/environment-specs.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
+import { RemoteRepositories } from "./landing/remote-repositories.ts";
 import { Repositories } from "./landing/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
 import { archiveForever } from "./upkeep/archiver.ts";
@@ -61,6 +67,8 @@ import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
 import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
 import { RunCache } from "./runs/run-cache.ts";
+import { RunMeter } from "./runs/run-meter.ts";
+import { timedRoom } from "./verification/timed-room.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
@@ -79,7 +87,9 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const trust = trustedRunners(context, config);
-  const repository = new Repositories(openBlobs(bus, BUCKETS.repos), config.repoRoots, signer, context.log);
+  const trees = openBlobs(bus, BUCKETS.repos);
+  const remotes = new RemoteRepositories(config.remotes, trees);
+  const repository = new Repositories(trees, { roots: config.repoRoots, remotes }, signer, context.log);
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);
@@ -92,8 +102,10 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     },
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };
-  const role = directOver(context, config, ports, key);
-  return trust === null ? role : { ...role, measures: [forgedOutcomes(trust)] };
+  const meter = context.metrics ?? silentMeter;
+  if (trust !== null)
+    meter.read("antiphon_forged_outcomes_total", () => readingsBy("state", { refused: trust.forged }));
+  return directOver({ ...context, meter }, config, ports, key);
 }
 
 /** Null: trust is off, and every outcome is believed. */
@@ -102,14 +114,6 @@ function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }:
   if (trustedRunnersFile !== null) return OutcomeTrust.inFile(trustedRunnersFile, log);
   const detail = "ANTIPHON_TRUSTED_RUNNERS is not set, so no sandbox-runner is trusted";
   throw new AntiphonError("ANT_TRUST_MISSING", detail, { data: { variable: "ANTIPHON_TRUSTED_RUNNERS" } });
-}
-
-function forgedOutcomes(trust: OutcomeTrust): Measure {
-  return {
-    name: "antiphon_forged_outcomes_total",
-    help: "Answers to jobs of the clean room without the signature of a trusted runner. They were not used.",
-    read: () => ({ refused: trust.forged }),
-  };
 }
 
 /** Unless trust is off, this Director's decisions must be believed, and those of its next process too. */
@@ -126,9 +130,12 @@ async function trustOwnKey(
   await pinOwnKey(bus, config.trustedKeysFile, key, log);
 }
 
+/** Without a meter nothing is measured. */
+type Surroundings = Pick<ServiceContext, "bus" | "log" | "signal"> & { readonly meter?: Meter };
+
 /** The Director over its ports to git, to the clean room and to the evidence. */
 export function directOver(
-  { bus, log, signal }: Pick<ServiceContext, "bus" | "log" | "signal">,
+  { bus, log, signal, meter = silentMeter }: Surroundings,
   config: DirectorConfig,
   ports: VerificationPorts,
   key: SigningKey,
@@ -137,7 +144,10 @@ export function directOver(
   const letters = new PoisonLetters(openDeadLetters(bus), journal);
   const views = openKv(bus, BUCKETS.runs);
   const runs = new RunCache(journal, config.policy);
-  const runner = new EffectRunner({ journal, runs, perform: performOver({ ...ports, letters }), log });
+  const runMeter = new RunMeter(meter);
+  const room = timedRoom(ports.room, meter);
+  const perform = performOver({ ...ports, room, letters });
+  const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -166,7 +176,16 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({ runs, runner, projector, timers, admission, tell: say, log });
+  const director = new Director({
+    runs,
+    runner,
+    projector,
+    meter: runMeter,
+    timers,
+    admission,
+    tell: say,
+    log,
+  });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -178,13 +197,7 @@ export function directOver(
   answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
-  const work = consume(bus, {
-    consumer: "director",
-    slots: config.slots,
-    log,
-    signal,
-    handle: requeueing("director", journal, (delivery) => director.handle(delivery)),
-  });
+  const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
 
   consumeTimers(bus, {
     slots: config.slots,
@@ -213,6 +226,22 @@ export function directOver(
       }
     },
   };
+}
+
+function consumeRecords(
+  { bus, log, signal, meter }: Required<Surroundings>,
+  slots: number,
+  journal: Journal,
+  director: Director,
+): Consumption {
+  const handle = requeueing("director", journal, (delivery) => director.handle(delivery));
+  return consume(bus, {
+    consumer: "director",
+    slots,
+    log,
+    signal,
+    handle: metered(meter, "director", handle),
+  });
 }
 
 /** Pause between two admissions while attempts are held back. */

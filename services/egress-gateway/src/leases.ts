@@ -16,7 +16,7 @@ import {
   type EgressOpenRequest,
   type EgressReport,
 } from "@antiphon/contracts";
-import { uniqueId, type Logger } from "@antiphon/runtime";
+import { uniqueId, type Logger, type Meter } from "@antiphon/runtime";
 import { SandboxAuthority } from "./tls/authority.ts";
 import type { BudgetStore } from "./models/budget-store.ts";
 import { resolverOf } from "./proxy/resolver.ts";
@@ -30,6 +30,7 @@ import { logText, type LogEntry } from "./policy/log-entry.ts";
 import { compilePolicy } from "./policy/policy.ts";
 import { Quota } from "./policy/quota.ts";
 import { EgressRefusal } from "./policy/refusal.ts";
+import { measureTraffic } from "./traffic-meter.ts";
 import type { ExchangePorts } from "./proxy/exchange.ts";
 import { modelExchange } from "./models/model-exchange.ts";
 
@@ -39,6 +40,7 @@ export interface LeasePorts {
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
   readonly node: string;
+  readonly meter: Meter;
   readonly log: Logger;
   readonly now: () => number;
   /** Default: DEADLINES. */
@@ -121,7 +123,7 @@ export class Leases {
   }
 
   #made(lease: string, token: string, authority: SandboxAuthority, request: EgressOpenRequest): Lease {
-    const { settings, log, now } = this.#ports;
+    const { settings, log, meter, now } = this.#ports;
     const resolve = resolverOf(settings.overrides);
     const upstream = new Upstream(resolve, settings.upstreamCa);
     const account: Account = {
@@ -141,6 +143,7 @@ export class Leases {
       deadlines: this.#ports.deadlines ?? DEADLINES,
       now,
       log: (entry) => {
+        measureTraffic(meter, entry);
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },

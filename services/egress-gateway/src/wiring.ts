@@ -8,14 +8,16 @@ import {
   type EgressOpened,
   type EgressReport,
 } from "@antiphon/contracts";
-import { openBlobs, openKv, serveRpc, type Role, type ServiceContext } from "@antiphon/runtime";
+import { openBlobs, openKv, serveRpc, silentMeter, type Role, type ServiceContext } from "@antiphon/runtime";
 import { BudgetStore } from "./models/budget-store.ts";
 import type { EgressSettings } from "./config.ts";
 import { Leases } from "./leases.ts";
 
-export function startEgress({ bus, log, node }: ServiceContext, settings: EgressSettings): Role {
+export function startEgress({ bus, log, node, metrics }: ServiceContext, settings: EgressSettings): Role {
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
+  const meter = metrics ?? silentMeter;
   const leases = new Leases({
+    meter,
     settings,
     budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
     store: (bytes) => blobs.put(null, bytes),
@@ -23,6 +25,7 @@ export function startEgress({ bus, log, node }: ServiceContext, settings: Egress
     log,
     now: () => Date.now(),
   });
+  meter.read("antiphon_egress_leases", () => [{ labels: {}, value: leases.open }]);
   serveRpc<unknown, EgressOpened>(bus, subjects.egressOpen, "egress", (request) => {
     const checked = validate("EgressOpenRequest", request);
     if (checked.ok) return leases.opened(checked.value);

@@ -1,5 +1,5 @@
 /** Wires the gateway: the HTTP server, the bus and the use cases between them. */
-import { openMetrics, uniqueId } from "@antiphon/runtime";
+import { measureBus, measureQueues, openMetrics, uniqueId, VERSION } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./http/event-stream.ts";
 import { openHttpServer } from "./http/http-server.ts";
@@ -7,6 +7,7 @@ import { natsBackend } from "./backend/nats-backend.ts";
 import { openSessionStore } from "./sessions/session-store.ts";
 import { SessionTokens } from "./http/session-tokens.ts";
 import { addRoutes } from "./http/routes.ts";
+import { measureRequests } from "./http/request-metrics.ts";
 import { DEPLOYED, LOCAL } from "./policy/built-in-policies.ts";
 import { isLoopback } from "./http/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -17,7 +18,7 @@ import { addPage } from "./page/page-routes.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
 export async function start(
-  { bus, log }: ServiceContext,
+  { bus, log, metrics: shared }: ServiceContext,
   config: GatewayConfig,
 ): Promise<Role & { url: string }> {
   const { token, people, allowedHosts } = config;
@@ -34,12 +35,11 @@ export async function start(
     { token, people, allowedHosts, sessions, connected: () => bus.connected },
     log,
   );
-  let registry: ReturnType<typeof openMetrics> | null = null;
-  const metrics = async (): Promise<{ type: string; text: string }> => {
-    registry ??= openMetrics("gateway", bus);
-    return { type: (await registry).contentType, text: await (await registry).metrics() };
-  };
-  addRoutes(server, { gateway, backend, sessions, streams, metrics });
+  const metrics = shared ?? (await openMetrics("gateway"));
+  if (shared === null) measureBus(metrics, bus, VERSION); // otherwise the process has done so
+  measureQueues(metrics, bus);
+  measureRequests(server, metrics);
+  addRoutes(server, { gateway, backend, sessions, streams, metrics: () => metrics.scrape() });
   addPage(server, readPage(config.page));
   const url = await server.listen({ host: config.host, port: config.port });
   log.info({ url }, "listening");

@@ -5,24 +5,30 @@
  * delivery, a second Router or a crash in between ends in the same record. The contract in KV is the Director's
  * projection and is not written here.
  */
-import { consume, openJournal, requeueing } from "@antiphon/runtime";
-import type { Bus, Consumption, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
+import { consume, metered, openJournal, requeueing, silentMeter } from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Journal, Logger, Meter, Outcome } from "@antiphon/runtime";
 import { route } from "./planning/route.ts";
 
 export interface RouterContext {
   readonly bus: Bus;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Null: nothing is measured. */
+  readonly metrics?: Meter | null;
 }
 
-export function startRouter({ bus, log, signal }: RouterContext, slots: number): Consumption {
+export function startRouter({ bus, log, signal, metrics }: RouterContext, slots: number): Consumption {
   const journal = openJournal(bus, { log });
   return consume(bus, {
     consumer: "router",
     slots,
     log,
     signal,
-    handle: requeueing("router", journal, (delivery) => handle(delivery, journal, log)),
+    handle: metered(
+      metrics ?? silentMeter,
+      "router",
+      requeueing("router", journal, (delivery) => handle(delivery, journal, log)),
+    ),
   });
 }
 

@@ -16,12 +16,13 @@ import {
   openSigningKey,
   pinRunnerKey,
   serveRpc,
+  silentMeter,
   signOutcome,
   uniqueId,
   type Bus,
   type Logger,
   type Role,
-  type Measure,
+  type Meter,
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
@@ -34,6 +35,7 @@ import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "./reaper/owner.ts";
 import { WarmPool } from "./pool/pool.ts";
+import { measureSandboxes } from "./pool/pool-metrics.ts";
 import { TreeArchive } from "./workspace/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./job-limits.ts";
@@ -61,13 +63,12 @@ export async function startSandboxRunner(
   context: ServiceContext,
   readConfig: () => SandboxConfig,
 ): Promise<Runner> {
-  const { bus, log, node } = context;
+  const { bus, log, node, signal } = context;
   const owner = ownLabel();
   const key = signingKeyOf(readConfig(), log);
   const { config, host } = await ready(readConfig, { node, owner }, context);
   const { provider } = host;
-  const { instance } = config;
-  const identity = { instance, node, owner };
+  const identity = { instance: config.instance, node, owner };
 
   const defaults = defaultLimits(config.runtime);
   const images = new Images({
@@ -102,6 +103,8 @@ export async function startSandboxRunner(
     now: () => performance.now(),
   });
   const slots = new Slots(config.slots);
+  const meter = context.metrics ?? silentMeter;
+  measureSandboxes(meter, pool, slots);
   const ports = jobPorts({
     bus,
     log,
@@ -114,9 +117,10 @@ export async function startSandboxRunner(
     trees,
     preloader,
     pool,
+    meter,
   });
   const sign = (digest: string): string => signOutcome(key, digest);
-  const service = new SandboxService({ bus, log, slots, signal: context.signal, ports, sign });
+  const service = new SandboxService({ bus, log, slots, signal, ports, sign, meter });
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
@@ -129,7 +133,7 @@ export async function startSandboxRunner(
   sessions.serve();
   log.info(
     {
-      instance,
+      instance: config.instance,
       provider: provider.name,
       enforces: provider.enforces,
       image: image.id,
@@ -142,7 +146,6 @@ export async function startSandboxRunner(
   return {
     pool,
     provider,
-    measures: measuresOf(pool),
     drain: async () => {
       clearInterval(tending);
       await ended(pool, sessions, slots, host);
@@ -162,11 +165,13 @@ interface Parts {
   readonly trees: TreeArchive;
   readonly preloader: Preloader;
   readonly pool: WarmPool;
+  readonly meter: Meter;
 }
 
 /** What jobs and sessions reach of the runner. */
 function jobPorts(parts: Parts): ServiceOptions["ports"] {
-  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool } = parts;
+  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool, meter } =
+    parts;
   const { instance } = config;
   return {
     node,
@@ -175,7 +180,10 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     image: (asked) => images.resolve(asked),
     lease: async (order, job, tree) => {
       preloader.wanted(tree?.name ?? null, order.layers ?? null);
+      const begun = performance.now();
       const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
+      const waited = (performance.now() - begun) / 1_000;
+      meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));
       return lease;
     },
@@ -224,24 +232,6 @@ async function ended(
     await slots.settled();
     await host.close();
   }
-}
-
-function measuresOf(pool: WarmPool): readonly Measure[] {
-  return [
-    {
-      name: "antiphon_sandbox_pool",
-      help: "Sandboxes that are ready, starting and leased, and how many the pool wants ready.",
-      read: () => {
-        const { ready, starting, leased } = pool.counts;
-        return { ready, starting, leased, wanted: pool.measures.wanted };
-      },
-    },
-    {
-      name: "antiphon_sandbox_taken_total",
-      help: "Sandboxes taken: ready ones (warm), and ones that had to be started first (cold).",
-      read: () => ({ warm: pool.measures.warm, cold: pool.measures.cold }),
-    },
-  ];
 }
 
 /** Waits for the provider and its image as long as it takes, and logs what is missing with its remedy. */

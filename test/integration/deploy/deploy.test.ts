@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -95,6 +104,34 @@ describe("Kubernetes manifests", () => {
     );
     expect(faults.filter((one) => one.faults.length > 0)).toEqual([]);
     expect(manifests.length).toBeGreaterThan(20);
+  });
+
+  it("the component for repositories by URL gives the Director, and nothing else, a way out and credentials", async () => {
+    const copy = mkdtempSync(join(tmpdir(), "antiphon-k8s-"));
+    try {
+      cpSync(join(root, "deploy"), copy, { recursive: true });
+      const overlay = join(copy, "k8s/overlays/urls");
+      mkdirSync(overlay);
+      const text = "resources: [../../base]\ncomponents: [../../components/remote-repositories]\n";
+      writeFileSync(join(overlay, "kustomization.yaml"), text);
+      const manifests = renderKustomization(overlay);
+      for (const one of manifests) expect(await faultsOf(one), one.metadata.name).toEqual([]);
+      const served = of(manifests, "Deployment").filter((one) =>
+        JSON.stringify(one).includes("antiphon-git"),
+      );
+      expect(served.map((one) => one.metadata.name)).toEqual(["director"]);
+      const [service] = podOf(served[0] as Manifest).containers;
+      expect(service?.envFrom).toHaveLength(2);
+      expect(JSON.stringify(service?.env)).toContain("ANTIPHON_DIRECTOR_KEY");
+      const way = of(manifests, "NetworkPolicy").find(
+        (one) => one.metadata.name === "director-to-git-servers",
+      );
+      expect(way?.spec).toMatchObject({
+        podSelector: { matchLabels: { "app.kubernetes.io/name": "director" } },
+      });
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
   });
 
   it("finds a misspelt field, however deep", async () => {

@@ -142,7 +142,7 @@ function direct(context: ServiceContext, key: SigningKey, gate: { open: Promise<
     },
   };
   const ports = {
-    repository: new Repositories(openBlobs(bus, BUCKETS.repos), null, signer, log),
+    repository: new Repositories(openBlobs(bus, BUCKETS.repos), { roots: null }, signer, log),
     room,
     evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, node),
   };

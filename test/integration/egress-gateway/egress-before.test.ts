@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BUCKETS, digestOf, type EgressOpened } from "@antiphon/contracts";
-import { createLogger, openKv, provision, type Bus } from "@antiphon/runtime";
+import { createLogger, openKv, provision, silentMeter, type Bus } from "@antiphon/runtime";
 import { SandboxAuthority } from "../../../services/egress-gateway/src/tls/authority.ts";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import { SandboxListener } from "../../../services/egress-gateway/src/proxy/sandbox-listener.ts";
@@ -192,6 +192,7 @@ describe("a model call", () => {
       store: (bytes) =>
         Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length }),
       node: "eg_test",
+      meter: silentMeter,
       log,
       now: Date.now,
     });

@@ -16,7 +16,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf, type EgressOpened } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
+import { createLogger, silentMeter } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { SandboxAuthority } from "../../../services/egress-gateway/src/tls/authority.ts";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
@@ -92,6 +92,7 @@ function leasesWith(deadlines: Deadlines): Leases {
       return Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length });
     },
     node: "eg_test",
+    meter: silentMeter,
     log: createLogger("test", { level: "silent" }),
     now: Date.now,
     deadlines,

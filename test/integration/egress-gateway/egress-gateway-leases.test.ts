@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { digestOf, type EgressOpened } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
+import { createLogger, silentMeter } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import { Upstream } from "../../../services/egress-gateway/src/proxy/upstream.ts";
@@ -28,6 +28,7 @@ beforeEach(() => {
     store: (bytes) =>
       Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length }),
     node: "eg_test",
+    meter: silentMeter,
     log: createLogger("test", { level: "silent" }),
     now: Date.now,
   });

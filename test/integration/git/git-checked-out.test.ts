@@ -35,7 +35,7 @@ async function world(files: FilesSpec = BEFORE): Promise<World> {
   const log = createLogger("test", { destination: { write: (line) => void lines.push(line) } });
   const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
   const noBlobs = null as unknown as Blobs; // A landing stores nothing.
-  const repositories = new Repositories(noBlobs, null, signer, log);
+  const repositories = new Repositories(noBlobs, { roots: null }, signer, log);
   const ref = { name: "r", path: repo.path };
   return {
     repo,
@@ -203,7 +203,7 @@ describe("the policy's bounds on a change", () => {
     const { patch } = await diffOverlay(repo.path, tree, { files: overlay, deletions: [] });
     const log = createLogger("test", { level: "silent" });
     const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
-    const repositories = new Repositories(null as unknown as Blobs, null, signer, log);
+    const repositories = new Repositories(null as unknown as Blobs, { roots: null }, signer, log);
     const judged = (bounds: object) =>
       repositories.candidate({ name: "r", path: repo.path }, repo.head, Buffer.from(patch), {
         ...{ scope: [], grants: ["**"], checks: [], discovered: false, base: repo.head },

@@ -11,6 +11,7 @@ import {
   serveRpcStream,
   tell,
   type Bus,
+  silentMeter,
 } from "@antiphon/runtime";
 import type { Logger } from "../../../runtime/src/process/logger.ts";
 import { subscribe } from "../../../runtime/src/nats/subscription.ts";
@@ -107,7 +108,15 @@ function serveSandboxes(): { asked: () => number; imageIsThere: () => void } {
   } as unknown as ServiceOptions["ports"];
   const log = createLogger("test", { level: "silent" });
   const signal = new AbortController().signal;
-  new SandboxService({ bus, log, slots: new Slots(4), signal, ports, sign: () => "" }).serve();
+  new SandboxService({
+    bus,
+    log,
+    slots: new Slots(4),
+    signal,
+    ports,
+    sign: () => "",
+    meter: silentMeter,
+  }).serve();
   return { asked: () => asked, imageIsThere };
 }
 

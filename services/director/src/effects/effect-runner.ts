@@ -13,6 +13,7 @@ import { levelOf, type Journal, type Logger } from "@antiphon/runtime";
 import { isChain, isGapless, type CachedRun } from "../runs/cached-run.ts";
 import { watchForCancel } from "../runs/cancel-watch.ts";
 import type { RunCache } from "../runs/run-cache.ts";
+import type { RunMeter } from "../runs/run-meter.ts";
 import type { Perform } from "./effect-table.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -20,6 +21,7 @@ export interface EffectRunnerParts {
   readonly journal: Journal;
   readonly runs: RunCache;
   readonly perform: Perform;
+  readonly meter: Pick<RunMeter, "stored">;
   readonly log: Logger;
 }
 
@@ -49,7 +51,7 @@ export class EffectRunner {
   }
 
   async run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
-    const { runs, log } = this.#parts;
+    const { runs, meter, log } = this.#parts;
     const record = await this.#perform(order, signal);
     const result = await this.#append(order, record, signal).catch((error: unknown) =>
       this.#append(order, this.#replacementOf(order, error), signal),
@@ -58,8 +60,8 @@ export class EffectRunner {
     const stored = result.kind === "conflict" ? result.existing : result.record;
     const { runId, taskId: task, epoch, seq } = stored;
     // The journal logs the appended ones.
-    if (result.kind !== "appended")
-      log.info({ run: runId, task, epoch, seq }, `${stored.type} ${result.kind}`);
+    if (result.kind === "appended") meter.stored(stored, order.run.records);
+    else log.info({ run: runId, task, epoch, seq }, `${stored.type} ${result.kind}`);
     // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
     const folded = result.kind === "appended" ? runs.fold(stored) : null;
     return { kind: "stored", record: stored, run: folded ?? (await runs.load(runId, stored)) };

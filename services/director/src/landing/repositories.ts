@@ -4,6 +4,8 @@
  * Each call opens only a repository that the deployment serves (repo-roots.ts), regardless of who names it: for an
  * inspection, for each step of a run, and for the work tree whose files follow a landing.
  *
+ * A repository named by a URL is a copy of the remote (remote-repositories.ts), which has no work tree.
+ *
  * Local changes refuse a landing only while the branch is where it was at the verification. After that the branch
  * itself tells whether the change has landed already or the branch moved.
  */
@@ -50,6 +52,7 @@ import {
 } from "@antiphon/git";
 import { breachOf } from "../verification/policy-bounds.ts";
 import { outsideOf } from "../verification/task-files.ts";
+import { NO_REMOTES, RemoteRepositories } from "./remote-repositories.ts";
 import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 
 type Inspected = Extract<RepoInspectReply, { ok: true }>;
@@ -86,33 +89,43 @@ interface Guarded {
   chance: Chance | null;
 }
 
+/** Which repositories are served: directories by path, and remote ones by URL. Without `remotes`: none by URL. */
+interface Served {
+  readonly roots: RepoRoots;
+  readonly remotes?: RemoteRepositories;
+}
+
 export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
   readonly #roots: RepoRoots;
+  readonly #remotes: RemoteRepositories;
   readonly #signer: CommitSigner;
   readonly #log: Logger;
   readonly #exported = new Map<string, Promise<ExportedBase>>();
   readonly #histories = new Map<string, Promise<HistoryRef | null>>();
   readonly #guarded = new Map<string, Promise<Guarded>>();
 
-  constructor(trees: Blobs, roots: RepoRoots, signer: CommitSigner, log: Logger) {
+  constructor(trees: Blobs, { roots, remotes }: Served, signer: CommitSigner, log: Logger) {
     this.#trees = trees;
     this.#roots = roots;
+    this.#remotes = remotes ?? new RemoteRepositories(NO_REMOTES, trees);
     this.#signer = signer;
     this.#log = log;
   }
 
   async inspect(request: RepoInspectRequest): Promise<Inspected> {
-    if (request.confined === true && this.#roots === null) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
-    const opened = await this.#open(request.repo);
-    const found = await inspectRepo(opened, {
+    const url = this.#remotes.urlOf(request.repo);
+    if (url === null && request.confined === true && this.#roots === null)
+      throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
+    const opened = url === null ? await this.#open(request.repo) : await this.#remotes.fresh(url);
+    const inspection = await inspectRepo(opened, {
       ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
       ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
       allowDirty: request.allow_dirty ?? false,
       imageNamed: request.image_named ?? false,
-      served: servedPlaces(this.#roots),
+      served: this.#served(request.repo),
     });
-    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent, needs } = found;
+    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent, needs } = inspection;
     const land = landOn === null ? {} : { land_ref: landOn.moves };
     const more = {
       ...(verifyGit ? { verify_git: true } : {}),
@@ -121,16 +134,25 @@ export class Repositories implements RepositoryPort {
         ? {}
         : { needs: [...needs.programs], needs_because: [...needs.because] }),
     };
-    return { ok: true, base, branch, dirty, files, image, home, ...land, ...more };
+    const found = { ok: true, branch, dirty, files, image, ...land, ...more } as const;
+    if (url === null) return { ...found, base, home };
+    const { name } = request.repo;
+    return { ...found, base: { ...base, repo: { name, path: url } }, home: url };
   }
 
-  #open({ path }: RepoRef): Promise<Repo> {
-    return openServed(path, this.#roots);
+  /** `commits`: those that the caller is about to read. */
+  #open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
+    const url = this.#remotes.urlOf(repo);
+    return url === null ? openServed(repo.path, this.#roots) : this.#remotes.open(url, commits);
+  }
+
+  #served(repo: RepoRef): (place: string) => Promise<boolean> {
+    return servedPlaces(this.#remotes.urlOf(repo) === null ? this.#roots : this.#remotes.places);
   }
 
   /** The files of a commit, for decisions by names and small texts. */
   async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
-    return commitFiles(await this.#open(repo), commit);
+    return commitFiles(await this.#open(repo, [commit]), commit);
   }
 
   async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
@@ -142,13 +164,13 @@ export class Repositories implements RepositoryPort {
   }
 
   async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
-    const opened = await this.#open(repo);
+    const opened = await this.#open(repo, [commit]);
     const { tree, tar, bytes, files, gitlinks, hasAttributes } = await exportTree(opened, commit);
     const object = `tree-${tree}.tar`;
     await this.#store(object, tar);
     const ref = { commit, tree, object, bytes, files };
     const mayLink = gitlinks.length > 0 || hasAttributes;
-    const linked = mayLink ? await exportLinked(opened, commit, servedPlaces(this.#roots)) : null;
+    const linked = mayLink ? await exportLinked(opened, commit, this.#served(repo)) : null;
     if (linked === null || linked.tar === null) return { ref, sizes: new Map() };
     const name = `linked-${tree}-${shortDigest(linked.tar)}.tar`;
     await this.#store(name, linked.tar);
@@ -164,7 +186,8 @@ export class Repositories implements RepositoryPort {
     const key = JSON.stringify([base.repo.path, commit, commits, branch]);
     return remembered(this.#histories, key, async () => {
       const { sizes } = await this.#base(base.repo, commit);
-      const history = await exportHistory(await this.#open(base.repo), commit, { commits, branch, sizes });
+      const opened = await this.#open(base.repo, [commit]);
+      const history = await exportHistory(opened, commit, { commits, branch, sizes });
       if (history === null) return null;
       const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
       await this.#store(object, history.tar);
@@ -179,14 +202,14 @@ export class Repositories implements RepositoryPort {
   }
 
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
-    const files = await commitFiles(await this.#open(repo), commit);
+    const files = await commitFiles(await this.#open(repo, [commit]), commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
     return check === null ? [] : [check];
   }
 
   async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
-    const opened = await this.#open(repo);
     const commits = [...new Set([rules.base, head])];
+    const opened = await this.#open(repo, commits);
     const guarded = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
     const guards = guarded.flatMap((one) => one.guards);
     const { scope, grants } = rules;
@@ -236,10 +259,15 @@ export class Repositories implements RepositoryPort {
   async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {
     const { tree, objects } = candidate;
     const signer = this.#signer;
-    return buildCommit(await this.#open(repo), { parent, tree, objects, message, trailers, at, signer });
+    const opened = await this.#open(repo, [parent]);
+    const built = await buildCommit(opened, { parent, tree, objects, message, trailers, at, signer });
+    if (this.#remotes.urlOf(repo) !== null) await this.#remotes.keep(opened, built, parent);
+    return built;
   }
 
   async land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
+    const url = this.#remotes.urlOf(repo);
+    if (url !== null) return this.#remotes.land(url, ref, commit, previous);
     const opened = await this.#open(repo);
     const move = previous === null ? null : { ref, from: previous, to: commit };
     if (move !== null) {
@@ -272,17 +300,21 @@ export class Repositories implements RepositoryPort {
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
-    const outcome = await replayCommits(await this.#open(repo), {
+    const opened = await this.#open(repo, [from, to, head]);
+    const outcome = await replayCommits(opened, {
       from,
       to,
       onto: head,
       signer: this.#signer,
     });
-    return outcome.kind === "conflict" ? { kind: "conflict", message: outcome.message } : outcome;
+    if (outcome.kind === "conflict") return { kind: "conflict", message: outcome.message };
+    if (this.#remotes.urlOf(repo) !== null) await this.#remotes.keep(opened, outcome.commit, head);
+    return outcome;
   }
 
   async tip(repo: RepoRef, ref: string): Promise<string | null> {
-    return tipOf(await this.#open(repo), ref);
+    const url = this.#remotes.urlOf(repo);
+    return url === null ? tipOf(await this.#open(repo), ref) : this.#remotes.tip(url, ref);
   }
 
   /** A branch may be checked out in a linked work tree, which may lie anywhere. */

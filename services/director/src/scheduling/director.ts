@@ -25,6 +25,7 @@ import type { AdmissionQueue } from "../admission/admission-queue.ts";
 import type { EffectEnd, EffectRunner, Order } from "../effects/effect-runner.ts";
 import type { CachedRun } from "../runs/cached-run.ts";
 import type { RunCache } from "../runs/run-cache.ts";
+import type { RunMeter } from "../runs/run-meter.ts";
 import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 import type { Projector } from "../views/projector.ts";
 import { nextStep, type Knowledge } from "./step.ts";
@@ -44,6 +45,7 @@ export interface DirectorParts {
   runs: RunCache;
   runner: EffectRunner;
   projector: Projector;
+  meter: Pick<RunMeter, "delivered">;
   timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
   admission: Pick<AdmissionQueue, "admits">;
   /** Publishes live what a task waits for. It is not stored; there may be no listener. */
@@ -77,11 +79,15 @@ export class Director {
     try {
       const { runs } = this.#parts;
       const folded = runs.fold(record);
-      if (record.type === "claim")
-        await this.#parts.projector.project(folded ?? (await runs.load(record.runId, record)));
+      if (record.type === "claim") {
+        const claimed = folded ?? (await runs.load(record.runId, record));
+        this.#parts.meter.delivered(record, claimed.records, deliveries);
+        await this.#parts.projector.project(claimed);
+      }
       if (TRIGGERS_NO_WORK.has(record.type)) return { kind: "done" };
       const run = folded ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
+      this.#parts.meter.delivered(record, run.records, deliveries);
       if (deliveries > 1) this.#parts.tell(record, "delivered again; resuming");
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
       return { kind: "done" }; // director/D1

@@ -3,7 +3,7 @@
  * admitted, and nothing is published live.
  */
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
-import { createLogger } from "@antiphon/runtime";
+import { createLogger, silentMeter, type Meter } from "@antiphon/runtime";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import type { Effect, RunPolicy } from "@antiphon/run";
@@ -13,6 +13,7 @@ import type { Perform } from "../effects/effect-table.ts";
 import { Director, type DirectorParts } from "../scheduling/director.ts";
 import { Projector } from "../views/projector.ts";
 import { RunCache } from "../runs/run-cache.ts";
+import { RunMeter } from "../runs/run-meter.ts";
 
 export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
 export const silent = createLogger("test", { level: "silent" });
@@ -26,17 +27,18 @@ export const noTimers = {
 export function directorOver(
   journal: MemoryJournal,
   perform: Perform,
-  over: Partial<Pick<DirectorParts, "runs" | "admission" | "tell">> = {},
+  over: Partial<Pick<DirectorParts, "runs" | "admission" | "tell">> & { meter?: Meter } = {},
 ) {
   const {
     runs = new RunCache(journal, POLICY),
     admission = { admits: () => true },
     tell = () => undefined,
   } = over;
+  const meter = new RunMeter(over.meter ?? silentMeter);
   const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
-  const runner = new EffectRunner({ journal, runs, perform, log: silent });
-  const parts = { runs, runner, projector, timers: noTimers, admission, tell, log: silent };
+  const runner = new EffectRunner({ journal, runs, perform, meter, log: silent });
+  const parts = { runs, runner, projector, meter, timers: noTimers, admission, tell, log: silent };
   const director = new Director(parts);
   const deliver = (
     record: StoredRecord,

@@ -1,5 +1,5 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
@@ -108,13 +108,16 @@ function readable(intent: Intent): RunOptions | null {
   try {
     return runOptionsOf(intent);
   } catch (error) {
-    if (error instanceof AntiphonError) return null;
+    // An intent is stored, and what is wrong with a URL may be a password in it.
+    const isUrl = error instanceof AntiphonError && error.code === "ANT_REPO_URL_INVALID";
+    if (error instanceof AntiphonError && !isUrl) return null;
     throw error;
   }
 }
 
 /** Removes `.`, `..` and empty parts without resolving links. */
 function normalPath(path: string): string {
+  if (looksLikeUrl(path)) return path;
   const parts: string[] = [];
   for (const part of path.split("/")) {
     if (part === "..") parts.pop();

@@ -2,7 +2,15 @@
 //
 // A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
 // goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it.
-import { AGENT_KINDS, AntiphonError, RUN_OPTION_NAMES, RUN_OPTIONS, validate } from "@antiphon/contracts";
+import {
+  AGENT_KINDS,
+  AntiphonError,
+  looksLikeUrl,
+  repositoryUrl,
+  RUN_OPTION_NAMES,
+  RUN_OPTIONS,
+  validate,
+} from "@antiphon/contracts";
 import type { AgentSpec, Intent, OptionPlace, RepoRef, RunOptions } from "@antiphon/contracts";
 import { checkBounds } from "./bounded-options.ts";
 import { checkTaskGlobs, givenPlan } from "./given-plan.ts";
@@ -106,10 +114,20 @@ function nameOf(path: string): string {
 /** A relative path would mean different things to the caller and to the Director. */
 function absolute(path: string, where: string): string {
   if (path.startsWith("/") && !path.includes("\0")) return path;
+  if (looksLikeUrl(path)) return canonicalUrl(path, where);
   throw invalid(
     where,
-    `${where}: must be an absolute path on the Director's machine, found ${JSON.stringify(path)}`,
+    `${where}: must be an absolute path on the Director's machine, or a URL, found ${JSON.stringify(path)}`,
   );
+}
+
+/** The reason does not quote the URL, which may hold a password. */
+function canonicalUrl(text: string, where: string): string {
+  const parsed = repositoryUrl(text);
+  if (!("fault" in parsed)) return parsed.url;
+  throw new AntiphonError("ANT_REPO_URL_INVALID", `${where}: the URL ${parsed.fault}`, {
+    data: { path: where },
+  });
 }
 
 function checkTaskAgent(task: unknown, index: number): void {

@@ -1,5 +1,5 @@
 // Shows the policy of a repository, and checks an intent against it. Writes nothing and counts no call.
-import { AntiphonError, validate } from "@antiphon/contracts";
+import { AntiphonError, looksLikeUrl, validate } from "@antiphon/contracts";
 import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "./policy-choice.ts";
@@ -41,8 +41,8 @@ export class PolicyController {
   }
 
   async explain(path: string, principal: string): Promise<PolicyExplanation> {
-    if (!path.startsWith("/"))
-      throw new AntiphonError("ANT_CONTRACT_INVALID", "repo: must be an absolute path", {
+    if (!path.startsWith("/") && !looksLikeUrl(path))
+      throw new AntiphonError("ANT_CONTRACT_INVALID", "repo: must be an absolute path or a URL", {
         data: { path: "repo" },
       });
     const repo = { name: path, path };

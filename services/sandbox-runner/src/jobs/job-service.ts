@@ -21,7 +21,7 @@ import {
   type SandboxRequest,
   type SandboxSignal,
 } from "@antiphon/contracts";
-import { listen, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
+import { listen, serveRpcStream, tell, type Bus, type Logger, type Meter } from "@antiphon/runtime";
 import { LiveLog } from "./live-log.ts";
 import { runJob } from "./job.ts";
 import type { JobPorts } from "./job-ports.ts";
@@ -33,6 +33,7 @@ export interface ServiceOptions {
   readonly slots: Slots;
   /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
   readonly sign: (digest: string) => string;
+  readonly meter: Meter;
   readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
@@ -68,14 +69,25 @@ export class SandboxService {
       );
     }
     const request = checked.value;
+    const { meter } = this.#options;
+    const { purpose } = request;
     if (!this.#options.slots.take()) {
+      meter.count("antiphon_sandbox_jobs_total", { purpose, outcome: "busy", code: "none" });
       emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
       return;
     }
     const leaving: Promise<void>[] = [];
+    const begun = performance.now();
     try {
       const outcome = await this.#run(request, emit, leaving);
       const result = this.#sendable(outcome);
+      const labels = { purpose, outcome: result.outcome, code: result.code ?? "none" };
+      meter.count("antiphon_sandbox_jobs_total", labels);
+      meter.observe(
+        "antiphon_sandbox_job_duration_seconds",
+        { purpose },
+        (performance.now() - begun) / 1_000,
+      );
       emit({ kind: "done", result, signature: this.#options.sign(outcomeDigest(request, result)) });
     } finally {
       void Promise.allSettled(leaving).then(() => {

@@ -1,11 +1,11 @@
 /** How many sandboxes may be in use at once, jobs and sessions together. */
 export class Slots {
-  readonly #most: number;
+  readonly most: number;
   #taken = 0;
   readonly #onIdle: (() => void)[] = [];
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   get taken(): number {
@@ -14,7 +14,7 @@ export class Slots {
 
   /** False when all slots are taken. */
   take(): boolean {
-    if (this.#taken >= this.#most) return false;
+    if (this.#taken >= this.most) return false;
     this.#taken += 1;
     return true;
   }

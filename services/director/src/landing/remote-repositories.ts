@@ -1,0 +1,119 @@
+/**
+ * Repositories that the deployment serves by URL: bare copies beside the Director, and landings by a push with a lease.
+ *
+ * A Director builds a verified commit in its own copy, and another Director may have to land it. So the commit's objects
+ * are also kept in the object store until it has landed, and a copy that lacks a commit takes it from there.
+ */
+import {
+  AntiphonError,
+  liesBelow,
+  looksLikeUrl,
+  repositoryUrl,
+  type LandingBody,
+  type RepoRef,
+} from "@antiphon/contracts";
+import type { Blobs } from "@antiphon/runtime";
+import {
+  missingCommits,
+  Mirrors,
+  packOf,
+  pushRef,
+  unpackInto,
+  type RemoteAccess,
+  type Repo,
+} from "@antiphon/git";
+
+export interface RemoteSettings {
+  /** Canonical URLs; a repository is served if its URL is one of them or lies below one. */
+  readonly prefixes: readonly string[];
+  /** Directory of the copies. */
+  readonly directory: string;
+  readonly access: RemoteAccess;
+}
+
+export const NO_REMOTES: RemoteSettings = { prefixes: [], directory: "/nonexistent", access: {} };
+
+/** Less than the time that the gateway waits for an inspection. */
+const FIRST_FETCH_MS = 12_000;
+
+export class RemoteRepositories {
+  readonly #settings: RemoteSettings;
+  readonly #store: Pick<Blobs, "has" | "get" | "put">;
+  readonly #mirrors: Mirrors;
+
+  constructor(settings: RemoteSettings, store: Pick<Blobs, "has" | "get" | "put">) {
+    this.#settings = settings;
+    this.#store = store;
+    this.#mirrors = new Mirrors(settings.directory, settings.access);
+  }
+
+  /**
+   * The URL by which the repository is served; null if `repo` names a path.
+   * @throws AntiphonError ANT_REPO_URL_INVALID, ANT_REPO_URL_REFUSED
+   */
+  urlOf({ path }: RepoRef): string | null {
+    if (!looksLikeUrl(path)) return null;
+    const parsed = repositoryUrl(path);
+    if ("fault" in parsed) throw new AntiphonError("ANT_REPO_URL_INVALID", `the URL ${parsed.fault}`);
+    if (this.#settings.prefixes.some((prefix) => liesBelow(parsed.url, prefix))) return parsed.url;
+    throw new AntiphonError("ANT_REPO_URL_REFUSED", `${parsed.url} is not served here`);
+  }
+
+  /** The directories that may be read for a remote repository. */
+  get places(): readonly string[] {
+    return [this.#settings.directory];
+  }
+
+  /**
+   * The copy with the remote's present branches. A fetch that takes long goes on.
+   * @throws AntiphonError ANT_REPO_REMOTE_FETCHING
+   */
+  async fresh(url: string): Promise<Repo> {
+    const fetching = this.#mirrors.refreshed(url);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new AntiphonError("ANT_REPO_REMOTE_FETCHING", `${url} is being fetched`);
+      timer = setTimeout(() => reject(error), FIRST_FETCH_MS);
+    });
+    try {
+      return await Promise.race([fetching, late]);
+    } finally {
+      clearTimeout(timer);
+      fetching.catch(() => undefined); // The next request meets the same failure.
+    }
+  }
+
+  /** The copy with these commits, as far as the remote or the object store has them. */
+  async open(url: string, commits: readonly string[]): Promise<Repo> {
+    const repo = await this.#mirrors.open(url);
+    if ((await missingCommits(repo, commits)).length === 0) return repo;
+    const fetched = await this.#mirrors.refreshed(url);
+    for (const commit of await missingCommits(fetched, commits)) {
+      const name = packName(commit);
+      if (await this.#store.has(name)) await unpackInto(fetched, await this.#store.get(name));
+    }
+    return fetched;
+  }
+
+  /** Keeps a commit that is not at the remote yet. `base`: a commit that is, or that is kept itself. */
+  async keep(repo: Repo, commit: string, base: string): Promise<void> {
+    const name = packName(commit);
+    if (!(await this.#store.has(name))) await this.#store.put(name, await packOf(repo, commit, base));
+  }
+
+  tip(url: string, ref: string): Promise<string | null> {
+    return this.#mirrors.tip(url, ref);
+  }
+
+  async land(url: string, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
+    const repo = await this.open(url, previous === null ? [commit] : [commit, previous]);
+    if ((await missingCommits(repo, [commit])).length > 0)
+      throw new AntiphonError("ANT_LANDING_COMMIT_GONE", `${commit} is neither at ${url} nor kept`);
+    const outcome = await pushRef(this.#mirrors, url, repo, { ref, next: commit, old: previous });
+    if (outcome.kind !== "moved") return { kind: "landed", ref, commit, previous };
+    const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
+    return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };
+  }
+}
+
+const packName = (commit: string): string => `commit-${commit}.pack`;

@@ -147,6 +147,12 @@ describe("a plan", () => {
     expect(problemOf(document).path).toBe(path);
   });
 
+  test("is refused in few words, however long its own are", () => {
+    const long = "x".repeat(100_000);
+    const nodes = [{ id: "a", kind: "io", deps: [long] }];
+    expect(JSON.stringify(problemOf({ nodes })).length).toBeLessThan(3000);
+  });
+
   test("is not written to", () => {
     const given = [directorTask("a")];
     const before = JSON.stringify(given);

@@ -4,7 +4,7 @@
  */
 import { graphRules } from "../rules/graph.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
-import type { Problem } from "../validation/problem.ts";
+import { bounded, type Problem } from "../validation/problem.ts";
 import { validate, type Validation } from "../validation/validate.ts";
 import { PLAN_FORMS, type PlanForm, type PlanTask } from "./plan-forms.ts";
 
@@ -37,7 +37,7 @@ const UNKNOWN = {
   found: "another document",
 };
 
-const refused = (problem: Problem): ReadPlan => ({ ok: false, problem });
+const refused = (problem: Problem): ReadPlan => ({ ok: false, problem: bounded(problem) });
 
 /** A list of tasks, and a single task, as a document with `tasks`. */
 function gathered(value: unknown): unknown {

@@ -56,6 +56,7 @@ export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
 export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
+export { modelHostIn } from "./runs/model-hosts.ts";
 export * from "./runs/run-options.ts";
 export * from "./runs/task-spec.ts";
 export * from "./rpc/sandbox-rpc.ts";

@@ -35,8 +35,9 @@ export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; re
 /** Verdicts that another attempt cannot improve: a check or a grant is missing, so a better patch does not help. */
 const FINAL_CODES: ReadonlySet<string> = new Set(["ANT_VERIFY_NO_CHECK", "ANT_VERIFY_PROVES_NOTHING"]);
 
-/** Failures that another attempt cannot improve: the run asks for an image it cannot have. */
+/** Failures that another attempt cannot improve: the run asks for an image it cannot have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_EGRESS_BUDGET",
   "ANT_ENVIRONMENT_FAILED",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",

@@ -99,6 +99,7 @@ function factsFor(dispatch: DispatchBody, ran: Ran, diff: Diff | null): AttemptF
     change: diff,
     message: insideMessage(ran.outcome),
     note: ran.work?.note ?? "did nothing",
+    budgetSpent: ran.outcome?.egress?.budget_spent === true,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }

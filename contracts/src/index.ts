@@ -8,6 +8,8 @@ export {
   type DocumentCheck,
   type DocumentProblem,
 } from "./documents/document.ts";
+export { AgentPack } from "./settings/agent-pack.ts";
+export { isPinnedInstall, packAgent, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";
 export * from "./rpc/environment.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { intentOf } from "./run-request.ts";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
-const NONE: RunFiles = { patch: null, tasks: null, recordingSeed: null };
+const NONE: RunFiles = { patch: null, pack: null, tasks: null, recordingSeed: null };
 
 describe("the intent made from the options of `antiphon run`", () => {
   it("contains the given options and nothing else", () => {

@@ -4,6 +4,8 @@ import { AGENT_KINDS, AGENTS } from "@antiphon/contracts/runs/agents";
 import type { AgentKind } from "@antiphon/contracts/runs/agents";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
 import type { RunFlag } from "@antiphon/contracts/runs/run-options";
+import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { AgentSpec, Intent, Patch, TaskSpec } from "@antiphon/contracts";
 import { usage } from "../failure.ts";
 
@@ -20,6 +22,8 @@ export interface RunFlags {
 /** The parsed content of the named files. */
 export interface RunFiles {
   readonly patch: Patch | null;
+  /** The pack that --agent names. */
+  readonly pack: AgentPack | null;
   readonly tasks: TaskSpec[] | null;
   readonly recordingSeed: string | null;
 }
@@ -39,6 +43,10 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
     const value = optionOf(rows, implied, flags, files);
     if (value !== undefined) intent[place][name] = value;
   }
+  // A pack that pays for its model calls needs the way to them, and nothing else.
+  const { egress, model_budget } = intent.constraints;
+  if (files.pack !== null && egress === undefined && model_budget !== undefined)
+    intent.constraints["egress"] = { mode: "allowlist", allowlist: [] };
   return intent;
 }
 
@@ -97,6 +105,10 @@ function keyOf(flag: string): string {
 
 /** The named agent, or the one that the other options imply. */
 function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
+  if (files.pack !== null) {
+    const { model, modelHost } = flags;
+    return packAgent(files.pack, { model: asText(model), modelHost: asText(modelHost) });
+  }
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {
     // Tasks from a file name their own agents; the run's agent is then only the fallback.
@@ -109,6 +121,11 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
   }
   // The gateway refuses an unknown agent and lists the known ones.
   if (!Object.hasOwn(AGENTS, kind)) return { kind };
+  if (kind === "pack")
+    throw usage(
+      "--model and --model-host belong to an agent pack",
+      "name one with --agent: `antiphon agents list`",
+    );
   const { flags: rows } = AGENTS[kind as AgentKind];
   const fields = fieldsOf(rows, flags, files);
   if (rows.length > 0 && Object.keys(fields).length === 0)
@@ -117,6 +134,10 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
       `give ${notations(rows)}`,
     );
   return { kind, ...fields };
+}
+
+function asText(given: unknown): string | undefined {
+  return typeof given === "string" ? given : undefined;
 }
 
 function notations(rows: readonly RunFlag[]): string {

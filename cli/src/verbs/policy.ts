@@ -72,8 +72,9 @@ async function checkIntent(
 ): Promise<void> {
   const { loadFiles } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
+  const { placesOf } = await import("../agents/packs.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
-  const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, await loadFiles(flags));
+  const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, await loadFiles(flags, placesOf(context)));
   const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);
   const { refusal } = answer;
   if (options.json === true) {

@@ -16,6 +16,10 @@ export interface WorkStep {
   /** The command as shown to people. */
   readonly command: string;
   readonly argv: readonly string[];
+  /** Besides those of every step. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the brief. */
+  readonly stdin?: string;
 }
 
 export interface JobPlan {
@@ -78,8 +82,8 @@ export function planJob(input: JobInput): JobPlan {
   const work = input.work.map((step, i) => ({
     id: `work-${i + 1}`,
     argv: [...step.argv],
-    env: { ...env, ANTIPHON_TASK: input.brief },
-    stdin: input.brief,
+    env: { ...step.env, ...env, ANTIPHON_TASK: input.brief },
+    stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
   }));

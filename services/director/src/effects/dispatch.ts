@@ -32,7 +32,13 @@ export async function dispatch(
   const environment =
     environments === undefined
       ? null
-      : await dispatchEnvironment(run, effect, tree, { environments, evidence }, signal);
+      : await dispatchEnvironment(
+          run,
+          { ...effect, agent: planned.agent },
+          tree,
+          { environments, evidence },
+          signal,
+        );
   return {
     task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
     agent: planned.agent,
@@ -52,5 +58,9 @@ export async function dispatch(
 
 /** Only these can use a repository in their sandbox. */
 function runsPrograms(agent: AgentSpec): boolean {
-  return agent.kind === "command" || (agent.kind === "scripted" && (agent.commands ?? []).length > 0);
+  return (
+    agent.kind === "command" ||
+    agent.kind === "pack" ||
+    (agent.kind === "scripted" && (agent.commands ?? []).length > 0)
+  );
 }

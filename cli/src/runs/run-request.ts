@@ -74,6 +74,7 @@ const asGiven: Reader = (given) => given;
 const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   text: asGiven,
   texts: (given) => (given === false ? [] : given), // False: --no-...
+  pairs: (given, flag) => pairsOf(flag, given as readonly string[]),
   switch: asGiven,
   off: asGiven,
   word: (given) => String(given).toUpperCase(),
@@ -157,6 +158,16 @@ function usdMicro(flag: string, text: string): number {
   if (!/^\d{1,4}(\.\d{1,6})?$/.test(text))
     throw usage(`${flag} takes an amount, not ${JSON.stringify(text)}`);
   return Math.round(Number(text) * 1_000_000);
+}
+
+function pairsOf(flag: string, given: readonly string[]): Fields {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw usage(`${flag} takes name=value, not ${JSON.stringify(pair)}`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
 }
 
 function wholeNumber(flag: string, text: string): number {

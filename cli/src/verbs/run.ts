@@ -26,7 +26,7 @@ export const addRun: AddVerb = (program, context) => {
     .argument("<intent...>", "the goal of the run, in plain words")
     .option("--repo <path>", "the git repository to work on (default: the one around the current directory)");
   for (const { flag, help, reads } of context.runFlags)
-    if (reads === "texts") command.option(flag, help, collect);
+    if (reads === "texts" || reads === "pairs") command.option(flag, help, collect);
     else command.option(flag, help);
   command
     .option("--follow", "also show the live output of the sandboxes")

@@ -75,6 +75,7 @@ export function checksOf(dispatch: DispatchBody): readonly string[] {
 export function planJob(input: JobInput): JobPlan {
   const { dispatch, budgetMs } = input;
   const env = {
+    ...dispatch.env,
     ANTIPHON_RUN: input.runId,
     ANTIPHON_TASK_ID: dispatch.task.task_id,
     ANTIPHON_EPOCH: String(input.epoch),

@@ -1,6 +1,7 @@
 /** The dispatch of a task: everything an Associate needs for one attempt. */
 import { AntiphonError, DEFAULT_HISTORY, type AgentSpec, type DispatchBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -50,6 +51,7 @@ export async function dispatch(
     image: options.image ?? null,
     scope: options.scope,
     grants: options.grants,
+    ...roomOf(options),
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),

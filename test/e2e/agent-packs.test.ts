@@ -107,7 +107,11 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   mkdirSync(own);
   const pack = {
     name: "own",
-    argv: ["sh", "-c", `grep -q "Fix the broken add" && echo noise > .own.log && ${FIX}`],
+    argv: [
+      "sh",
+      "-c",
+      `grep -q "Fix the broken add" && test "$GREETING" = hello && echo noise > .own.log && ${FIX}`,
+    ],
     prompt: "stdin",
     junk: [".own*"],
   };

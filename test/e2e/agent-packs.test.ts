@@ -118,14 +118,8 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   writeFileSync(join(own, "agent.yaml"), JSON.stringify(pack));
   const run = (agent: string) =>
     stack.json<Summary>([
-      "run",
-      "Fix the broken add",
-      "--repo",
-      repo.path,
-      "--check",
-      CHECK,
-      "--agent",
-      agent,
+      ...["run", "Fix the broken add", "--repo", repo.path, "--agent", agent],
+      ...["--check", `test "$GREETING" = hello && ${CHECK}`, "--env", "GREETING=hello", "--memory", "1536"],
     ]);
   const { document } = await run(own);
   expect(document).toMatchObject({ status: "succeeded" });

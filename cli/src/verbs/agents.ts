@@ -28,8 +28,9 @@ export const addAgents: AddVerb = (program, context) => {
     .command("add")
     .summary("check a pack of your own and keep it, so that --agent finds it by its name")
     .argument("<directory>", "a directory with an agent.yaml")
+    .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon agents add ./my-agent"]))
-    .action(async (directory: string) => add(context, directory));
+    .action(async (directory: string, { json }: Json) => add(context, directory, json === true));
   agents
     .command("test")
     .summary("install a pack in a sandbox and ask its program for its version")
@@ -76,7 +77,7 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   const pack = await named(context, name);
   const agent = packAgent(pack);
   if (json) return context.screen.json({ pack, agent });
-  const { out } = context.screen;
+  const out = (line: string): void => context.screen.out(line);
   out(`${pack.name}  ${plain(pack.description ?? "")}`.trimEnd());
   for (const command of agent.install) out(`  installed by  ${plain(command)}`);
   out(`  started as    ${plain(agent.argv.join(" "))}`);
@@ -87,13 +88,14 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
     out(`  sets          ${plain(`${variable}=${value}`)}`);
 }
 
-async function add(context: CliContext, directory: string): Promise<void> {
+async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
   const { cpSync } = await import("node:fs");
   const { join, resolve } = await import("node:path");
   const { placesOf, readPack } = await import("../agents/packs.ts");
   const pack = readPack(join(resolve(directory), "agent.yaml"));
   const to = join(placesOf(context).own, pack.name, "agent.yaml");
   cpSync(join(resolve(directory), "agent.yaml"), to);
+  if (json) return context.screen.json({ name: pack.name, file: to });
   context.screen.out(`${pack.name} is kept; use it with: antiphon run "..." --agent ${pack.name}`);
 }
 

@@ -24,9 +24,9 @@ export function merged<F extends Named>(first: ChangeOf<F>, second: ChangeOf<F>)
 /** The change without the files that match a glob: those that an agent keeps for itself. */
 export function withoutJunk<F extends Named>(change: ChangeOf<F>, junk: readonly string[]): ChangeOf<F> {
   if (junk.length === 0) return change;
-  const { matches } = pathMatcher(junk);
+  const own = pathMatcher(junk);
   return {
-    files: change.files.filter(({ path }) => !matches(path)),
-    deletions: change.deletions.filter((path) => !matches(path)),
+    files: change.files.filter(({ path }) => !own.matches(path)),
+    deletions: change.deletions.filter((path) => !own.matches(path)),
   };
 }

@@ -20,7 +20,7 @@ Makes antiphon-<version>.tgz. Install it with: npm install --global <file>
 `;
 
 /** Copied as they are; set-up finds its inputs at the same paths as in a checkout. */
-const COPIED = ["bin", "setup", "deploy/images/sandbox", "LICENSE", "CHANGELOG.md"];
+const COPIED = ["agents", "bin", "setup", "deploy/images/sandbox", "LICENSE", "CHANGELOG.md"];
 const README = "docs/guides/install.md";
 const KEPT_FIELDS = ["name", "version", "private", "description", "license", "type", "engines", "bin"];
 

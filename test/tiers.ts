@@ -93,6 +93,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/cluster-survival.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
+  "test/e2e/agent-packs.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/bad-input.test.ts",
   "test/e2e/check.test.ts",

@@ -1,6 +1,7 @@
 // The command tree.
 import { Command } from "commander";
 import type { CliContext } from "./context.ts";
+import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCheck } from "./verbs/check.ts";
@@ -60,6 +61,7 @@ const VERBS = [
   addKeys,
   addNats,
   addImages,
+  addAgents,
   addDev,
   addServe,
   addSetup,

@@ -8,6 +8,8 @@ export {
   type DocumentCheck,
   type DocumentProblem,
 } from "./documents/document.ts";
+export { AgentPack } from "./settings/agent-pack.ts";
+export { isPinnedInstall, packAgent, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";
 export * from "./rpc/environment.ts";
@@ -70,6 +72,7 @@ export { checkRouterContract } from "./rules/router-contract.ts";
 export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export { DELIVERABLES, deliverableOf, type Deliverable } from "./runs/deliverables.ts";
+export { modelHostIn } from "./runs/model-hosts.ts";
 export * from "./runs/run-options.ts";
 export * from "./runs/task-spec.ts";
 export * from "./rpc/sandbox-rpc.ts";

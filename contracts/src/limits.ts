@@ -56,6 +56,12 @@ const TABLE = {
   outputTailBytes: [2 * KiB, "bytes", "quoted from a log in a verdict", "only the end is quoted"],
   sandboxProcesses: [256, "processes", "a fork bomb ends in the sandbox", "fork fails inside"],
   sandboxMemoryBytes: [4096 * MiB, "bytes", "a compiler and its tests fit", "killed, ANT_SANDBOX_OOM"],
+  sandboxMemoryMostBytes: [
+    16_384 * MiB,
+    "bytes",
+    "what a run may ask for (`memory_mib`), so that one run cannot take the machine",
+    "ANT_SANDBOX_REFUSED",
+  ],
   sandboxCpus: [2, "cores", "one job cannot starve the host", "throttled"],
   sandboxWorkspaceBytes: [2048 * MiB, "bytes", "tmpfs of /workspace", "write fails inside"],
   sandboxWarmTreeBytes: [

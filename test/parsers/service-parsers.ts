@@ -186,7 +186,12 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "a model call",
-    reads: ["services/egress-gateway/src/models/model-call.ts"],
+    reads: [
+      "services/egress-gateway/src/models/model-call.ts",
+      "services/egress-gateway/src/models/call-content.ts",
+      "services/egress-gateway/src/models/call-fields.ts",
+      "services/egress-gateway/src/models/token-bound.ts",
+    ],
     shapes: [
       ...nested([
         ['{"content":', "}"],
@@ -219,7 +224,7 @@ const egressParsers: readonly Parser[] = [
         (body) => `{"model":"m","messages":[${body.slice(0, -1)}]}`,
       ),
     ],
-    run: (text) => JSON.stringify(readCall("chat", Buffer.from(text), PRICES).body),
+    run: (text) => JSON.stringify(readCall("chat", Buffer.from(text), PRICES).bodyWith(1)),
   },
   {
     name: "an answer of a model, in pieces",

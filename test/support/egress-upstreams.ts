@@ -126,6 +126,7 @@ function openAi(url: string, body: string, response: ServerResponse): void {
   const said = asked.messages?.[0]?.content ?? "";
   if (said === "fail")
     return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"no"}');
+  if (said === "break") return void response.writeHead(503).end("overloaded");
   const usage = url.endsWith("/responses")
     ? { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 4 } }
     : { prompt_tokens: 10, completion_tokens: 5 };

@@ -87,8 +87,8 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
       rule(NAMES.packages, "package"),
     ],
     models: new Map([
-      [NAMES.openai, { shape: "openai", prices: { "m-1": PRICE } }],
-      [NAMES.anthropic, { shape: "anthropic", prices: { "a-1": PRICE } }],
+      [NAMES.openai, { shape: "openai", upstream: null, base: null, prices: { "m-1": PRICE } }],
+      [NAMES.anthropic, { shape: "anthropic", upstream: null, base: null, prices: { "a-1": PRICE } }],
     ]),
     credentials: [
       credential(NAMES.openai, "authorization", `Bearer ${CANARY}`),

@@ -2,23 +2,32 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import { looksLikeUrl, repositoryUrl } from "@antiphon/contracts/shapes/repository-url";
+import { findPack, type PackPlaces } from "../agents/packs.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
 export async function loadFiles(
   flags: RunFlags,
+  places: PackPlaces | null = null,
 ): Promise<Omit<RunFiles, "plan"> & { readonly recording: unknown }> {
   const recording = flags.recording === undefined ? null : readJson(flags.recording);
   const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
   return {
     patch: flags.patch === undefined ? null : readPatch(flags.patch),
+    pack: packNamed(flags.agent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
   };
+}
+
+/** Null: it is a kind of agent and no pack, or there is no such pack, which the gateway says. */
+function packNamed(name: string | undefined, places: PackPlaces | null): RunFiles["pack"] {
+  return name === undefined || places === null || Object.hasOwn(AGENTS, name) ? null : findPack(name, places);
 }
 
 /** The named repository, by its path or URL, or the one around the current directory; if there is none, the directory itself. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { intentOf } from "./run-request.ts";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
-const NONE: RunFiles = { patch: null, tasks: null, plan: null, recordingSeed: null };
+const NONE: RunFiles = { patch: null, pack: null, tasks: null, plan: null, recordingSeed: null };
 
 describe("the intent made from the options of `antiphon run`", () => {
   it("contains the given options and nothing else", () => {
@@ -35,7 +35,15 @@ describe("the intent made from the options of `antiphon run`", () => {
   });
 
   it("has each option of the table where the table says", () => {
-    const given = { number: "7", count: true, usd: "0.5", switch: true, off: false, texts: ["a"] };
+    const given = {
+      number: "7",
+      count: true,
+      usd: "0.5",
+      switch: true,
+      off: false,
+      texts: ["a"],
+      pairs: ["A=b=c"],
+    };
     const read = {
       number: 7,
       count: 1,
@@ -43,6 +51,7 @@ describe("the intent made from the options of `antiphon run`", () => {
       switch: true,
       off: [],
       texts: ["a"],
+      pairs: { A: "b=c" },
       word: "BUILD",
       text: "build",
     };
@@ -75,6 +84,16 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(kind({ agent: "magic" })).toEqual({ kind: "magic" });
   });
 
+  it("fills an agent pack in, and opens the way to its model only for a run that pays for it", () => {
+    const pack = { name: "a", argv: ["a", "${model}"], prompt: "stdin" as const };
+    const of = (flags: RunFlags) =>
+      intentOf("x", "/a", { agent: "a", model: "m", ...flags }, { ...NONE, pack });
+    expect(of({}).inputs.agent).toMatchObject({ kind: "pack", argv: ["a", "m"] });
+    expect(of({}).constraints).toEqual({});
+    expect(of({ modelUsd: "2" }).constraints["egress"]).toEqual({ mode: "allowlist", allowlist: [] });
+    expect(of({ modelUsd: "2", egress: "git+pkg" }).constraints["egress"]).toMatchObject({ mode: "git+pkg" });
+  });
+
   it("takes the agent of the first task that has one if the options name none", () => {
     const agent = { kind: "scripted" as const, commands: ["true"] };
     const tasks = [
@@ -90,6 +109,8 @@ describe("the intent made from the options of `antiphon run`", () => {
     ["a number that is not one", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
     ["a scripted agent with nothing to do", { agent: "scripted" }, /needs --command or --patch/],
     ["a command agent without a program", { agent: "command" }, /needs --program/],
+    ["a variable without a value", { command: ["true"], env: ["A"] }, /--env takes name=value/],
+    ["a model without a pack", { model: "m" }, /belong to an agent pack/],
     ["a replay without a seed", { agent: "replay" }, /needs --seed or --recording/],
   ])("refuses %s as a matter of usage", (_what, flags: RunFlags, message) => {
     expect(() => intentOf("x", "/a", flags, NONE)).toThrow(

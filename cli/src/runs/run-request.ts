@@ -4,6 +4,8 @@ import { AGENT_KINDS, AGENTS } from "@antiphon/contracts/runs/agents";
 import type { AgentKind } from "@antiphon/contracts/runs/agents";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
 import type { RunFlag } from "@antiphon/contracts/runs/run-options";
+import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { AgentSpec, Intent, Patch, TaskSpec } from "@antiphon/contracts";
 import { usage } from "../failure.ts";
 
@@ -21,6 +23,8 @@ export interface RunFlags {
 /** The parsed content of the named files. */
 export interface RunFiles {
   readonly patch: Patch | null;
+  /** The pack that --agent names. */
+  readonly pack: AgentPack | null;
   readonly tasks: TaskSpec[] | null;
   /** As the intent takes it, and its tasks. */
   readonly plan: { readonly value: unknown; readonly tasks: readonly TaskSpec[] } | null;
@@ -43,6 +47,10 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
     if (value !== undefined) intent[place][name] = value;
   }
   if (files.plan !== null) intent.inputs["plan"] = files.plan.value;
+  // A pack that pays for its model calls needs the way to them, and nothing else.
+  const { egress, model_budget } = intent.constraints;
+  if (files.pack !== null && egress === undefined && model_budget !== undefined)
+    intent.constraints["egress"] = { mode: "allowlist", allowlist: [] };
   return intent;
 }
 
@@ -70,6 +78,7 @@ const asGiven: Reader = (given) => given;
 const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   text: asGiven,
   texts: (given) => (given === false ? [] : given), // False: --no-...
+  pairs: (given, flag) => pairsOf(flag, given as readonly string[]),
   switch: asGiven,
   off: asGiven,
   word: (given) => String(given).toUpperCase(),
@@ -102,6 +111,10 @@ function keyOf(flag: string): string {
 
 /** The named agent, or the one that the other options imply. */
 function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
+  if (files.pack !== null) {
+    const { model, modelHost } = flags;
+    return packAgent(files.pack, { model: asText(model), modelHost: asText(modelHost) });
+  }
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {
     // Tasks from a file name their own agents; the run's agent is then only the fallback.
@@ -114,6 +127,11 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
   }
   // The gateway refuses an unknown agent and lists the known ones.
   if (!Object.hasOwn(AGENTS, kind)) return { kind };
+  if (kind === "pack")
+    throw usage(
+      "--model and --model-host belong to an agent pack",
+      "name one with --agent: `antiphon agents list`",
+    );
   const { flags: rows } = AGENTS[kind as AgentKind];
   const fields = fieldsOf(rows, flags, files);
   if (rows.length > 0 && Object.keys(fields).length === 0)
@@ -122,6 +140,10 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
       `give ${notations(rows)}`,
     );
   return { kind, ...fields };
+}
+
+function asText(given: unknown): string | undefined {
+  return typeof given === "string" ? given : undefined;
 }
 
 function notations(rows: readonly RunFlag[]): string {
@@ -141,6 +163,16 @@ function usdMicro(flag: string, text: string): number {
   if (!/^\d{1,4}(\.\d{1,6})?$/.test(text))
     throw usage(`${flag} takes an amount, not ${JSON.stringify(text)}`);
   return Math.round(Number(text) * 1_000_000);
+}
+
+function pairsOf(flag: string, given: readonly string[]): Fields {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw usage(`${flag} takes name=value, not ${JSON.stringify(pair)}`);
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
 }
 
 function wholeNumber(flag: string, text: string): number {

@@ -72,10 +72,11 @@ async function checkIntent(
 ): Promise<void> {
   const { loadFiles } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
+  const { placesOf } = await import("../agents/packs.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const { loadPlan } = await import("../runs/plan-source.ts");
   const plan = flags.plan === undefined ? null : await loadPlan(flags.plan, () => context.gateway());
-  const files = { ...(await loadFiles(flags)), plan };
+  const files = { ...(await loadFiles(flags, placesOf(context))), plan };
   const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, files);
   const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);
   const { refusal } = answer;

@@ -30,7 +30,7 @@ export const addRun: AddVerb = (program, context) => {
       "the git repository to work on (default: the one around the current directory)",
     );
   for (const { flag, help, reads } of context.runFlags)
-    if (reads === "texts") command.option(flag, help, collect);
+    if (reads === "texts" || reads === "pairs") command.option(flag, help, collect);
     else command.option(flag, help);
   command
     .option("--follow", "also show the live output of the sandboxes")
@@ -42,6 +42,7 @@ export const addRun: AddVerb = (program, context) => {
       examples([
         'antiphon run "Fix the failing date parser" --patch fix.diff --check "npm test"',
         'antiphon run "Add a licence header" --repo ./app --command "./add-header.sh" --allow-unverified',
+        'antiphon run "Speed up the parser" --agent claude --model-usd 2 --check "npm test"',
         'antiphon run "Refactor the parser" --repo . --check "make test" --agent command -- my-agent --fast',
         "antiphon run --plan plan.yaml --agent command -- my-agent --fast",
         "antiphon run get run_4f0c2k9s0x7d2m1q8z3a",
@@ -57,11 +58,12 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
   const { loadFiles, localProblem, repositoryOf } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
+  const { placesOf } = await import("../agents/packs.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const repoPath = repositoryOf(flags.repo);
   const problem = localProblem(context.config.gatewayUrl, repoPath);
   if (problem !== null) throw problem;
-  const files = await loadFiles(flags);
+  const files = await loadFiles(flags, placesOf(context));
   const { loadPlan, namesRun } = await import("../runs/plan-source.ts");
   const startServices = async (): Promise<void> => {
     if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);

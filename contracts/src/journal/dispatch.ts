@@ -4,7 +4,7 @@ import { Feedback } from "./check-outcome.ts";
 import { EnvironmentSpec } from "../rpc/environment.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
-import { ModelBudget } from "../runs/run-options.ts";
+import { ModelBudget, RunVariables } from "../runs/run-options.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";
@@ -37,6 +37,8 @@ export const DispatchBody = closed(
       }),
     ),
     environment: Type.Optional(EnvironmentSpec),
+    env: Type.Optional(RunVariables),
+    memory_mib: Type.Optional(Type.Integer({ minimum: 64, description: "Memory of the sandbox, in MiB." })),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -59,4 +61,8 @@ export type DispatchBody = {
   history?: HistoryRef | null;
   /** The prepared environment of the tree; absent: it needs none. */
   environment?: EnvironmentSpec;
+  /** Variables of the agent and its checks. */
+  env?: Record<string, string>;
+  /** Memory of the sandbox; absent: the runner's default. */
+  memory_mib?: number;
 };

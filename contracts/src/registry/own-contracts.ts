@@ -3,6 +3,7 @@ import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
 import { CheckReport, CheckRequest, RepoCheckEvent, RepoCheckRequest } from "../rpc/check-rpc.ts";
+import { AgentPack } from "../settings/agent-pack.ts";
 import { EgressConfig } from "../settings/egress-config.ts";
 import {
   EgressCloseRequest,
@@ -88,6 +89,7 @@ export const OWN_CONTRACTS = {
   SandboxEvent: contract("SandboxEvent.v1", "antiphon", SandboxEvent),
   SandboxOutcome: contract("SandboxOutcome.v1", "antiphon", SandboxOutcome),
   ModelBudget: contract("ModelBudget.v1", "antiphon", ModelBudget),
+  AgentPack: contract("AgentPack.v1", "antiphon", AgentPack),
   EgressConfig: contract("EgressConfig.v1", "antiphon", EgressConfig),
   EgressGrant: contract("EgressGrant.v1", "antiphon", EgressGrant),
   EgressOpenRequest: contract("EgressOpenRequest.v1", "antiphon", EgressOpenRequest),

@@ -67,6 +67,9 @@ export const EgressReport = closed(
       maxItems: 10_000,
       description: "Request and response of each model call, without secrets, oldest first.",
     }),
+    budget_spent: Type.Optional(
+      Type.Boolean({ description: "True: a call was refused because the run's budget is used up." }),
+    ),
   },
   { description: "A report of the traffic through a sandbox's listener." },
 );

@@ -83,7 +83,10 @@ export const SandboxLimits = closed(
     workspaceBytes: Type.Optional(Type.Integer({ minimum: 1 })),
     outputBytes: Type.Optional(Type.Integer({ minimum: 0, description: "Bytes kept per stream." })),
   },
-  { description: "Tighter limits than the runner's own. Looser ones are refused." },
+  {
+    description:
+      "Tighter limits than the runner's own. Looser ones are refused, except memory up to limits.sandboxMemoryMostBytes.",
+  },
 );
 export type SandboxLimits = Static<typeof SandboxLimits>;
 

@@ -57,7 +57,48 @@ const replay = agent(
   ],
 );
 
-export const AGENTS = { scripted, command: program, replay };
+const pack = agent(
+  "An installed coding agent: a pack with its model filled in.",
+  {
+    name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$" }),
+    install: Type.Array(command, {
+      maxItems: 32,
+      description: "Commands that install it into the home directory, once for each image.",
+    }),
+    tools: Type.Array(Type.String({ pattern: "^[A-Za-z0-9._+-]{1,64}$" }), {
+      maxItems: 8,
+      description: "Programs that installing needs.",
+    }),
+    path: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+      maxItems: 8,
+      description: "Directories of its programs.",
+    }),
+    argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 64 }),
+    prompt: oneOf(["stdin", "argument"], { description: "How it is told its task." }),
+    env: Type.Record(
+      Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
+      Type.String({ maxLength: 4096 }),
+      {
+        maxProperties: 64,
+      },
+    ),
+    junk: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+      maxItems: 64,
+      description: "Globs of its own files, which are left out of the change.",
+    }),
+  },
+  [
+    flag("--model <name>", "text", "the model, instead of the pack's own", "model"),
+    flag(
+      "--model-host <host>",
+      "text",
+      "the host of the model calls, instead of the pack's own",
+      "model_host",
+    ),
+  ],
+);
+
+export const AGENTS = { scripted, command: program, replay, pack };
 export type AgentKind = keyof typeof AGENTS;
 export const AGENT_KINDS = Object.keys(AGENTS) as AgentKind[];
 
@@ -78,7 +119,11 @@ export const AgentSpec = Type.Unsafe<AgentSpec>(
 
 /** The agents' flags, with the kind each of them implies in its help. */
 export const AGENT_FLAGS: readonly RunFlag[] = [
-  flag("--agent <kind>", "text", `${AGENT_KINDS.join(", ")}; implied by the options below`),
+  flag(
+    "--agent <name>",
+    "text",
+    "an agent pack (`antiphon agents list`) or its directory; scripted, command and replay are implied by the options below",
+  ),
   ...AGENT_KINDS.flatMap((kind) =>
     AGENTS[kind].flags.map((each) => ({ ...each, help: `agent ${kind}: ${each.help}` })),
   ),

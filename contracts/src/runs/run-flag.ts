@@ -7,11 +7,13 @@
  * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `word` in upper case, `number` as a whole number,
  * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `off` as
  * the empty list of the option before it, `argv` as the words of a program.
- * `patch`, `tasks` and `recording` name a file; `plan` a file, a directory or a run.
+ * `pairs` (repeatable) as the fields of an object, each `name=value`. `patch`, `tasks` and `recording` name a file; `plan`
+ * a file, a directory or a run.
  */
 export type FlagReading =
   | "text"
   | "texts"
+  | "pairs"
   | "word"
   | "number"
   | "count"

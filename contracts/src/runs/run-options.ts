@@ -48,6 +48,16 @@ export const Approvals = closed(
 );
 export type Approvals = Static<typeof Approvals>;
 
+/** Variables of the image, or of a program's settings. They are stored with the run, so they are no place for a secret. */
+export const RunVariables = Type.Record(
+  Type.String({ pattern: "^(?!ANTIPHON_)[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
+  Type.String({ maxLength: 4096 }),
+  {
+    maxProperties: 64,
+    description: "Variables of the agent and the checks. They are part of the record: no secrets.",
+  },
+);
+
 /** Commits of history in a sandbox if the run does not say. Enough for log and blame of recent work. */
 export const DEFAULT_HISTORY = 50;
 
@@ -210,6 +220,22 @@ export const RUN_OPTIONS = {
   image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
     flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
   ]),
+  env: option("inputs", RunVariables, [
+    flag(
+      "--env <name=value>",
+      "pairs",
+      "set this variable for the agent and the checks (repeatable); no secrets",
+    ),
+  ]),
+  memory_mib: option(
+    "inputs",
+    Type.Integer({
+      minimum: 64,
+      maximum: limits.sandboxMemoryMostBytes / 1024 / 1024,
+      description: "Memory of each sandbox of the run, in MiB. Default: 1024.",
+    }),
+    [flag("--memory <MiB>", "number", "memory of each sandbox of the run (default 1024)", null)],
+  ),
   history: option(
     "inputs",
     Type.Integer({

@@ -10,7 +10,9 @@ const ModelPrice = closed(
     input: price("Micro-dollars per million tokens."),
     output: price("Micro-dollars per million tokens."),
     cache_read: Type.Optional(price("Default: the input price.")),
-    cache_write: Type.Optional(price("Default: twice the input price.")),
+    cache_write: Type.Optional(
+      price("Default: twice the input price for `anthropic`, else the input price."),
+    ),
     max_output: Type.Integer({
       minimum: 1,
       maximum: 10_000_000,
@@ -45,9 +47,18 @@ const EgressModels = closed(
   {
     host: host("Exact name."),
     port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default: 443." })),
-    shape: oneOf(["openai", "anthropic"], { description: "The API it speaks." }),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: "^https?://",
+        maxLength: 512,
+        description:
+          "Where its calls go, with the version segment: `http://127.0.0.1:11434/v1`. The address may be private. Default: the host itself.",
+      }),
+    ),
+    shape: oneOf(["openai", "anthropic", "gemini"], { description: "The API it speaks." }),
     prices: Type.Record(Type.String({ minLength: 1, maxLength: 128 }), ModelPrice, {
-      description: "Prices by exact model name. A model without a price is refused.",
+      description:
+        "Prices by model name; `name*` stands for the names that begin with it, `*` for all. A model without a price is refused.",
     }),
   },
   { description: "A host whose model calls are metered." },

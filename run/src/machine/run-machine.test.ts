@@ -60,6 +60,17 @@ describe("a run of one task", () => {
     expect(closing.contract.status).toBe("BLOCKED");
   });
 
+  test("a run whose model budget is used up starts no further attempt, and ends with that code", () => {
+    const log = attempt(new RecordLog().opened([planned(T1)]), T1).reported(
+      T1,
+      1,
+      "failed",
+      "ANT_EGRESS_BUDGET",
+    );
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_EGRESS_BUDGET" });
+  });
+
   test("does not try again when only a check or a grant is missing", () => {
     const log = proposed(new RecordLog().opened([planned(T1)]), T1);
     log.judged(T1, 1, { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", commit: null });

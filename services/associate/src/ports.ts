@@ -106,6 +106,8 @@ export type Preparation =
       readonly transcript: string | null;
       /** A short description of the work. */
       readonly note: string;
+      /** Globs of the agent's own files, which are left out of the change. Default: none. */
+      readonly junk?: readonly string[];
     }
   | { readonly kind: "ask"; readonly questions: readonly string[] };
 

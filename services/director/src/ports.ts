@@ -21,6 +21,7 @@ import type {
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { PoisonedTask } from "@antiphon/run";
 import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
+import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
 export interface ChangeRules {
@@ -107,6 +108,8 @@ export interface RoomRequest {
   candidate: Candidate | null;
   checks: readonly string[];
   image: string | null;
+  /** Absent: the runner's default, and no variables. */
+  room?: RunRoom;
   budgetMs: number;
   trials: SandboxTrials;
   /** Absent: the tree has no environment. */

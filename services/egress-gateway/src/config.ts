@@ -4,13 +4,18 @@ import { rootCertificates } from "node:tls";
 import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
 import type { Credential } from "./policy/credentials.ts";
 import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
-import type { ModelShape } from "./models/model-call.ts";
+import type { ModelShape } from "./models/endpoint.ts";
 import { parseAuthority, parseHostName } from "./policy/host-name.ts";
+import type { Target } from "./policy/target.ts";
 import { parseEntry, type HostKind, type HostRule } from "./policy/policy.ts";
 import type { ModelPrice } from "./models/pricing.ts";
 
 export interface ModelHost {
   readonly shape: ModelShape;
+  /** Where its calls go instead of to the host itself; null: to the host. */
+  readonly upstream: Pick<Target, "scheme" | "host" | "port"> | null;
+  /** The path of the upstream's base URL, without a slash at its end; null: as the client writes it. */
+  readonly base: string | null;
   readonly prices: Readonly<Record<string, ModelPrice>>;
 }
 
@@ -44,7 +49,10 @@ export function readEgressConfig(env: Env = process.env): EgressSettings {
     ports: portRange(env["ANTIPHON_EGRESS_PORTS"] ?? ""),
     known: knownHosts(file),
     models: new Map(
-      models.map(({ host, shape, prices }) => [named(host), { shape, prices: pricesOf(prices) }]),
+      models.map(({ host, shape, prices, base_url }) => [
+        named(host),
+        { shape, ...upstreamOf(host, base_url), prices: pricesOf(shape, prices) },
+      ]),
     ),
     credentials: (file.credentials ?? []).map((one) => credentialOf(one, env)),
     upstreamCa: [
@@ -89,17 +97,32 @@ function knownHosts(file: EgressConfig): HostRule[] {
   return [...models, ...tunnels, ...listed(file.git_hosts, "git"), ...listed(file.package_hosts, "package")];
 }
 
-function pricesOf(prices: NonNullable<EgressConfig["models"]>[number]["prices"]): ModelHost["prices"] {
+/** Prices that are not given are never below what a provider of this shape charges. */
+function pricesOf(
+  shape: ModelShape,
+  prices: NonNullable<EgressConfig["models"]>[number]["prices"],
+): ModelHost["prices"] {
   return Object.fromEntries(
-    Object.entries(prices).map(([model, price]) => [
-      model,
-      {
-        ...price,
-        cache_read: price.cache_read ?? price.input,
-        cache_write: price.cache_write ?? 2 * price.input,
-      },
-    ]),
+    Object.entries(prices).map(([model, price]) => {
+      const cache_write = price.cache_write ?? (shape === "anthropic" ? 2 : 1) * price.input;
+      const cache_read = price.cache_read ?? price.input;
+      const cache_write_short = Math.min(cache_write, Math.ceil(1.25 * price.input));
+      return [model, { ...price, cache_read, cache_write, cache_write_short }];
+    }),
   );
+}
+
+function upstreamOf(host: string, baseUrl: string | undefined): Pick<ModelHost, "upstream" | "base"> {
+  if (baseUrl === undefined) return { upstream: null, base: null };
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  const scheme = { "http:": "http", "https:": "https" }[url?.protocol ?? ""] as "http" | "https" | undefined;
+  if (url === null || scheme === undefined || url.username !== "" || url.search !== "" || url.hash !== "")
+    throw invalid(
+      `the base_url of ${host} must be an http or https URL without a user, a query or a fragment`,
+    );
+  const port = url.port === "" ? { http: 80, https: 443 }[scheme] : Number(url.port);
+  const base = url.pathname.replace(/\/+$/, "");
+  return { upstream: { scheme, host: url.hostname.replace(/^\[|\]$/g, ""), port }, base };
 }
 
 function credentialOf(entry: NonNullable<EgressConfig["credentials"]>[number], env: Env): Credential {

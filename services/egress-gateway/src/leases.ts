@@ -54,11 +54,13 @@ interface Account {
   readonly quota: Quota;
   calls: number;
   charged: Charge;
+  /** True once a call was refused because the run's budget was used up. */
+  isSpent: boolean;
 }
 
 interface Lease {
   readonly listener: SandboxListener;
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, "close">;
   readonly account: Account;
 }
 
@@ -102,7 +104,7 @@ export class Leases {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
     await held.listener.close();
-    const { entries, recordings, quota, calls, charged } = held.account;
+    const { entries, recordings, quota, calls, charged, isSpent } = held.account;
     const refused = entries.filter((entry) => entry.decision === "refuse").length;
     this.#ports.log.info({ lease, requests: entries.length, refused, calls }, "sandbox disconnected");
     return {
@@ -115,6 +117,7 @@ export class Leases {
       model_tokens: charged.tokens,
       model_usd_micro: charged.usd_micro,
       recordings,
+      ...(isSpent ? { budget_spent: true } : {}),
     };
   }
 
@@ -126,12 +129,17 @@ export class Leases {
     const { settings, log, meter, now } = this.#ports;
     const resolve = resolverOf(settings.overrides);
     const upstream = new Upstream(resolve, settings.upstreamCa);
+    const models = new Upstream(
+      resolverOf(settings.overrides, namedUpstreams(settings)),
+      settings.upstreamCa,
+    );
     const account: Account = {
       entries: [],
       recordings: [],
       quota: new Quota(),
       calls: 0,
       charged: { tokens: 0, usd_micro: 0 },
+      isSpent: false,
     };
     const ports: ExchangePorts = {
       policy: policyOf(request, settings),
@@ -147,14 +155,15 @@ export class Leases {
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
-      model: (ask) => modelExchange(ask, this.#modelPorts(request, account, upstream)),
+      model: (ask) => modelExchange(ask, this.#modelPorts(request, account, models)),
     };
     const onAbandoned = (): void => {
       if (this.#end(lease) !== null)
         log.warn({ lease, run: request.run }, "the runner is gone; listener closed");
     };
     const listener = new SandboxListener({ token, ports, authority, resolve, onAbandoned });
-    return { listener, upstream, account };
+    const close = (): void => [upstream, models].forEach((one) => one.close());
+    return { listener, upstream: { close }, account };
   }
 
   #modelPorts(
@@ -176,6 +185,7 @@ export class Leases {
         account.charged = plus(account.charged, charged);
         if (recording !== null) account.recordings.push(recording);
       },
+      onSpent: () => void (account.isSpent = true),
       onFailure: (error) =>
         log.warn({ run: request.run, err: error }, "a model call is not fully accounted for"),
     };
@@ -209,6 +219,12 @@ function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): Exch
   } catch (error) {
     throw named(error);
   }
+}
+
+/** Model hosts that the deployment serves itself. */
+function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> {
+  const named = [...models.values()].flatMap(({ upstream }) => upstream ?? []);
+  return new Set(named.map(({ host, port }) => `${host}:${port}`));
 }
 
 function hasTunnels({ known }: EgressSettings): boolean {

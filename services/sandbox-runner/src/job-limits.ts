@@ -1,4 +1,4 @@
-/** The runner's limits. A job may tighten them, never loosen them. */
+/** The runner's limits. A job may tighten them; it may loosen only its memory, up to a limit of its own. */
 import { AntiphonError, limits, type SandboxRequest } from "@antiphon/contracts";
 import type { ContainerLimits } from "./ports.ts";
 import type { CollectBounds } from "./workspace/collected.ts";
@@ -35,7 +35,7 @@ export function jobLimits(
   { limits: asked, budgetMs }: Pick<SandboxRequest, "limits" | "budgetMs">,
 ): JobLimits {
   const pairs = [
-    ["memoryBytes", defaults.memoryBytes],
+    ["memoryBytes", Math.max(defaults.memoryBytes, limits.sandboxMemoryMostBytes)],
     ["cpus", defaults.cpus],
     ["pids", defaults.pids],
     ["workspaceBytes", defaults.workspaceBytes],

@@ -77,8 +77,9 @@ const FINAL: ReadonlySet<string> = new Set([
   "ANT_VERIFY_NO_CHECK",
   "ANT_VERIFY_PROVES_NOTHING",
 ]);
-/** Another attempt cannot fix these: the run asks for an image that it cannot have. */
+/** Another attempt cannot fix these: the run asks for an image that it cannot have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
+  "ANT_EGRESS_BUDGET",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);

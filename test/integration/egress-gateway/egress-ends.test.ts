@@ -150,6 +150,7 @@ function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof
     store: (bytes) =>
       Promise.resolve({ bucket: "b", name: "call", digest: digestOf(bytes), bytes: bytes.length }),
     onCall: () => undefined,
+    onSpent: () => undefined,
     onFailure: (error) => expect.fail(String(error)),
   });
 }

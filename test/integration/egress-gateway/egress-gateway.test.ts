@@ -35,6 +35,7 @@ interface Ask {
   readonly url: string;
   readonly method?: string;
   readonly body?: string;
+  readonly upgrade?: string;
 }
 
 /** A program that sends the requests in turn and prints a line for each: status and body. */
@@ -44,7 +45,8 @@ function asks(...list: readonly (Ask | string)[]): string {
 import json, urllib.request, urllib.error
 for ask in json.loads(${JSON.stringify(JSON.stringify(items))}):
     body = ask["body"].encode() if "body" in ask else None
-    r = urllib.request.Request(ask["url"], data=body, method=ask.get("method"), headers={"content-type": "application/json", "authorization": "Bearer none"})
+    more = {"upgrade": ask["upgrade"]} if "upgrade" in ask else {}
+    r = urllib.request.Request(ask["url"], data=body, method=ask.get("method"), headers={"content-type": "application/json", "authorization": "Bearer none", **more})
     try:
         with urllib.request.urlopen(r, timeout=20) as a: print(a.status, a.read(2000).decode().replace(chr(10), " "), flush=True)
     except urllib.error.HTTPError as e: print(e.code, e.read().decode().strip(), flush=True)
@@ -298,10 +300,7 @@ describe("model calls", () => {
       grant,
       asks(
         chat("hi", { model: "unknown" }),
-        chat("hi", { max_tokens: 100_000 }),
-        chat("hi", { tools: [{ type: "web_search" }] }),
         chat("hi", { n: 1000 }),
-        chat("hi", { some_new_field: 1 }),
         ask(NAMES.openai, "/v1/chat/completions", {
           model: "m-1",
           messages: [
@@ -309,15 +308,59 @@ describe("model calls", () => {
           ],
         }),
         ask(NAMES.openai, "/v1/embeddings", { model: "m-1", input: "x" }),
-        ask(NAMES.openai, "/v1/chat/completions?x=1", { model: "m-1", messages: [] }),
+        { url: `https://${NAMES.openai}/v1/responses`, method: "GET", upgrade: "websocket" },
       ),
       asRun("run_refused"),
     );
     expect(log.map(({ code }) => code)).toEqual([
-      ...Array.from({ length: 6 }, () => "ANT_EGRESS_MODEL"),
+      ...Array.from({ length: 3 }, () => "ANT_EGRESS_MODEL"),
       ...Array.from({ length: 2 }, () => "ANT_EGRESS_METHOD"),
     ]);
+    expect(log.at(-1)).toMatchObject({ rule: "model:websocket", status: 426 });
     expect(world.upstreams.heard.length).toBe(before);
+  });
+
+  it("leave without what would cost extra, with a bound that the budget pays for, and with what is new", async () => {
+    const { out, log } = await world.run(
+      grantOf(["unused.example.test"], { tokens: 4_000 }),
+      asks(
+        { url: `https://${NAMES.anthropic}/`, method: "HEAD" },
+        ask(NAMES.anthropic, "/v1/messages?beta=true&key=placeholder", {
+          model: "a-1",
+          max_tokens: 1_000_000,
+          messages: [{ role: "user", content: "hi" }],
+          tools: [{ type: "web_search_20250305", name: "web_search" }],
+          some_new_field: 1,
+        }),
+      ),
+      asRun("run_bounded"),
+    );
+    expect(out).toContain("hello");
+    expect(log.map(({ rule }) => rule)).toEqual(["model:alive", "model:messages"]);
+    expect(log[1]?.model).toMatchObject({
+      removed: ["tool web_search_20250305"],
+      unknown: ["some_new_field"],
+    });
+    const heard = world.upstreams.heard.at(-1);
+    const sent = JSON.parse(heard?.body ?? "{}") as { max_tokens: number };
+    expect(heard?.url).toBe("/v1/messages?beta=true");
+    expect(sent).not.toHaveProperty("tools");
+    expect(sent.max_tokens).toBeLessThan(4_000 - 2_048);
+  });
+
+  it("cost nothing when the provider failed before it answered", async () => {
+    const { log, outcome } = await world.run(grant, asks(chat("break")), asRun("run_broken"));
+    expect(log[0]).toMatchObject({ status: 503, model: { charged_tokens: 0 } });
+    expect(outcome.egress).toMatchObject({ model_calls: 1, model_tokens: 0 });
+  });
+
+  it("that the budget does not pay for are named in the report", async () => {
+    const { outcome } = await world.run(
+      grantOf(["unused.example.test"], { tokens: 10 }),
+      asks(chat("hi")),
+      asRun("run_spent"),
+    );
+    expect(outcome.egress).toMatchObject({ budget_spent: true, model_calls: 0 });
   });
 
   it("egress-gateway/E4: share one budget across concurrent sandboxes and a gateway's restart, and never exceed it", async () => {

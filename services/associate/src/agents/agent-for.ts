@@ -3,6 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { AgentKind, AgentOf, AgentSpec } from "@antiphon/contracts";
 import type { Agent } from "../ports.ts";
 import { commandAgent } from "./command.ts";
+import { packAgent } from "./pack.ts";
 import { replayAgent } from "./replay.ts";
 import { scriptedAgent } from "./scripted.ts";
 
@@ -11,6 +12,7 @@ const ADAPTERS: { readonly [K in AgentKind]: (spec: AgentOf<K>) => Agent } = {
   scripted: scriptedAgent,
   command: commandAgent,
   replay: replayAgent,
+  pack: packAgent,
 };
 
 /** Throws ANT_AGENT_UNKNOWN for a kind that only a newer Router knows. */

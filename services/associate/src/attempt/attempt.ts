@@ -18,6 +18,10 @@ export interface WorkStep {
   /** The command as shown to people. */
   readonly command: string;
   readonly argv: readonly string[];
+  /** Besides those of every step. Default: none. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the brief. */
+  readonly stdin?: string;
 }
 
 export interface JobPlan {
@@ -73,6 +77,7 @@ export function checksOf(dispatch: DispatchBody): readonly string[] {
 export function planJob(input: JobInput): JobPlan {
   const { dispatch, budgetMs } = input;
   const env = {
+    ...dispatch.env,
     ANTIPHON_RUN: input.runId,
     ANTIPHON_TASK_ID: dispatch.task.task_id,
     ANTIPHON_EPOCH: String(input.epoch),
@@ -80,8 +85,8 @@ export function planJob(input: JobInput): JobPlan {
   const work = input.work.map((step, i) => ({
     id: `work-${i + 1}`,
     argv: [...step.argv],
-    env: { ...env, ANTIPHON_TASK: input.brief },
-    stdin: input.brief,
+    env: { ...step.env, ...env, ANTIPHON_TASK: input.brief },
+    stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
   }));

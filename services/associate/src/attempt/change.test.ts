@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { merged } from "./change.ts";
+import { merged, withoutJunk } from "./change.ts";
 
 const file = (path: string, content = path) => ({ path, mode: "100644" as const, content });
 
@@ -21,4 +21,16 @@ describe("merged", () => {
     const both = merged({ files: [], deletions: ["a"] }, { files: [file("a")], deletions: [] });
     expect(both).toEqual({ files: [file("a")], deletions: [] });
   });
+});
+
+test("an agent's own files are no part of a change", () => {
+  const change = {
+    files: [file(".agent/log"), file("src/a.ts"), file(".agent.log")],
+    deletions: [".agent/old", "b"],
+  };
+  expect(withoutJunk(change, [".agent/**", ".agent.*"])).toEqual({
+    files: [file("src/a.ts")],
+    deletions: ["b"],
+  });
+  expect(withoutJunk(change, [])).toBe(change);
 });

@@ -61,6 +61,7 @@ export async function jobOf(
     },
     steps: [...plan.steps],
     ...egressOf(order),
+    ...limitsOf(order),
     collect: plan.collectAfter !== null,
     ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
   };
@@ -71,6 +72,11 @@ function egressOf({ dispatch }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
   return { egress: { profile, model_budget: dispatch.model_budget ?? null } };
+}
+
+function limitsOf({ dispatch }: AttemptOrder): Pick<Job, "limits"> {
+  const { memory_mib } = dispatch;
+  return memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } };
 }
 
 function inlineFile({ path, mode, content }: ChangedFile): SandboxRequest["workspace"]["files"][number] {

@@ -13,7 +13,7 @@ import { agentFor } from "../agents/agent-for.ts";
 import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP } from "./attempt.ts";
-import { merged } from "./change.ts";
+import { merged, withoutJunk } from "./change.ts";
 import { endingOf, overBudget } from "./ending.ts";
 import { isOwnFault } from "./fault.ts";
 import { NO_CHANGE } from "../ports.ts";
@@ -114,7 +114,7 @@ async function inSandbox(
   }
   keepTools(ports, dispatch, outcome);
   const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
-  const after = await changeIn(outcome, ports);
+  const after = withoutJunk(await changeIn(outcome, ports), work.junk ?? []);
   return { ending, plan, outcome, change: merged(work.change, after), work };
 }
 

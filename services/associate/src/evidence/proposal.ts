@@ -119,6 +119,7 @@ function factsFor(
     change: diff,
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
+    budgetSpent: ran.outcome?.egress?.budget_spent === true,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }

@@ -44,6 +44,16 @@ describe("reportOf", () => {
     expect(result.summary).toContain("`make` exited 2");
   });
 
+  test("a failure after the model budget was used up is the budget's, and good work is still proposed", () => {
+    const budgetSpent = true;
+    for (const failed of [{ work: [ran("agent", 1)] }, { checks: [ran("npm test", 1)] }, { change: null }]) {
+      const { code, result } = reportOf(factsWith({ ...failed, budgetSpent }));
+      expect(code).toBe("ANT_EGRESS_BUDGET");
+      expect(result.summary).toContain("the run's model budget was used up");
+    }
+    expect(reportOf(factsWith({ budgetSpent })).decision).toBe("propose");
+  });
+
   test.each(["run", "inspect"] as const)("a %s task that changes files is failed", (kind) => {
     const { code, result } = reportOf(factsWith({ kind }));
     expect(code).toBe("ANT_TASK_MODIFIED_FILES");
@@ -113,6 +123,7 @@ describe("reportOf", () => {
       checks: fc.array(command, { maxLength: 3 }),
       changed: fc.boolean(),
       selfVerified: fc.boolean(),
+      budgetSpent: fc.boolean(),
       message: fc.option(fc.string({ minLength: 1, maxLength: 200 })),
     });
     fc.assert(

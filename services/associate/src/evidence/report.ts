@@ -31,6 +31,8 @@ export interface AttemptFacts {
   readonly message: string | null;
   /** What the agent did, in a few words: "ran 2 commands". */
   readonly note: string;
+  /** True when a model call was refused because the run's budget is used up. */
+  readonly budgetSpent: boolean;
   readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
 }
 
@@ -101,17 +103,28 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   const work = facts.work.find((step) => step.exitCode !== 0);
   if (work !== undefined) {
-    return { code: "ANT_AGENT_FAILED", message: endedBadly(work) };
+    return facts.budgetSpent
+      ? outOfBudget(endedBadly(work))
+      : { code: "ANT_AGENT_FAILED", message: endedBadly(work) };
   }
+  if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
+    return outOfBudget("the agent changed nothing");
   if (facts.kind !== "edit_repo" && facts.change !== null) {
     const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
   const check = facts.checks.find((step) => step.exitCode !== 0);
   if (check !== undefined) {
-    return { code: "ANT_VERIFY_SELF_FAILED", message: endedBadly(check) };
+    return facts.budgetSpent
+      ? outOfBudget(endedBadly(check))
+      : { code: "ANT_VERIFY_SELF_FAILED", message: endedBadly(check) };
   }
   return null;
+}
+
+/** The agent could not go on, so its failure says nothing about the task. Work that is good in spite of it is proposed. */
+function outOfBudget(outcome: string): Fault {
+  return { code: "ANT_EGRESS_BUDGET", message: `the run's model budget was used up; ${outcome}` };
 }
 
 function endedBadly(fact: CommandFact): string {

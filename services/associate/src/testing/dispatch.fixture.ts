@@ -63,6 +63,7 @@ export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
     checks: [ran("sh check.sh", 0, { stdout: output("ok\n") })],
     verify: { mode: "smoke", commands: ["sh check.sh"] },
     selfVerified: true,
+    budgetSpent: false,
     message: null,
     change: { patch: "diff --git a/hello.txt b/hello.txt\n", files: ["hello.txt"] },
     note: "ran 1 command",

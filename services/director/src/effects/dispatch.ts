@@ -7,6 +7,7 @@ import {
   type PlannedTask,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -38,7 +39,13 @@ export async function dispatch(
   const environment =
     environments === undefined
       ? null
-      : await dispatchEnvironment(run, effect, tree, { environments, evidence }, signal);
+      : await dispatchEnvironment(
+          run,
+          { ...effect, agent: planned.agent },
+          tree,
+          { environments, evidence },
+          signal,
+        );
   return {
     task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
     agent: planned.agent,
@@ -50,6 +57,7 @@ export async function dispatch(
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),
     grants: options.grants,
+    ...roomOf(options),
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
@@ -63,5 +71,9 @@ function scopeOf({ scope }: PlannedTask, ofRun: string[]): string[] {
 
 /** Only these can use a repository in their sandbox. */
 function runsPrograms(agent: AgentSpec): boolean {
-  return agent.kind === "command" || (agent.kind === "scripted" && (agent.commands ?? []).length > 0);
+  return (
+    agent.kind === "command" ||
+    agent.kind === "pack" ||
+    (agent.kind === "scripted" && (agent.commands ?? []).length > 0)
+  );
 }

@@ -1,7 +1,8 @@
 /** The environment of an attempt: decided by the run's base, and prepared before the attempt is dispatched. */
-import type { EnvironmentSpec, TreeRef } from "@antiphon/contracts";
+import type { AgentSpec, EnvironmentSpec, TreeRef } from "@antiphon/contracts";
 import { intentOf, type RunState } from "@antiphon/run";
 import type { EnvironmentPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
+import { withAgent } from "./agent-environment.ts";
 import { EnvironmentFailed, UndispatchedSetup } from "./environment-failed.ts";
 
 export function setupOf(run: RunState): SetupOf {
@@ -17,13 +18,13 @@ interface Ports {
 /** Null: the tree needs none. @throws UndispatchedSetup, or the fault of the machine */
 export async function dispatchEnvironment(
   run: RunState,
-  { taskId, epoch }: { readonly taskId: string; readonly epoch: number },
+  { taskId, epoch, agent }: { readonly taskId: string; readonly epoch: number; readonly agent: AgentSpec },
   tree: TreeRef,
   { environments, evidence }: Ports,
   signal: AbortSignal,
 ): Promise<EnvironmentSpec | null> {
-  const { options, retry_of } = intentOf(run);
-  const spec = await environments.specFor(setupOf(run), tree, null);
+  const { options, retry_of, base } = intentOf(run);
+  const spec = withAgent(await environments.specFor(setupOf(run), tree, null), agent, tree, base.repo.path);
   if (spec === null) return null;
   const order = { run: run.runId, task: taskId, epoch, image: options.image ?? null, spec };
   try {

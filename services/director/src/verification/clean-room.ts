@@ -39,6 +39,7 @@ export class CleanRoom implements CleanRoomPort {
 
   async check(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome> {
     const { candidate, checks, budgetMs, setup, tree } = request;
+    const { memory_mib } = request.room ?? {};
     const environment =
       setup === undefined ? null : ((await this.#environments?.specFor(setup, tree, candidate)) ?? null);
     const overlay = candidate === null ? null : overlayTar(candidate.overlay);
@@ -63,12 +64,13 @@ export class CleanRoom implements CleanRoomPort {
         steps: checks.map((command, i) => ({
           id: `check-${i + 1}`,
           argv: ["sh", "-c", command],
-          env: {},
+          env: { ...request.room?.env },
           timeoutMs: budgetMs,
           continueOnFailure: true,
         })),
         collect: false,
         ...(request.again === true ? { again: true } : {}),
+        ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
         trials: request.trials,
       },
       { signal },

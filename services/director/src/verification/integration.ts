@@ -5,6 +5,7 @@
 import type { VerdictBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { setupOf } from "../environments/dispatch-environment.ts";
+import { roomOf } from "../environments/run-room.ts";
 import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
 import { historyOf } from "./history.ts";
@@ -55,6 +56,7 @@ export async function verifyIntegration(
             candidate: null,
             checks,
             image: options.image ?? null,
+            room: roomOf(options),
             budgetMs: options.time_budget_s * 1000,
             setup: setupOf(run),
             trials: trialsFor({

@@ -27,6 +27,7 @@ import { deciding, judge, type Trial } from "./judge.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import { setupOf } from "../environments/dispatch-environment.ts";
+import { roomOf } from "../environments/run-room.ts";
 import { trialsFor } from "./trials.ts";
 
 type Verify = EffectOf<"verify">;
@@ -147,6 +148,7 @@ async function tryAll(
     candidate: applied?.candidate ?? null,
     checks,
     image: options.image ?? null,
+    room: roomOf(options),
     budgetMs: planned.task.time_budget_s * 1000,
     trials,
     setup: setupOf(run),

@@ -5,12 +5,22 @@
  * The accounts are in KV and not in the journal because a cost is a counter that many processes race for. The state of a
  * run does not depend on it, and the journal needs no record per model call.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, type ModelBudget } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
-import { NEW_ACCOUNT, reserve, settle, type Account, type Charge } from "./ledger.ts";
+import { fit, NEW_ACCOUNT, settle, type Account, type Charge, type Fitted, type Wish } from "./ledger.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
+/** What a call may use until it is settled: the longest answer in tokens, and the most that it costs with that. */
+export interface Reserved {
+  readonly answer: number;
+  readonly most: Charge;
+}
+
 const TRIES = 64;
+/** How often, and for how long, a call waits for others to settle what they reserved. */
+const WAIT_MS = 250;
+const WAITS = 120;
 
 export class BudgetStore {
   readonly #kv: Kv;
@@ -19,28 +29,47 @@ export class BudgetStore {
     this.#kv = kv;
   }
 
-  /** Throws ANT_EGRESS_BUDGET when the budget is too small, or when the account cannot be read or written. */
-  async reserve(run: string, budget: ModelBudget, most: Charge): Promise<void> {
-    await this.#change(run, (account) => {
-      const next = reserve(account, budget, most);
-      if ("over" in next) throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", next.over);
-      return next;
-    }).catch((error: unknown) => {
-      if (error instanceof EgressRefusal) throw error;
+  /**
+   * Reserves the call's cost, and returns the longest answer that this pays for, in tokens. Waits up to half a minute when
+   * only the reservations of calls under way are in the way.
+   *
+   * Throws ANT_EGRESS_BUDGET when the budget is too small, or when the account cannot be read or written.
+   */
+  async reserve(run: string, budget: ModelBudget, wish: Wish, signal: AbortSignal): Promise<Reserved> {
+    for (let wait = 0; ; wait += 1) {
+      const fitted = await this.#fitted(run, budget, wish);
+      if (fitted.kind === "fits") return { answer: fitted.answer, most: wish.mostWith(fitted.answer) };
+      if (fitted.kind === "over" || wait >= WAITS)
+        throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", fitted.over);
+      await sleep(WAIT_MS, undefined, { signal });
+    }
+  }
+
+  async #fitted(run: string, budget: ModelBudget, wish: Wish): Promise<Fitted> {
+    let fitted: Fitted | null = null;
+    try {
+      await this.#change(run, (account) => {
+        fitted = fit(account, budget, wish);
+        return fitted.kind === "fits" ? fitted.account : null;
+      });
+    } catch (error) {
       // The sandbox learns only the code: details of the storage are none of its business.
       const why = `the run's budget account is unavailable: ${AntiphonError.from(error).code}`;
       throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:account", why); // egress-gateway/E4
-    });
+    }
+    return fitted ?? { kind: "over", over: "the account was not read" };
   }
 
   async settle(run: string, most: Charge, used: Charge): Promise<void> {
     await this.#change(run, (account) => settle(account, most, used));
   }
 
-  async #change(run: string, step: (account: Account) => Account): Promise<void> {
+  /** `step` returns null to leave the account as it is. */
+  async #change(run: string, step: (account: Account) => Account | null): Promise<void> {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const entry = await this.#kv.get<Account>(run);
       const next = step(entry?.value ?? NEW_ACCOUNT);
+      if (next === null) return;
       const done =
         entry === null
           ? await this.#kv.create(run, next)

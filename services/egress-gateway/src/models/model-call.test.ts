@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { NEW_ACCOUNT, reserve, settle } from "./ledger.ts";
-import { endpointOf, readCall, type Endpoint } from "./model-call.ts";
+import { fit, NEW_ACCOUNT, reserve, settle } from "./ledger.ts";
+import { routeOf, type Endpoint } from "./endpoint.ts";
+import { readCall } from "./model-call.ts";
 import { UsageReader } from "./model-usage.ts";
 import { chargeOf } from "./pricing.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
@@ -24,20 +25,45 @@ const rule = (endpoint: Endpoint, body: unknown): string | null => {
 };
 
 describe("a model call", () => {
-  it("is bounded by the bytes of its body and by an answer length that is always sent", () => {
-    const body = { model: "m", messages: [{ role: "user", content: "hello" }], stream: true };
+  it("is bounded by the text of its body and by an answer length that is always sent", () => {
+    const body = { model: "m", messages: [{ role: "user", content: "hello there" }], stream: true };
     const call = read("chat", body);
-    expect(call.body).toEqual({
+    expect(call.bodyWith(call.answer)).toEqual({
       ...body,
       max_completion_tokens: 1000,
       stream_options: { include_usage: true },
     });
-    const input = JSON.stringify(body).length + 2048;
-    expect(call.most).toEqual({ tokens: input + 1000, usd_micro: Math.ceil(input * 6 + 1000 * 15) });
+    const input = call.most.tokens - 1000;
+    expect(input).toBeGreaterThan(2048);
+    expect(input).toBeLessThan(2048 + JSON.stringify(body).length);
+    expect(call.most.usd_micro).toBe(Math.ceil(input * 6 + 1000 * 15));
     expect(read("messages", { model: "m", max_tokens: 10, messages: [] }).most.tokens).toBeLessThan(
       2048 + 100,
     );
     expect(read("chat", { ...body, n: 3, max_tokens: 10 }).most.tokens).toBeGreaterThan(30 + 2048);
+  });
+
+  it("asks for no longer answer than the price list allows, and thinks for less than it answers", () => {
+    const thinking = { type: "enabled", budget_tokens: 31_999 };
+    const call = read("messages", { model: "m", max_tokens: 32_000, messages: [], thinking });
+    expect(call.answer).toBe(1000);
+    expect(call.bodyWith(1000)).toEqual({ model: "m", max_tokens: 1000, messages: [] });
+    const roomy = readCall("messages", Buffer.from(JSON.stringify({ model: "m", messages: [], thinking })), {
+      m: { ...price, max_output: 4000 },
+    });
+    expect(roomy.bodyWith(roomy.answer)).toMatchObject({
+      max_tokens: 4000,
+      thinking: { budget_tokens: 3999 },
+    });
+  });
+
+  it("costs the price of a cache's write only where its body asks for one", () => {
+    const cost = (block: object): number =>
+      read("messages", { model: "m", max_tokens: 1, messages: [], system: [block] }).most.usd_micro;
+    const text = "a".repeat(4000);
+    const plain = cost({ type: "text", text });
+    const kept = cost({ type: "text", text, cache_control: { type: "ephemeral", ttl: "1h" } });
+    expect(kept).toBeGreaterThan(1.9 * plain);
   });
 
   it("is refused when a part of it cannot be priced", () => {
@@ -45,13 +71,12 @@ describe("a model call", () => {
     expect(rule("chat", ok)).toBeNull();
     expect(rule("chat", { ...ok, model: "other" })).toBe("model:unknown");
     expect(rule("chat", { ...ok, model: "__proto__" })).toBe("model:unknown");
-    expect(rule("chat", { ...ok, web_search_options: {} })).toBe("model:field");
+    expect(rule("chat", { ...ok, modalities: ["text", "audio"] })).toBe("model:field");
     expect(rule("responses", { model: "m", input: "x", previous_response_id: "r" })).toBe("model:field");
-    expect(rule("messages", { model: "m", messages: [], mcp_servers: [] })).toBe("model:field");
+    expect(rule("messages", { model: "m", messages: [], container: "c" })).toBe("model:field");
+    expect(rule("generate", { model: "m", contents: [], cachedContent: "c" })).toBe("model:field");
     expect(rule("chat", { ...ok, tools: [{ type: "function", function: { name: "f" } }] })).toBeNull();
-    expect(rule("responses", { model: "m", input: "x", tools: [{ type: "code_interpreter" }] })).toBe(
-      "model:tools",
-    );
+    expect(rule("responses", { model: "m", input: "x", tools: "web_search" })).toBe("model:tools");
     expect(
       rule("messages", { model: "m", messages: [], tools: [{ name: "f", input_schema: {} }] }),
     ).toBeNull();
@@ -67,12 +92,14 @@ describe("a model call", () => {
         input: [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }],
       }),
     ).toBe("model:content");
-    expect(rule("chat", { ...ok, max_tokens: 1e9 })).toBe("model:bound");
-    expect(rule("chat", { ...ok, max_tokens: 1, max_completion_tokens: 2000 })).toBe("model:bound");
+    expect(rule("chat", { ...ok, max_tokens: "1" })).toBe("model:bound");
+    expect(rule("chat", { ...ok, max_tokens: 0 })).toBe("model:bound");
     expect(rule("chat", { ...ok, n: 1.5 })).toBe("model:answers");
     expect(rule("chat", [])).toBe("model:body");
-    expect(endpointOf("/v1/messages", "openai")).toBeNull();
-    expect(endpointOf("/v1/chat/completions", "openai")).toBe("chat");
+    const at = (shape: "openai" | "anthropic", path: string) =>
+      routeOf("POST", { path, query: null }, { shape, base: null });
+    expect(at("openai", "/v1/messages")).toBeNull();
+    expect(at("openai", "/v1/chat/completions")).toMatchObject({ endpoint: "chat" });
   });
 
   it("is charged the usage that the answer states, and has no usage when the answer states none", () => {
@@ -85,18 +112,26 @@ describe("a model call", () => {
       whole("chat", {
         usage: { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
       }),
-    ).toEqual({ input: 6, output: 5, cache_read: 4, cache_write: 0 });
+    ).toEqual({ input: 6, output: 5, cache_read: 4, cache_write: 0, cache_write_short: 0 });
     expect(
       whole("messages", { usage: { input_tokens: 3, output_tokens: 4, cache_creation_input_tokens: 5 } }),
-    ).toEqual({ input: 3, output: 4, cache_read: 0, cache_write: 5 });
+    ).toEqual({ input: 3, output: 4, cache_read: 0, cache_write: 5, cache_write_short: 0 });
     expect(whole("chat", { choices: [] })).toBeNull();
     expect(whole("chat", { usage: { prompt_tokens: -1, completion_tokens: 5 } })).toBeNull();
     const stream = new UsageReader("messages", true);
     const text =
       'data: {"type":"message_start","message":{"usage":{"input_tokens":7,"output_tokens":1}}}\n\ndata: {"type":"message_delta","usage":{"output_tokens":9}}\n\n';
     for (const letter of text) stream.push(letter);
-    expect(stream.end()).toEqual({ input: 7, output: 9, cache_read: 0, cache_write: 0 });
-    expect(chargeOf({ input: 1, output: 1, cache_read: 1, cache_write: 1 }, price)).toEqual({
+    expect(stream.end()).toEqual({
+      input: 7,
+      output: 9,
+      cache_read: 0,
+      cache_write: 0,
+      cache_write_short: 0,
+    });
+    expect(
+      chargeOf({ input: 1, output: 1, cache_read: 1, cache_write: 1, cache_write_short: 0 }, price),
+    ).toEqual({
       tokens: 4,
       usd_micro: 25,
     });
@@ -118,5 +153,18 @@ describe("an account", () => {
     });
     expect(reserve(settled, budget, { tokens: 90, usd_micro: 47 })).not.toHaveProperty("over");
     expect(reserve(NEW_ACCOUNT, {}, { tokens: 0, usd_micro: 0 })).toHaveProperty("over");
+  });
+
+  it("fits a call's answer into what is left, waits for calls under way, and refuses what can never fit", () => {
+    const wish = { answer: 5000, mostWith: (answer: number) => ({ tokens: 1000 + answer, usd_micro: 0 }) };
+    expect(fit(NEW_ACCOUNT, { tokens: 10_000 }, wish)).toMatchObject({ kind: "fits", answer: 5000 });
+    expect(fit(NEW_ACCOUNT, { tokens: 3000 }, wish)).toMatchObject({
+      kind: "fits",
+      answer: 2000,
+      account: { reserved: { tokens: 3000 } },
+    });
+    expect(fit(NEW_ACCOUNT, { tokens: 1100 }, wish).kind).toBe("over");
+    const busy = { ...NEW_ACCOUNT, reserved: { tokens: 2500, usd_micro: 0 } };
+    expect(fit(busy, { tokens: 3000 }, wish).kind).toBe("wait");
   });
 });

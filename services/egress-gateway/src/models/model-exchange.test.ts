@@ -40,10 +40,12 @@ async function hungUp(method: "GET" | "POST", path: string) {
       run: "run_a",
       budget: { tokens: 1_000_000, usd_micro: 1_000_000 },
       budgets: {
-        reserve: () => Promise.resolve(),
+        reserve: (_run, _budget, { answer, mostWith }) => Promise.resolve({ answer, most: mostWith(answer) }),
         settle: (_run, most, charged) => Promise.resolve(void settled.push({ most, charged })),
       },
-      hosts: new Map([[HOST, { shape: "openai" as const, prices: { small: PRICE } }]]),
+      hosts: new Map([
+        [HOST, { shape: "openai" as const, upstream: null, base: null, prices: { small: PRICE } }],
+      ]),
       upstream: {
         async send({ onLeave }) {
           onLeave?.();
@@ -55,6 +57,7 @@ async function hungUp(method: "GET" | "POST", path: string) {
       secrets: [],
       store: () => Promise.reject(new Error("nothing to record")),
       onCall: () => undefined,
+      onSpent: () => undefined,
       onFailure: () => undefined,
     },
   );

@@ -1,27 +1,30 @@
 /**
  * One model call: read the whole body, price it, reserve, send, stream the answer back, settle, record.
  *
- * A call that never left costs nothing (its host has no permitted address, or its sandbox hung up before it was sent). From
- * its first byte on, the provider may have carried it out: an answer without usage is then charged in full, unless the
- * provider refused the call (4xx).
+ * A call that never left costs nothing (its host has no permitted address or does not accept connections, or its sandbox
+ * hung up before it was sent), and neither does one that the provider refused (4xx) or failed at (5xx). Otherwise the usage
+ * that the answer states is charged; an answer that states none, or breaks off, is charged the most it can have cost.
  *
- * A recording holds the request and the answer as they were, without secrets, and is stored under its digest.
+ * A recording holds the request and the answer as they were, without secrets, and is stored under its digest. Every call
+ * that left has one, however it ended, so the log, the report and the run's account agree.
  */
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal, PassThrough } from "node:stream";
 import { digestOf, limits, type BlobRef, type ModelBudget } from "@antiphon/contracts";
-import type { BudgetStore } from "./budget-store.ts";
+import type { BudgetStore, Reserved } from "./budget-store.ts";
 import type { Upstream } from "../proxy/upstream.ts";
 import type { ModelHost } from "../config.ts";
 import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
-import type { Charge } from "./ledger.ts";
-import { endpointOf, readCall, type ModelCall } from "./model-call.ts";
-import { UsageReader } from "./model-usage.ts";
+import { plus, type Charge } from "./ledger.ts";
+import { routeOf, type Route } from "./endpoint.ts";
+import { readCall, type ModelCall } from "./model-call.ts";
+import { UsageReader, type StatedUsage } from "./model-usage.ts";
 import { chargeOf } from "./pricing.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import { scrubbed, Scrubber } from "../policy/scrubber.ts";
 
 const NOTHING: Charge = { tokens: 0, usd_micro: 0 };
+const NO_USAGE = { input: 0, output: 0, cache_read: 0, cache_write: 0, cache_write_short: 0 };
 
 export interface ModelPorts {
   readonly run: string;
@@ -31,52 +34,112 @@ export interface ModelPorts {
   readonly upstream: Pick<Upstream, "send">;
   readonly secrets: readonly string[];
   readonly store: (recording: Buffer) => Promise<BlobRef>;
-  /** Called once per finished call. */
+  /** Called once per call that left. */
   readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
+  /** Called when the budget is used up. */
+  readonly onSpent: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer> {
   const host = ports.hosts.get(ask.target.host);
-  const { method = "" } = ask.request;
+  const { method = "", headers } = ask.request;
   if (host === undefined)
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:host", "no prices for this host");
-  if (method === "GET" && ask.target.path === "/v1/models") return listModels(ask, ports);
-  const endpoint = method === "POST" ? endpointOf(ask.target.path, host.shape) : null;
-  if (endpoint === null || ask.target.query !== null)
+  if (headers.upgrade !== undefined) throw websocket();
+  if ((method === "HEAD" || method === "GET") && ask.target.path === "/") return alive(ask);
+  const route = routeOf(method, ask.target, host);
+  if (route === null)
     throw new EgressRefusal(
       "ANT_EGRESS_METHOD",
       "model:path",
       `${method} ${ask.target.path} cannot be metered`,
     );
-  const call = readCall(endpoint, await bodyOf(ask), host.prices);
-  if (ports.budget === null)
+  const target = targetOf(ask.target, route, host);
+  if (ports.budget === null && (route.kind === "call" || route.rule === "model:count"))
     throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", "the run has no model budget");
-  await ports.budgets.reserve(ports.run, ports.budget, call.most); // egress-gateway/E4
-  return metered(ask, ports, call);
+  if (route.kind === "free") return free({ ...ask, target }, ports, route.rule);
+  const call = readCall(route.endpoint, await bodyOf(ask), host.prices, route);
+  if (ports.budget === null) throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", "no model budget");
+  const reserved = await ports.budgets
+    .reserve(ports.run, ports.budget, call, ask.signal) // egress-gateway/E4
+    .catch((error: unknown) => {
+      if (error instanceof EgressRefusal && error.rule === "model:budget") ports.onSpent();
+      throw error;
+    });
+  return metered({ ...ask, target }, ports, call, reserved);
 }
 
-async function metered(ask: ModelAsk, ports: ModelPorts, call: ModelCall): Promise<ModelAnswer> {
-  let charged: Charge | null = null;
-  const received: Received = { hasLeft: false, status: 0, headers: {}, text: "", truncated: false };
-  try {
-    charged = await answered(ask, ports, call, received);
-  } finally {
-    charged ??= received.hasLeft ? call.most : NOTHING;
-    // egress-gateway/E4: the reservation stays charged when this fails.
-    await ports.budgets.settle(ports.run, call.most, charged).catch(ports.onFailure);
-  }
-  const recording = await record(ask, ports, call, received, charged);
-  ports.onCall(recording, charged);
+/** Programs that find no WebSocket at once go on with plain requests. */
+function websocket(): EgressRefusal {
+  const why = "model calls are metered as plain requests, not over a WebSocket";
+  return new EgressRefusal("ANT_EGRESS_METHOD", "model:websocket", why, 426);
+}
+
+/** Programs ask whether the host is there; that is answered here, since nothing of it is the provider's business. */
+function alive({ response }: ModelAsk): Promise<ModelAnswer> {
+  response.writeHead(200, { "content-length": "0" }).end();
+  return Promise.resolve({ rule: "model:alive", status: 200, entry: null });
+}
+
+function targetOf(
+  asked: ModelAsk["target"],
+  { path, query }: Route,
+  { upstream }: ModelHost,
+): ModelAsk["target"] {
+  return { ...asked, ...(upstream ?? {}), path, query };
+}
+
+async function metered(
+  ask: ModelAsk,
+  ports: ModelPorts,
+  call: ModelCall,
+  reserved: Reserved,
+): Promise<ModelAnswer> {
+  const received: Received = {
+    hasLeft: false,
+    status: 0,
+    headers: {},
+    text: "",
+    truncated: false,
+    usage: null,
+  };
+  let failure: { readonly error: unknown } | null = null;
+  await answered(ask, ports, call, reserved, received).catch((error: unknown) => (failure = { error }));
+  const charged = chargedFor(call, reserved, received);
+  // egress-gateway/E4: the reservation stays charged when this fails.
+  await ports.budgets.settle(ports.run, reserved.most, charged).catch(ports.onFailure);
+  const recording = received.hasLeft ? await record(ask, ports, call, reserved, received, charged) : null;
+  if (received.hasLeft) ports.onCall(recording, charged);
   const entry = {
     name: call.model,
-    reserved_tokens: call.most.tokens,
+    reserved_tokens: reserved.most.tokens,
     charged_tokens: charged.tokens,
     charged_usd_micro: charged.usd_micro,
     recording: recording?.name ?? null,
+    ...(reserved.answer < call.answer ? { answer_bound: reserved.answer } : {}),
+    ...(call.removed.length === 0 ? {} : { removed: call.removed }),
+    ...(call.unknown.length === 0 ? {} : { unknown: call.unknown }),
   };
+  const answer = { rule: `model:${call.endpoint}`, status: received.status, entry };
+  if (failure !== null) {
+    ask.onModel?.(entry);
+    throw (failure as { readonly error: unknown }).error;
+  }
   ask.response.end();
-  return { rule: `model:${call.endpoint}`, status: received.status, entry };
+  return answer;
+}
+
+function chargedFor(call: ModelCall, reserved: Reserved, { hasLeft, status, usage }: Received): Charge {
+  if (!hasLeft) return NOTHING;
+  if (usage !== null) {
+    const stated = chargeOf({ ...usage, output: usage.output ?? 0 }, call.price);
+    if (usage.output !== null) return stated;
+    // It broke off: the input is known, and the answer may have gone on to its bound.
+    const longest = chargeOf({ ...NO_USAGE, output: reserved.answer }, call.price);
+    return plus(stated, longest);
+  }
+  return status >= 400 ? NOTHING : reserved.most;
 }
 
 interface Received {
@@ -86,17 +149,20 @@ interface Received {
   headers: Readonly<Record<string, unknown>>;
   text: string;
   truncated: boolean;
+  /** Null: the answer stated none. */
+  usage: StatedUsage | null;
 }
 
-/** Streams the answer back and returns the charge. */
+/** Streams the answer back. `received` holds what arrived, also when this throws. */
 async function answered(
   ask: ModelAsk,
   ports: ModelPorts,
   call: ModelCall,
+  reserved: Reserved,
   received: Received,
-): Promise<Charge> {
+): Promise<void> {
   const { target, response, signal } = ask;
-  const body = Buffer.from(JSON.stringify(call.body), "utf8");
+  const body = Buffer.from(JSON.stringify(call.bodyWith(reserved.answer)), "utf8");
   const answer = await ports.upstream.send({
     target,
     method: "POST",
@@ -119,25 +185,53 @@ async function answered(
     received.text += text;
     if (piece.length > 0 && !response.write(piece)) await drained(ask);
   };
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    ask.down(chunk.length);
-    if (bytes > limits.modelAnswerBytes) {
-      received.truncated = true;
-      break;
+  let isWhole = false;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      ask.down(chunk.length);
+      if (bytes > limits.modelAnswerBytes) {
+        received.truncated = true;
+        break;
+      }
+      await pass(scrub.push(chunk));
     }
-    await pass(scrub.push(chunk));
+    await pass(scrub.end());
+    isWhole = !received.truncated;
+  } finally {
+    received.usage = usage.end(isWhole);
   }
-  await pass(scrub.end());
-  const used = received.truncated ? null : usage.end();
-  if (used !== null) return chargeOf(used, call.price);
-  const isRefused = received.status >= 400 && received.status < 500;
-  return isRefused ? NOTHING : call.most;
 }
 
+/** Headers with which the sandbox would name itself to the provider; a credential takes their place. */
+const NAMING = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
+/** What costs more than the price list says: long contexts, faster answers, tools that the provider runs. */
+const PRICED_BETA =
+  /^(context-1m|fast-mode|mcp-client|code-execution|web-fetch|web-search|files-api|skills|compact|advisor|server-side)/;
+
 function outgoing(ask: ModelAsk, body: Buffer): ModelAsk["headers"] {
-  const { "anthropic-beta": _priced, "content-encoding": _coded, ...headers } = ask.headers;
-  return { ...headers, "content-type": "application/json", "content-length": String(body.length) };
+  const { "anthropic-beta": betas, "content-encoding": _coded, ...headers } = ask.headers;
+  const free = [betas ?? []]
+    .flat()
+    .flatMap((list) => list.split(","))
+    .map((beta) => beta.trim())
+    .filter((beta) => beta !== "" && !PRICED_BETA.test(beta));
+  return {
+    ...named(headers, ask.credentials ?? {}),
+    ...(free.length === 0 ? {} : { "anthropic-beta": free.join(",") }),
+    "content-type": "application/json",
+    "content-length": String(body.length),
+  };
+}
+
+/** The program's own key is a placeholder. Where the gateway adds one, no other leaves. */
+function named(
+  headers: ModelAsk["headers"],
+  credentials: Readonly<Record<string, string>>,
+): ModelAsk["headers"] {
+  if (!NAMING.some((name) => name in credentials)) return headers;
+  const others = Object.entries(headers).filter(([name]) => !NAMING.includes(name));
+  return { ...Object.fromEntries(others), ...credentials };
 }
 
 function isEventStream(answer: IncomingMessage): boolean {
@@ -164,10 +258,12 @@ async function record(
   ask: ModelAsk,
   ports: ModelPorts,
   call: ModelCall,
+  reserved: Reserved,
   received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
-  const request = { host: ask.target.host, path: ask.target.path, body: call.body };
+  const body = call.bodyWith(reserved.answer);
+  const request = { host: ask.target.host, path: ask.target.path, body };
   const document = {
     v: 1,
     request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
@@ -190,9 +286,20 @@ async function record(
   }
 }
 
-async function listModels(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer> {
-  const { target, headers, response, signal } = ask;
-  const answer = await ports.upstream.send({ target, method: "GET", headers, body: null, signal });
+/** A request that the provider does not charge. */
+async function free(ask: ModelAsk, ports: ModelPorts, rule: string): Promise<ModelAnswer> {
+  const { target, response, signal } = ask;
+  const body = rule === "model:count" ? await bodyOf(ask) : null;
+  const headers = outgoing(ask, body ?? Buffer.alloc(0));
+  const { "content-type": _type, "content-length": _length, ...bare } = headers;
+  const method = body === null ? "GET" : "POST";
+  const answer = await ports.upstream.send({
+    target,
+    method,
+    headers: body === null ? bare : headers,
+    body,
+    signal,
+  });
   if (!isPlain(answer)) throw unreadable(target.host);
   const status = answer.statusCode ?? 0;
   response.writeHead(status, cleanHeaders(answer, ports.secrets));
@@ -202,7 +309,7 @@ async function listModels(ask: ModelAsk, ports: ModelPorts): Promise<ModelAnswer
     if (!response.write(scrub.push(chunk))) await drained(ask);
   }
   response.end(scrub.end());
-  return { rule: "model:list", status, entry: null };
+  return { rule, status, entry: null };
 }
 
 async function bodyOf({ request, signal, up }: ModelAsk): Promise<Buffer> {

@@ -1,9 +1,13 @@
 /**
  * The usage that an answer states: in one JSON document, or in server-sent events as they pass. Usage is never estimated:
- * a call whose answer states none is charged its whole reservation.
+ * a call whose answer states none is charged its whole reservation, and one that states only its input is charged that and
+ * the longest answer.
  */
-import type { Endpoint } from "./model-call.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { Usage } from "./pricing.ts";
+
+/** `output` is null where the answer did not state its length. */
+export type StatedUsage = Omit<Usage, "output"> & { readonly output: number | null };
 
 /** Reads an answer in pieces. */
 export class UsageReader {
@@ -36,18 +40,13 @@ export class UsageReader {
     return text;
   }
 
-  /** Null: the answer stated no usage. */
-  end(): Usage | null {
+  /** Null: the answer stated no usage. `isWhole` is false for an answer that broke off: its output may have gone on. */
+  end(isWhole = true): StatedUsage | null {
     if (this.#isStream) this.#line(this.#taken());
     else this.#document(this.#taken());
-    const found = this.#found;
-    if (found?.input === undefined || found.output === undefined) return null;
-    return {
-      input: found.input,
-      output: found.output,
-      cache_read: found.cache_read ?? 0,
-      cache_write: found.cache_write ?? 0,
-    };
+    const { input, output, cache_read = 0, cache_write = 0, cache_write_short = 0 } = this.#found ?? {};
+    if (input === undefined) return null;
+    return { input, output: isWhole ? (output ?? null) : null, cache_read, cache_write, cache_write_short };
   }
 
   #line(line: string): void {
@@ -57,13 +56,16 @@ export class UsageReader {
   #document(text: string): void {
     const usage = usageIn(text);
     if (usage === null) return;
-    const read = this.#endpoint === "messages" ? anthropic(usage) : openAi(usage);
+    const read = READERS[this.#endpoint](usage);
     // A stream of `messages` states the input first; later events state the output so far.
     this.#found = { ...this.#found, ...read };
   }
 }
 
-/** Looks in the places that the API shapes use: `usage`, `response.usage`, `message.usage`. */
+/**
+ * Looks in the places that the API shapes use: `usage`, `response.usage`, `message.usage`, `usageMetadata`. A list holds
+ * the events of a stream; the last one that states usage counts.
+ */
 function usageIn(text: string): Readonly<Record<string, unknown>> | null {
   let value: unknown;
   try {
@@ -71,30 +73,55 @@ function usageIn(text: string): Readonly<Record<string, unknown>> | null {
   } catch {
     return null; // `[DONE]`, or an answer that is not JSON
   }
-  const { usage, response, message } = object(value);
-  for (const candidate of [usage, object(response)["usage"], object(message)["usage"]]) {
-    if (typeof candidate === "object" && candidate !== null) return candidate as Record<string, unknown>;
+  for (const event of Array.isArray(value) ? (value as unknown[]).reverse() : [value]) {
+    const { usage, response, message, usageMetadata } = object(event);
+    for (const candidate of [usage, object(response)["usage"], object(message)["usage"], usageMetadata]) {
+      if (typeof candidate === "object" && candidate !== null) return candidate as Record<string, unknown>;
+    }
   }
   return null;
 }
+
+type Reader = (usage: Readonly<Record<string, unknown>>) => Partial<Usage>;
+
+const READERS: Readonly<Record<Endpoint, Reader>> = {
+  chat: openAi,
+  responses: openAi,
+  messages: anthropic,
+  generate: gemini,
+};
 
 function openAi(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
   const all = count(usage["prompt_tokens"] ?? usage["input_tokens"]);
   const output = count(usage["completion_tokens"] ?? usage["output_tokens"]);
   const details = object(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
   const cached = count(details["cached_tokens"]) ?? 0;
+  const written = count(details["cache_write_tokens"]) ?? 0;
   if (all === undefined || output === undefined) return {};
-  return { input: Math.max(0, all - cached), cache_read: cached, output };
+  return { input: Math.max(0, all - cached - written), cache_read: cached, cache_write: written, output };
 }
 
 function anthropic(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
+  const written = count(usage["cache_creation_input_tokens"]);
+  const short = count(object(usage["cache_creation"])["ephemeral_5m_input_tokens"]) ?? 0;
   const parts = {
     input: count(usage["input_tokens"]),
     output: count(usage["output_tokens"]),
     cache_read: count(usage["cache_read_input_tokens"]),
-    cache_write: count(usage["cache_creation_input_tokens"]),
+    cache_write: written === undefined ? undefined : Math.max(0, written - short),
+    cache_write_short: written === undefined ? undefined : Math.min(short, written),
   };
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
+/** Thoughts are charged as output, and the prompt of a tool's answer as input. */
+function gemini(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
+  const prompt = count(usage["promptTokenCount"]);
+  if (prompt === undefined) return {};
+  const cached = count(usage["cachedContentTokenCount"]) ?? 0;
+  const tools = count(usage["toolUsePromptTokenCount"]) ?? 0;
+  const output = (count(usage["candidatesTokenCount"]) ?? 0) + (count(usage["thoughtsTokenCount"]) ?? 0);
+  return { input: Math.max(0, prompt + tools - cached), cache_read: cached, output };
 }
 
 function count(value: unknown): number | undefined {

@@ -7,6 +7,8 @@ export interface ModelPrice {
   /** Tokens read from and written to a prompt cache. */
   readonly cache_read: number;
   readonly cache_write: number;
+  /** Tokens written to a prompt cache for the shorter time. Default: `cache_write`. */
+  readonly cache_write_short?: number;
   /** The largest number of tokens in one answer. */
   readonly max_output: number;
 }
@@ -16,23 +18,50 @@ export interface Usage {
   readonly output: number;
   readonly cache_read: number;
   readonly cache_write: number;
+  readonly cache_write_short: number;
+}
+
+/** Whether a call writes to a prompt cache, and for how long: what its input may cost. */
+export type CacheWrite = "none" | "short" | "long";
+
+/** The price of a model: by its exact name, else by the longest entry `prefix*`. */
+export function priceOf(prices: Readonly<Record<string, ModelPrice>>, model: string): ModelPrice | null {
+  if (Object.hasOwn(prices, model)) return prices[model] ?? null;
+  const best = Object.keys(prices)
+    .filter((name) => name.endsWith("*") && model.startsWith(name.slice(0, -1)))
+    .sort((a, b) => b.length - a.length)[0];
+  return best === undefined ? null : (prices[best] ?? null);
 }
 
 export function chargeOf(usage: Usage, price: ModelPrice): Charge {
-  const { input, output, cache_read, cache_write } = usage;
+  const { input, output, cache_read, cache_write, cache_write_short } = usage;
   const parts =
     input * price.input +
     output * price.output +
     cache_read * price.cache_read +
-    cache_write * price.cache_write;
-  return { tokens: input + output + cache_read + cache_write, usd_micro: Math.ceil(parts / 1_000_000) };
+    cache_write * price.cache_write +
+    cache_write_short * shortWrite(price);
+  return {
+    tokens: input + output + cache_read + cache_write + cache_write_short,
+    usd_micro: Math.ceil(parts / 1_000_000),
+  };
 }
 
-/** The most that a call can cost: all input at the dearest of the input prices. */
-export function mostOf(inputTokens: number, outputTokens: number, price: ModelPrice): Charge {
-  const dearest = Math.max(price.input, price.cache_write, price.cache_read);
+/** The most that a call can cost: all input at the dearest of the input prices that can apply. */
+export function mostOf(
+  inputTokens: number,
+  outputTokens: number,
+  price: ModelPrice,
+  writes: CacheWrite,
+): Charge {
+  const written = { none: 0, short: shortWrite(price), long: price.cache_write }[writes];
+  const dearest = Math.max(price.input, price.cache_read, written);
   return {
     tokens: inputTokens + outputTokens,
     usd_micro: Math.ceil((inputTokens * dearest + outputTokens * price.output) / 1_000_000),
   };
+}
+
+function shortWrite(price: ModelPrice): number {
+  return price.cache_write_short ?? price.cache_write;
 }

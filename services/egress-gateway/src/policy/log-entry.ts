@@ -27,6 +27,12 @@ export interface ModelEntry {
   readonly charged_usd_micro: number;
   /** Object name of the recording; null when it could not be stored. */
   readonly recording: string | null;
+  /** Tokens: the bound of the answer where the budget allowed less than the call asked for. */
+  readonly answer_bound?: number;
+  /** Fields and tools that did not leave, because they would cost extra. */
+  readonly removed?: readonly string[];
+  /** Fields that left although the gateway does not know them. */
+  readonly unknown?: readonly string[];
 }
 
 export function logText(entries: readonly LogEntry[]): string {

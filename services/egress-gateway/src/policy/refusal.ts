@@ -9,11 +9,14 @@ export class EgressRefusal extends Error {
   readonly code: EgressCode;
   /** The rule that refused: `host:none`, `git:push`, ... */
   readonly rule: string;
+  /** HTTP status of the answer. Default: that of the code. */
+  readonly status: number;
 
-  constructor(code: EgressCode, rule: string, why: string) {
+  constructor(code: EgressCode, rule: string, why: string, status: number = ERRORS[code].httpStatus) {
     super(why);
     this.code = code;
     this.rule = rule;
+    this.status = status;
   }
 }
 

@@ -47,10 +47,14 @@ export interface ModelAsk {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly headers: Headers;
+  /** The credentials among `headers`. */
+  readonly credentials?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Count the bytes that pass; throw when the quota is exceeded. */
   readonly up: (bytes: number) => void;
   readonly down: (bytes: number) => void;
+  /** Told about a call that left and failed, for its log line. */
+  readonly onModel?: (entry: ModelEntry) => void;
 }
 
 export interface ModelAnswer {
@@ -150,7 +154,18 @@ async function carry(
     course.down += bytes;
   };
   if (rule.kind === "model") {
-    const answer = await ports.model({ target, request, response, headers, signal, up, down });
+    const onModel = (entry: ModelEntry): void => void (course.model = entry);
+    const answer = await ports.model({
+      target,
+      request,
+      response,
+      headers,
+      credentials,
+      signal,
+      up,
+      down,
+      onModel,
+    });
     Object.assign(course, { rule: answer.rule, status: answer.status, model: answer.entry });
     return;
   }
@@ -262,7 +277,7 @@ function answerRefusal(response: ServerResponse, fault: EgressRefusal, course: C
     response.destroy();
     return;
   }
-  course.status = ERRORS[fault.code].httpStatus;
+  course.status = fault.status;
   response.writeHead(course.status, fault.code, {
     "content-type": "application/json",
     "antiphon-code": fault.code,

@@ -20,12 +20,17 @@ export interface Endpoint {
 
 export type Resolve = (host: string, port: number) => Promise<Endpoint>;
 
-export function resolverOf(overrides: EgressSettings["overrides"]): Resolve {
+/** @param named `host:port` of upstreams that the deployment itself names: their addresses may be private */
+export function resolverOf(
+  overrides: EgressSettings["overrides"],
+  named: ReadonlySet<string> = new Set(),
+): Resolve {
   return async (host, port) => {
     const fixed = overrides.get(`${host}:${port}`);
     if (fixed !== undefined) return fixed;
     const answers = await resolved(host);
-    const local = answers.find((address) => !isPublicAddress(address));
+    const isNamed = named.has(`${host}:${port}`);
+    const local = isNamed ? undefined : answers.find((address) => !isPublicAddress(address));
     const [first] = answers;
     if (local !== undefined || first === undefined)
       throw new EgressRefusal(

@@ -9,6 +9,7 @@ import {
   type IncomingMessage,
   type RequestOptions,
 } from "node:http";
+import { isIP } from "node:net";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { limits } from "@antiphon/contracts";
@@ -27,7 +28,7 @@ export interface Outgoing {
   readonly body: Readable | Buffer | null;
   /** Aborts the request, also while its answer arrives. It carries the caller's deadlines. */
   readonly signal: AbortSignal;
-  /** Called just before the first byte can leave; not called when the request fails earlier. */
+  /** Called when the connection stands, so that bytes can leave; not called when the request fails earlier. */
   readonly onLeave?: () => void;
 }
 
@@ -69,11 +70,15 @@ export class Upstream {
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       insecureHTTPParser: false,
       signal,
-      ...(isTls ? { servername: target.host } : {}),
+      ...(isTls && isIP(target.host) === 0 ? { servername: target.host } : {}),
     };
     return new Promise((resolve, reject) => {
       const request = (isTls ? httpsRequest : httpRequest)(options, resolve);
-      onLeave?.();
+      // A connection that is not accepted carries nothing.
+      request.once("socket", (socket) => {
+        if (socket.connecting) socket.once(isTls ? "secureConnect" : "connect", () => onLeave?.());
+        else onLeave?.();
+      });
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (error instanceof EgressRefusal || signal.aborted) return reject(error);
         const why = error.code ?? error.message;

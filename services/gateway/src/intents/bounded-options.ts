@@ -1,6 +1,6 @@
 // Checks the options that a schema cannot bound: names that reach git, and globs that are matched with every path of a
 // change. A small intent could stall a Director with either. Pure.
-import { AntiphonError, globFault, isRefName } from "@antiphon/contracts";
+import { AntiphonError, globFault, isRefName, modelHostIn } from "@antiphon/contracts";
 import type { RunOptions } from "@antiphon/contracts";
 
 const NAMES = { base_ref: "a branch, a tag or a commit id", land_on: "a name a branch can have" } as const;
@@ -18,6 +18,19 @@ export function checkBounds(options: RunOptions): void {
   for (const key of ["scope", "grants"] as const) {
     const fault = globFault(options[key]);
     if (fault !== null) throw invalid(key, fault);
+  }
+  checkMetered(options);
+}
+
+/** A host that is both paid for and allowed would be reached without being metered where the gateway has no prices for it. */
+function checkMetered({ model_budget, egress }: RunOptions): void {
+  if (model_budget === undefined) return;
+  for (const [at, entry] of (egress?.allowlist ?? []).entries()) {
+    const host = modelHostIn(entry);
+    if (host === null) continue;
+    const path = `/constraints/egress/allowlist/${at}`;
+    const why = `a model budget opens ${host} by itself and meters it; leave it out of the allowlist`;
+    throw new AntiphonError("ANT_INTENT_OPTIONS", `${path}: ${why}`, { data: { path } });
   }
 }
 

@@ -34,6 +34,25 @@ describe("the options of a run, read from an intent", () => {
     });
   });
 
+  it("do not put a model host on the allowlist of a run that pays for its calls", () => {
+    const budget = { model_budget: { usd_micro: 1_000_000 } };
+    const allowing = (allowlist: string[]) => ({ egress: { mode: "allowlist", allowlist } });
+    for (const host of ["api.openai.com", "API.OpenAI.com:443", "*.anthropic.com"]) {
+      const { code, detail } = refusal(
+        { repo: "/r", agent },
+        { ...budget, ...allowing(["a.example", host]) },
+      );
+      expect([code, detail.includes("/constraints/egress/allowlist/1")]).toEqual([
+        "ANT_INTENT_OPTIONS",
+        true,
+      ]);
+      expect(runOptionsOf(intent({ repo: "/r", agent }, allowing([host]))).egress?.allowlist).toEqual([host]);
+    }
+    expect(
+      runOptionsOf(intent({ repo: "/r", agent }, { ...budget, ...allowing(["a.example"]) })).egress,
+    ).toBeDefined();
+  });
+
   it("accept a RepoRef as well as a path", () => {
     expect(runOptionsOf(intent({ repo: { name: "n", path: "/a/b" }, agent })).repo).toEqual({
       name: "n",

@@ -217,6 +217,7 @@ describe("a job", () => {
     ["an image that is not allowed", { image: "bad" }, "ANT_SANDBOX_REFUSED"],
     ["a budget without bound", { budgetMs: limits.taskTimeBudgetMaxS * 1000 + 1 }, "ANT_SANDBOX_REFUSED"],
     ["looser limits", { limits: { pids: 1e6 } }, "ANT_SANDBOX_REFUSED"],
+    ["more memory than a run may ask for", { limits: { memoryBytes: 2 ** 40 } }, "ANT_SANDBOX_REFUSED"],
     ["a NUL in an argument", { steps: [{ ...step("a"), argv: ["a\0b"] }] }, "ANT_SANDBOX_REFUSED"],
     ["an invalid variable name", { steps: [{ ...step("a"), env: { "A B": "" } }] }, "ANT_SANDBOX_REFUSED"],
     ["a directory outside", { steps: [{ ...step("a"), cwd: "/etc" }] }, "ANT_SANDBOX_PATH"],

@@ -192,8 +192,26 @@ describe("the container that the engine is asked for", () => {
     expect(differences(spec, environment, image, { ...actual, Image: "sha256:other" })).toHaveLength(1);
   });
 
-  it("gives a command the image's PATH and no other variable of it", () => {
-    expect(stepEnvironment(image, "/tmp")).toEqual({ PATH: "/bin", HOME: "/tmp", LANG: "C.UTF-8" });
+  it("gives a command the variables of the image, but not those that are the sandbox's own", () => {
+    expect(stepEnvironment({ ...image, env: ["PATH=/bin"] }, "/tmp")).toEqual({
+      PATH: "/bin",
+      HOME: "/tmp",
+      LANG: "C.UTF-8",
+    });
+    const env = [
+      "JAVA_HOME=/opt/java",
+      "OPTS=a=b c",
+      "HOME=/root",
+      "ANTIPHON_RUN=x",
+      "https_proxy=http://a",
+      "no-name",
+    ];
+    expect(stepEnvironment({ ...image, env }, "/tmp")).toMatchObject({
+      JAVA_HOME: "/opt/java",
+      OPTS: "a=b c",
+      HOME: "/tmp",
+    });
+    expect(Object.keys(stepEnvironment({ ...image, env }, "/tmp"))).toHaveLength(5);
     expect(stepEnvironment({ ...image, env: [] }, "/tmp")["PATH"]).toContain("/usr/bin");
   });
 

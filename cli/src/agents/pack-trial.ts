@@ -1,0 +1,49 @@
+// Tries an agent pack: a short run that installs it in a sandbox and asks its program for its version. It calls no model.
+import { randomUUID } from "node:crypto";
+import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
+import type { Intent } from "@antiphon/contracts";
+import type { CliContext } from "../context.ts";
+
+export interface PackTrial {
+  readonly works: boolean;
+  readonly runId: string;
+  readonly said: string;
+}
+
+export async function runToEnd(context: CliContext, pack: AgentPack, repo: string): Promise<PackTrial> {
+  const { ensureGateway } = await import("../gateway/local-gateway.ts");
+  const { follow } = await import("../runs/follow.ts");
+  await ensureGateway(context);
+  const gateway = await context.gateway();
+  const { intentId } = await gateway.postOnce<{ intentId: string }>(
+    "/intents",
+    trialOf(pack, repo),
+    randomUUID(),
+  );
+  const { runId } = await gateway.postOnce<{ runId: string }>(
+    `/intents/${intentId}/run`,
+    undefined,
+    randomUUID(),
+  );
+  const { summary } = await follow(context, runId, { logs: false, jsonLines: false, quiet: true });
+  const works = summary.status === "succeeded";
+  const program = pack.argv[0] ?? pack.name;
+  return { works, runId, said: works ? `\`${program} --version\` runs in the sandbox` : summary.message };
+}
+
+/** Nothing is to be changed, and nothing can land. */
+export function trialOf(pack: AgentPack, repo: string): Intent {
+  const agent = packAgent(pack);
+  return {
+    goal: `Try the agent pack ${pack.name}`,
+    inputs: {
+      repo,
+      agent: { ...agent, argv: [...agent.argv.slice(0, 1), "--version"], prompt: "stdin" },
+      checks: ["true"],
+      workflow: "REVIEW",
+      setup: [],
+    },
+    constraints: { max_attempts: 1, allow_dirty: true },
+  };
+}

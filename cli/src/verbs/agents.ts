@@ -1,0 +1,112 @@
+// antiphon agents list|show|add|test: the agent packs that `antiphon run --agent` knows.
+import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
+import { examples } from "../context.ts";
+import type { AddVerb, CliContext } from "../context.ts";
+import { usage } from "../failure.ts";
+import { plain } from "../screen/screen.ts";
+import { table } from "../screen/table.ts";
+
+type Json = { json?: boolean };
+
+export const addAgents: AddVerb = (program, context) => {
+  const agents = program.command("agents").summary("list, show, add or test agent packs");
+  agents
+    .command("list")
+    .summary("list the agent packs, their versions and models")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", examples(["antiphon agents list"]))
+    .action(async ({ json }: Json) => list(context, json === true));
+  agents
+    .command("show")
+    .summary("show how a pack is installed and started")
+    .argument("<pack>", "its name or its directory")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", examples(["antiphon agents show claude"]))
+    .action(async (name: string, { json }: Json) => show(context, name, json === true));
+  agents
+    .command("add")
+    .summary("check a pack of your own and keep it, so that --agent finds it by its name")
+    .argument("<directory>", "a directory with an agent.yaml")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", examples(["antiphon agents add ./my-agent"]))
+    .action(async (directory: string, { json }: Json) => add(context, directory, json === true));
+  agents
+    .command("test")
+    .summary("install a pack in a sandbox and ask its program for its version")
+    .argument("<pack>", "its name or its directory")
+    .option(
+      "--repo <path>",
+      "the git repository in whose environment it is tried (default: the one around you)",
+    )
+    .option("--json", "print one JSON object")
+    .addHelpText("after", examples(["antiphon agents test codex"]))
+    .action(async (name: string, options: Json & { repo?: string }) => tryOut(context, name, options));
+};
+
+async function list(context: CliContext, json: boolean): Promise<void> {
+  const { allPacks, placesOf } = await import("../agents/packs.ts");
+  const found = allPacks(placesOf(context));
+  if (json) return context.screen.json({ agents: found.map(({ pack, origin }) => ({ ...pack, origin })) });
+  const rows = found.map(({ pack, origin }) => [
+    pack.name,
+    plain(versionOf(pack)),
+    plain(pack.model?.name ?? "-"),
+    origin === "own" ? "your own" : "",
+    plain(pack.description ?? ""),
+  ]);
+  for (const row of table(rows)) context.screen.out(row.trimEnd());
+}
+
+function versionOf({ install }: AgentPack): string {
+  return (
+    [...(install?.npm ?? []), ...(install?.pip ?? [])][0] ??
+    (install === undefined ? "of the image" : "by commands")
+  );
+}
+
+async function named(context: CliContext, name: string): Promise<AgentPack> {
+  const { findPack, placesOf } = await import("../agents/packs.ts");
+  const pack = findPack(name, placesOf(context));
+  if (pack === null)
+    throw usage(`there is no agent pack ${JSON.stringify(name)}`, "`antiphon agents list` lists them");
+  return pack;
+}
+
+async function show(context: CliContext, name: string, json: boolean): Promise<void> {
+  const pack = await named(context, name);
+  const agent = packAgent(pack);
+  if (json) return context.screen.json({ pack, agent });
+  const out = (line: string): void => context.screen.out(line);
+  out(`${pack.name}  ${plain(pack.description ?? "")}`.trimEnd());
+  for (const command of agent.install) out(`  installed by  ${plain(command)}`);
+  out(`  started as    ${plain(agent.argv.join(" "))}`);
+  out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
+  if (pack.model !== undefined)
+    out(`  calls         ${plain(pack.model.name)} at ${plain(pack.model.host)} (${pack.model.shape})`);
+  for (const [variable, value] of Object.entries(agent.env))
+    out(`  sets          ${plain(`${variable}=${value}`)}`);
+}
+
+async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
+  const { cpSync } = await import("node:fs");
+  const { join, resolve } = await import("node:path");
+  const { placesOf, readPack } = await import("../agents/packs.ts");
+  const pack = readPack(join(resolve(directory), "agent.yaml"));
+  const to = join(placesOf(context).own, pack.name, "agent.yaml");
+  cpSync(join(resolve(directory), "agent.yaml"), to);
+  if (json) return context.screen.json({ name: pack.name, file: to });
+  context.screen.out(`${pack.name} is kept; use it with: antiphon run "..." --agent ${pack.name}`);
+}
+
+/** A run whose agent is the installed program, asked for its version; what it prints is in the run's evidence. */
+async function tryOut(context: CliContext, name: string, options: Json & { repo?: string }): Promise<void> {
+  const pack = await named(context, name);
+  const { repositoryOf } = await import("../runs/run-files.ts");
+  const { runToEnd } = await import("../agents/pack-trial.ts");
+  const outcome = await runToEnd(context, pack, repositoryOf(options.repo));
+  if (options.json === true) context.screen.json(outcome);
+  else
+    context.screen.out(`${pack.name}: ${outcome.works ? "works" : "does not work"}: ${plain(outcome.said)}`);
+  context.setExitCode(outcome.works ? 0 : 1);
+}

@@ -1,0 +1,26 @@
+/**
+ * Well-known hosts of model providers. A run with a model budget reaches the hosts that the egress gateway has prices for,
+ * and pays for each call; the same host on the run's allowlist would be reached without a price where the gateway has none,
+ * so both together are refused. Pure.
+ */
+const MODEL_HOSTS = [
+  "api.openai.com",
+  "api.anthropic.com",
+  "generativelanguage.googleapis.com",
+  "openrouter.ai",
+  "api.mistral.ai",
+  "api.deepseek.com",
+  "api.groq.com",
+  "api.together.xyz",
+  "api.x.ai",
+  "api.cohere.com",
+  "api.fireworks.ai",
+];
+
+/** The model host that an entry of an allowlist (`host`, `*.host`, either with `:port`) lets through; null: none. */
+export function modelHostIn(entry: string): string | null {
+  const pattern = entry.toLowerCase().replace(/:\d+$/, "");
+  const covers = (host: string): boolean =>
+    pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
+  return MODEL_HOSTS.find(covers) ?? null;
+}

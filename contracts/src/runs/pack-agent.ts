@@ -1,0 +1,66 @@
+/**
+ * From an agent pack to the agent of a run: the commands that install it, its words and variables with the chosen model.
+ * The result is complete, so no service has to know the pack, and a run can be repeated after the pack has changed. Pure.
+ */
+import { SANDBOX_HOME } from "../rpc/environment.ts";
+import type { AgentPack } from "../settings/agent-pack.ts";
+import type { AgentOf } from "./agents.ts";
+
+export interface PackChoice {
+  readonly model?: string | undefined;
+  readonly modelHost?: string | undefined;
+}
+
+/** The directory of an installed pack, below the home directory of the sandbox. */
+const PLACE = `${SANDBOX_HOME}/.agent`;
+/** Installing starts here and not in the work tree, whose files (`.npmrc`) could change what is installed. */
+const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
+
+const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
+const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
+const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
+const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
+
+export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pack"> {
+  const filled = (text: string): string =>
+    text
+      .replaceAll("${model}", choice.model ?? pack.model?.name ?? "")
+      .replaceAll("${model_host}", choice.modelHost ?? pack.model?.host ?? "");
+  const { npm, pip, commands } = pack.install ?? {};
+  const env = Object.entries(pack.env ?? {}).map(([name, value]) => [name, filled(value)] as const);
+  return {
+    kind: "pack",
+    name: pack.name,
+    install: [
+      ...(npm === undefined ? [] : [`${NPM} ${npm.join(" ")}`]),
+      ...(pip === undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
+      ...(commands ?? []).map((command) => `${AT_HOME} ${command}`),
+    ],
+    tools: [...(npm === undefined ? [] : ["npm"]), ...(pip === undefined ? [] : ["python3"])],
+    path: [`${PLACE}/bin`, ...(pip === undefined ? [] : [`${PLACE}/python/bin`])],
+    argv: pack.argv.map(filled),
+    prompt: pack.prompt,
+    env: Object.fromEntries(env),
+    junk: [...(pack.junk ?? [])],
+  };
+}
+
+/** An extra of a Python package has brackets, which mean something else to a shell. */
+function quoted(requirement: string): string {
+  return `'${requirement}'`;
+}
+
+/** True for a command that installs pinned packages of a registry and reads nothing of the work tree. */
+export function isPinnedInstall(command: string): boolean {
+  for (const [start, one] of [
+    [NPM, NPM_PACKAGE],
+    [PIP, PIP_PACKAGE],
+  ] as const) {
+    if (!command.startsWith(`${start} `)) continue;
+    return command
+      .slice(start.length + 1)
+      .split(" ")
+      .every((word) => one.test(word));
+  }
+  return false;
+}

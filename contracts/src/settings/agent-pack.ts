@@ -1,0 +1,85 @@
+/**
+ * `agent.yaml`: an agent pack. It says how a coding agent is installed, started and told its task, so that it works on any
+ * repository without an image of its own.
+ */
+import { Type, type Static } from "typebox";
+import { closed, oneOf } from "../shapes/shape.ts";
+
+const line = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: "^[^\\n\\r\\u0000]*$", description });
+const pinned = (pattern: string, description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ pattern, maxLength: 256 }), { minItems: 1, maxItems: 16, description }),
+  );
+
+export const PackInstall = closed(
+  {
+    npm: pinned(
+      "^(@[a-z0-9._~-]+/)?[a-z0-9._~-]+@[0-9][0-9A-Za-z.+-]*$",
+      "Packages of npm with their exact versions: `name@1.2.3`.",
+    ),
+    pip: pinned(
+      "^[A-Za-z0-9._-]+(\\[[A-Za-z0-9,._-]+\\])?==[0-9][0-9A-Za-z.+!-]*$",
+      "Packages of PyPI with their exact versions: `name==1.2.3`.",
+    ),
+    commands: Type.Optional(
+      Type.Array(line(8192, "Runs in the home directory."), {
+        minItems: 1,
+        maxItems: 16,
+        description: "Shell commands, for an agent that comes another way.",
+      }),
+    ),
+  },
+  {
+    description:
+      "How it is installed: once for each image, into the home directory, with a network for downloads only. Without it, the image has the agent.",
+  },
+);
+
+export const PackModel = closed(
+  {
+    shape: oneOf(["openai", "anthropic", "gemini"], { description: "The API that it speaks." }),
+    host: line(
+      253,
+      "The host of its calls: `${model_host}` in `argv` and `env`. `--model-host` replaces it.",
+    ),
+    name: line(128, "Its model: `${model}` in `argv` and `env`. `--model` replaces it."),
+  },
+  { description: "Where its model traffic goes. The egress gateway meters it and adds the key." },
+);
+
+export const AgentPack = closed(
+  {
+    name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
+    description: Type.Optional(line(256, "One line, for a list.")),
+    install: Type.Optional(PackInstall),
+    argv: Type.Array(line(8192, "A word of the command."), {
+      minItems: 1,
+      maxItems: 64,
+      description: "The command, run in the work tree. Exit code 0 says that it is done.",
+    }),
+    prompt: oneOf(["stdin", "argument"], {
+      description:
+        "How it is told its task: on standard input, or as one more word at the end of `argv`. The full brief is in ANTIPHON_TASK either way.",
+    }),
+    env: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
+        Type.String({ maxLength: 4096 }),
+        {
+          maxProperties: 64,
+          description: "Environment variables. A key that it insists on is any placeholder.",
+        },
+      ),
+    ),
+    junk: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        maxItems: 64,
+        description: "Globs of its own files in the work tree, which are left out of the change.",
+      }),
+    ),
+    model: Type.Optional(PackModel),
+  },
+  { description: "An agent pack: `agent.yaml` in a directory of its own." },
+);
+export type AgentPack = Static<typeof AgentPack>;

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { dispatchOf } from "../testing/dispatch.fixture.ts";
+import { promptOf } from "./prompt.ts";
+
+it("tells the task, its checks, earlier failures with the end of their output, and answers", () => {
+  const checks = [
+    { command: "npm test", exitCode: 1, timedOut: false, durationMs: 1, tail: "expected 3, got 2" },
+  ];
+  const feedback = [{ epoch: 1, code: "ANT_VERIFY_CHECK_FAILED", message: "npm test failed", checks }];
+  const base = dispatchOf();
+  const prompt = promptOf(
+    {
+      ...base,
+      feedback: feedback as unknown as typeof base.feedback,
+      answers: [{ question: "Which?", answer: "Blue" }],
+    },
+    2,
+  );
+  expect(prompt.startsWith(base.task.instruction)).toBe(true);
+  for (const command of base.task.verify_profile.commands) expect(prompt).toContain(`- ${command}`);
+  expect(prompt).toContain("Attempt 1 was rejected");
+  expect(prompt).toContain("$ npm test  (exit 1)\nexpected 3, got 2");
+  expect(prompt).toContain("You asked: Which?\nThe answer: Blue");
+});
+
+it("fits into one argument of a program", () => {
+  const base = dispatchOf();
+  const task = { ...base.task, acceptance_criteria: Array.from({ length: 64 }, () => "x".repeat(2048)) };
+  expect(promptOf({ ...base, task }, 1).length).toBeLessThanOrEqual(96 * 1024);
+});

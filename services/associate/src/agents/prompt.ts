@@ -1,0 +1,49 @@
+/** The task in plain words, for a program that reads a prompt and no JSON. Pure. */
+import type { DispatchBody } from "@antiphon/contracts";
+import { checksOf } from "../attempt/attempt.ts";
+
+/** Linux refuses a single argument above 128 KiB; the task itself is far below. */
+const MAX_CHARS = 96 * 1024;
+const TAIL_CHARS = 4096;
+/** Rejected attempts that are told, the newest last. */
+const MAX_FEEDBACK = 3;
+
+export function promptOf(dispatch: DispatchBody, epoch: number): string {
+  const { task, feedback, answers, scope } = dispatch;
+  const checks = checksOf(dispatch);
+  const told = feedback.slice(-MAX_FEEDBACK);
+  const sections = [
+    task.instruction,
+    ...(task.instruction.trim() === dispatch.intent.goal.trim()
+      ? []
+      : [`This is part of: ${dispatch.intent.goal}`]),
+    ...list("It is done when:", task.acceptance_criteria),
+    ...list("These commands have to succeed, in a clean copy without a network:", checks),
+    ...list("Change only these paths:", scope),
+    ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
+    ...told.map((one) => earlier(one, epoch)),
+    RULES,
+  ];
+  return sections.join("\n\n").slice(0, MAX_CHARS);
+}
+
+const RULES =
+  "Edit the files in the current directory. Do not ask questions; nobody can answer them now. Do not change tests or " +
+  "settings of the checks unless the task asks for it. You need not commit. Stop when the task is done.";
+
+function list(title: string, items: readonly string[]): string[] {
+  return items.length === 0 ? [] : [[title, ...items.map((item) => `- ${item}`)].join("\n")];
+}
+
+function earlier(
+  { epoch: at, code, message, checks }: DispatchBody["feedback"][number],
+  epoch: number,
+): string {
+  const failed = checks.filter(({ exitCode }) => exitCode !== 0);
+  const outputs = failed.map(
+    ({ command, exitCode, tail }) =>
+      `$ ${command}  (exit ${exitCode ?? "by a signal"})\n${tail.slice(Math.max(0, tail.length - TAIL_CHARS))}`,
+  );
+  const title = `Attempt ${at} was rejected; this is attempt ${epoch}, and starts from the original files. ${code}: ${message}`;
+  return [title, ...outputs].join("\n");
+}

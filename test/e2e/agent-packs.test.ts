@@ -1,0 +1,137 @@
+/** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { registryAccess } from "../support/package-registries.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Summary {
+  runId: string;
+  status: string;
+  code: string | null;
+  message: string;
+}
+interface LogLine {
+  rule: string;
+  decision: string;
+  model?: { charged_tokens: number; reserved_tokens: number };
+}
+
+const HOSTS = {
+  "api.anthropic.com": ["anthropic", "v1"],
+  "api.openai.com": ["openai", "v1"],
+  "generativelanguage.googleapis.com": ["gemini", "v1beta"],
+} as const;
+
+let stack: Stack;
+let stub: ModelStub;
+let directory: string;
+const projects: Project[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
+  stub = await startModelStub(FIX);
+  const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
+  const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
+  const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  const models = Object.entries(HOSTS).map(([host, [shape, version]]) => ({
+    host,
+    shape,
+    base_url: `http://127.0.0.1:${stub.port}/${version}`,
+    prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
+  }));
+  const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
+  writeFileSync(file, JSON.stringify(config));
+  stack = await startStack({ env });
+});
+afterAll(async () => {
+  for (const project of projects) project.remove();
+  await stack.stop();
+  await stub.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function project(): Project {
+  const made = makeProject(BROKEN_CALCULATOR);
+  projects.push(made);
+  return made;
+}
+
+async function logOf(runId: string): Promise<LogLine[]> {
+  const log = await stack.antiphon(["evidence", "get", runId, "T-001", "1", "egress/requests.jsonl"]);
+  return log.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+test.each([
+  ["claude", "model:messages"],
+  ["codex", "model:responses"],
+  ["gemini", "model:generate"],
+])(
+  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands",
+  async (agent, rule) => {
+    const repo = project();
+    const { document } = await stack.json<Summary>([
+      ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+      ...["--agent", agent, "--model-usd", "2"],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(document.runId)).toHaveLength(1);
+    const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
+    expect(calls.length).toBeGreaterThanOrEqual(2);
+    for (const { decision, model } of calls) {
+      expect(decision).toBe("allow");
+      expect(model?.charged_tokens).toBe(1020);
+    }
+  },
+);
+
+test("a run whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt", async () => {
+  const repo = project();
+  const { document } = await stack.json<Summary & { tasks: { attempts: number }[] }>([
+    ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+    ...["--agent", "claude", "--model-usd", "0.01"],
+  ]);
+  expect(document).toMatchObject({ status: "failed", code: "ANT_EGRESS_BUDGET", tasks: [{ attempts: 1 }] });
+});
+
+test("a pack of one's own is a directory with an agent.yaml, and its own files do not land", async () => {
+  const repo = project();
+  const own = join(directory, "own");
+  mkdirSync(own);
+  const pack = {
+    name: "own",
+    argv: [
+      "sh",
+      "-c",
+      `grep -q "Fix the broken add" && test "$GREETING" = hello && echo noise > .own.log && ${FIX}`,
+    ],
+    prompt: "stdin",
+    junk: [".own*"],
+  };
+  writeFileSync(join(own, "agent.yaml"), JSON.stringify(pack));
+  const run = (agent: string) =>
+    stack.json<Summary>([
+      ...["run", "Fix the broken add", "--repo", repo.path, "--agent", agent],
+      ...["--check", `test "$GREETING" = hello && ${CHECK}`, "--env", "GREETING=hello", "--memory", "1536"],
+    ]);
+  const { document } = await run(own);
+  expect(document).toMatchObject({ status: "succeeded" });
+  const changed = repo.git("show", "--name-only", "--format=", `antiphon/${document.runId}`);
+  expect(changed).not.toContain(".own.log");
+  expect((await stack.antiphon(["agents", "add", own])).stdout).toContain("--agent own");
+  expect((await stack.antiphon(["agents", "list"])).stdout).toMatch(/own .*your own/);
+  expect((await run("own")).document).toMatchObject({ status: "succeeded" });
+});
+
+test("a pack can be tried without a model", async () => {
+  const { code, document } = await stack.json(["agents", "test", "claude", "--repo", project().path]);
+  expect(document).toMatchObject({ works: true });
+  expect(code).toBe(0);
+});

@@ -1,0 +1,177 @@
+/**
+ * A model server on loopback for real agents: it speaks the messages, responses, chat and generate APIs, streamed. It asks
+ * for one shell command, then says that it is done. It records what it was sent.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface ModelStub {
+  readonly port: number;
+  /** Paths and headers of the calls so far. */
+  readonly heard: {
+    readonly url: string;
+    readonly headers: IncomingMessage["headers"];
+    readonly body: string;
+  }[];
+  close(): Promise<void>;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** @param command what the model wants to run */
+export async function startModelStub(command: string): Promise<ModelStub> {
+  const heard: ModelStub["heard"] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      heard.push({ url: request.url ?? "", headers: request.headers, body });
+      answer(request.url ?? "", body, response, command);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function answer(url: string, body: string, response: ServerResponse, command: string): void {
+  const asked = (body === "" ? {} : JSON.parse(body)) as Json;
+  const path = url.split("?", 1)[0] ?? "";
+  // A call without tools is a side job of the agent, such as a title.
+  const wants =
+    Array.isArray(asked["tools"]) && asked["tools"].length > 0 && !hasResult(body) ? command : null;
+  if (path.endsWith("/messages")) return messages(asked, response, wants);
+  if (path.endsWith("/responses")) return responses(response, wants);
+  if (path.endsWith("/chat/completions")) return chat(asked, response, wants);
+  if (/:(stream)?generateContent$/i.test(path)) return generate(path, response, wants);
+  response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such path"}}');
+}
+
+function hasResult(body: string): boolean {
+  return /"(tool_result|function_call_output|functionResponse)"|"role":"tool"/.test(body);
+}
+
+function events(response: ServerResponse, list: readonly Json[]): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const event of list) {
+    const { type } = event;
+    response.write(`${typeof type === "string" ? `event: ${type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
+  }
+  response.end();
+}
+
+function messages(asked: Json, response: ServerResponse, wants: string | null): void {
+  const block =
+    wants === null
+      ? { type: "text", text: "Done." }
+      : { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: wants, description: "edit" } };
+  const stop_reason = wants === null ? "end_turn" : "tool_use";
+  const whole = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: asked["model"],
+    stop_sequence: null,
+  };
+  const usage = { input_tokens: 1000, output_tokens: 20 };
+  if (asked["stream"] !== true) {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ ...whole, content: [block], stop_reason, usage }));
+    return;
+  }
+  const empty = wants === null ? { ...block, text: "" } : { ...block, input: {} };
+  const delta =
+    wants === null
+      ? { type: "text_delta", text: "Done." }
+      : { type: "input_json_delta", partial_json: JSON.stringify({ command: wants, description: "edit" }) };
+  events(response, [
+    { type: "message_start", message: { ...whole, content: [], stop_reason: null, usage } },
+    { type: "content_block_start", index: 0, content_block: empty },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } },
+    { type: "message_stop" },
+  ]);
+}
+
+function responses(response: ServerResponse, wants: string | null): void {
+  const item =
+    wants === null
+      ? {
+          ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+          content: [{ type: "output_text", text: "Done.", annotations: [] }],
+        }
+      : {
+          ...{
+            type: "function_call",
+            id: "fc_1",
+            call_id: "call_1",
+            name: "exec_command",
+            status: "completed",
+          },
+          arguments: JSON.stringify({ cmd: wants }),
+        };
+  const usage = {
+    input_tokens: 1000,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 20,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 1020,
+  };
+  events(response, [
+    { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { id: "resp_1", status: "completed", output: [item], usage } },
+  ]);
+}
+
+function chat(asked: Json, response: ServerResponse, wants: string | null): void {
+  const call = { index: 0, id: "call_1", type: "function", function: { name: "bash", arguments: "" } };
+  const given = {
+    ...call,
+    function: { name: "bash", arguments: JSON.stringify({ command: wants, description: "edit" }) },
+  };
+  const delta =
+    wants === null ? { role: "assistant", content: "Done." } : { role: "assistant", tool_calls: [given] };
+  const finish_reason = wants === null ? "stop" : "tool_calls";
+  const usage = { prompt_tokens: 1000, completion_tokens: 20, total_tokens: 1020 };
+  const shared = { id: "chat_1", created: 1, model: asked["model"] };
+  if (asked["stream"] !== true) {
+    response.writeHead(200, { "content-type": "application/json" });
+    const choices = [{ index: 0, message: delta, finish_reason }];
+    response.end(JSON.stringify({ ...shared, object: "chat.completion", choices, usage }));
+    return;
+  }
+  const object = "chat.completion.chunk";
+  events(response, [
+    { ...shared, object, choices: [{ index: 0, delta, finish_reason: null }] },
+    { ...shared, object, choices: [{ index: 0, delta: {}, finish_reason }] },
+    { ...shared, object, choices: [], usage },
+  ]);
+}
+
+function generate(path: string, response: ServerResponse, wants: string | null): void {
+  const part =
+    wants === null
+      ? { text: "Done." }
+      : {
+          functionCall: {
+            id: "call_1",
+            name: "run_shell_command",
+            args: { command: wants, description: "edit" },
+          },
+        };
+  const event = {
+    candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+    usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 20, totalTokenCount: 1020 },
+  };
+  if (path.endsWith(":streamGenerateContent")) return events(response, [event]);
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify(event));
+}

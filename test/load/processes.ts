@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { connectBus, createLogger, provision, unsafeTrust } from "@antiphon/runtime";
-import type { Bus } from "@antiphon/runtime";
+import { connectBus, createLogger, provision, readNatsUser, unsafeTrust } from "@antiphon/runtime";
+import type { Bus, NatsUser } from "@antiphon/runtime";
 import { startStack } from "../e2e/support/stack.ts";
 import type { LoadOptions } from "./options.ts";
 import { startServers } from "./servers.ts";
@@ -42,7 +42,8 @@ async function startProduct(options: LoadOptions): Promise<Processes> {
     natsUrl: stack.ready.nats,
     gatewayUrl: stack.ready.gateway,
     pids: () => new Map(Object.keys(stack.ready.pids).map((name) => [name, stack.pid(name)])),
-    connect: () => connect(stack.ready.nats),
+    connect: () =>
+      connect(stack.ready.nats, readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk"))),
     async replace(name) {
       process.kill(stack.pid(name), "SIGKILL"); // `antiphon dev` starts it again.
       await Promise.resolve();
@@ -52,9 +53,10 @@ async function startProduct(options: LoadOptions): Promise<Processes> {
   };
 }
 
-function connect(servers: string): Promise<Bus> {
+function connect(servers: string, user?: NatsUser): Promise<Bus> {
   return connectBus({
     servers,
+    ...(user === undefined ? {} : { user }),
     name: "load",
     log: createLogger("load", { level: "silent" }),
     trust: unsafeTrust,

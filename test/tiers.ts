@@ -14,6 +14,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/metrics.test.ts",
+  "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",
   "test/e2e/operator.test.ts",
   "test/e2e/page.test.ts",
@@ -164,5 +165,6 @@ export const LONGEST_FIRST: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-runner.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/metrics.test.ts",
+  "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",
 ];

@@ -1,7 +1,10 @@
+// A log line that cannot be written, for example on a full disk, is dropped: the services and their supervisor go on.
+//
 // A bounded log file: at 16 MiB it is renamed to `<name>.1` and a new one begins, so a child keeps at most 32 MiB.
 import { closeSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
+const DROPS: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS"]);
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export class LogFile {
@@ -17,6 +20,14 @@ export class LogFile {
 
   write(line: string): void {
     if (this.#fd === -1) return;
+    try {
+      this.#append(line);
+    } catch (error) {
+      if (!DROPS.has((error as NodeJS.ErrnoException).code)) throw error;
+    }
+  }
+
+  #append(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
     if (this.#bytes + bytes.length > MAX_BYTES) {
       closeSync(this.#fd);

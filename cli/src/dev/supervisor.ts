@@ -126,7 +126,8 @@ export class Supervisor {
   }
 
   async #startNats(began: number): Promise<string> {
-    this.#child(this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS)).start();
+    const spec = this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS);
+    this.#child(spec, (line) => this.#learnFullDisk(line)).start();
     const port = await this.#until(began, "nats-server", () => this.#nats.portInUse());
     this.#nats.keepPort(port);
     await this.#until(began, "nats-server", async () => ((await this.#nats.answers(port)) ? true : null));
@@ -215,6 +216,14 @@ export class Supervisor {
     if (!line.includes('"ready":false')) return;
     const { code, message, remedy } = JSON.parse(line) as { code: string; message: string; remedy: string };
     this.#obstacle ??= { code, message, remedy, since: Date.now() };
+  }
+
+  /** The services only see that a stream cannot be made; the nats-server says why. */
+  #learnFullDisk(line: string): void {
+    if (!/no space left on device|disk quota exceeded/i.test(line)) return;
+    const code = "ANT_STATE_DISK_FULL";
+    const { message, remedy } = new Failure(code, `${this.#options.dir}: no space left for the journal`);
+    this.#obstacle ??= { code, message, remedy, since: Date.now() - OBSTACLE_MS };
   }
 
   #child(spec: ChildSpec, onLine?: (line: string) => void): SupervisedChild {

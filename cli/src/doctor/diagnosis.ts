@@ -10,6 +10,7 @@ import { gatewayAddress } from "../gateway/local-gateway.ts";
 import { greeting, isFree } from "../dev/loopback-port.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
+import { gatewayProblem } from "./gateway-finding.ts";
 import { layerFinding } from "./layer-finding.ts";
 import { providerStates } from "./sandbox-providers.ts";
 import { runtimeFindings } from "./runtime-findings.ts";
@@ -167,15 +168,7 @@ async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
       problem("services", `missing: ${missing.join(", ")}`, `antiphon serve --role ${missing[0] ?? ""}`),
     ];
   }
-  if (answer !== null) {
-    return [
-      problem(
-        "gateway",
-        `${gatewayUrl} answers ${answer.status}${answer.status === 200 ? ", but it is not a gateway" : ""}`,
-        "check ANTIPHON_GATEWAY_URL and ANTIPHON_TOKEN; see the gateway's log",
-      ),
-    ];
-  }
+  if (answer !== null) return [gatewayProblem(gatewayUrl, answer.status, answer.body.toString())];
   const gateway = off("gateway", `nothing answers at ${gatewayUrl}`, "antiphon dev starts everything");
   return [gateway, await port(3001, "gateway", "--port"), await port(4222, "nats-server", "--nats-port")];
 }

@@ -1,5 +1,14 @@
 /** Parsers of `contracts` and of the Router: documents, messages, goals. */
-import { canonicalJson, decode, durationMs, encode, validate, validateDocument } from "@antiphon/contracts";
+import {
+  canonicalJson,
+  decode,
+  durationMs,
+  encode,
+  isPinnedInstall,
+  packAgent,
+  validate,
+  validateDocument,
+} from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
 import { route } from "../../services/router/src/planning/route.ts";
@@ -70,6 +79,20 @@ export const contractParsers: readonly Parser[] = [
     ],
     shapes: YAML_SHAPES,
     run: (text) => validateDocument(text, { filename: "antiphon.yaml", schema: "ProjectFile" }),
+  },
+  {
+    name: "a command that installs an agent",
+    reads: ["contracts/src/runs/pack-agent.ts"],
+    shapes: repeated(["a", "@", "1.", "a@1 ", "@a/", "-", "==1", "[b]", "'"]),
+    run: (text) => {
+      const { install } = packAgent({
+        name: "a",
+        argv: ["a"],
+        prompt: "stdin",
+        install: { npm: [text], pip: [text] },
+      });
+      return install.map(isPinnedInstall);
+    },
   },
   {
     name: "a JSON document",

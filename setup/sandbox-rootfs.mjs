@@ -33,7 +33,14 @@ const UNWANTED = [
 ];
 
 /** Names that Debian's alternatives would have pointed somewhere. */
-const ALTERNATIVES = { awk: "mawk", nawk: "mawk", cc: "gcc", c99: "gcc", python: "python3", which: "which.debianutils" };
+const ALTERNATIVES = {
+  awk: "mawk",
+  nawk: "mawk",
+  cc: "gcc",
+  c99: "gcc",
+  python: "python3",
+  which: "which.debianutils",
+};
 
 /**
  * Makes the tree and packs it into one uncompressed tar.

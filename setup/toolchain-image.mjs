@@ -114,7 +114,9 @@ async function enablePhpExtensions(tree) {
   const target = path.join(tree, "etc/php", versions[0] ?? "", "cli/conf.d");
   await mkdir(target, { recursive: true });
   const found = await readdir(share, { recursive: true, withFileTypes: true });
-  const files = found.filter((file) => /\/php\d[^/]*\/[^/]+$/.test(file.parentPath) && file.name.endsWith(".ini"));
+  const files = found.filter(
+    (file) => /\/php\d[^/]*\/[^/]+$/.test(file.parentPath) && file.name.endsWith(".ini"),
+  );
   for (const { name, parentPath } of files) {
     const text = await readFile(path.join(parentPath, name), "utf8");
     const priority = /priority=(\d+)/.exec(text)?.[1] ?? "20";

@@ -30,7 +30,17 @@ export const TOOLCHAINS = {
     programs: ["java -version", "javac -version", "mvn --version"],
   },
   ruby: {
-    packages: ["ruby", "ruby-dev", "ruby-bundler", "bundler", "rake", "ruby-minitest", "ruby-test-unit", "ruby-rspec", "g++"],
+    packages: [
+      "ruby",
+      "ruby-dev",
+      "ruby-bundler",
+      "bundler",
+      "rake",
+      "ruby-minitest",
+      "ruby-test-unit",
+      "ruby-rspec",
+      "g++",
+    ],
     programs: ["ruby --version", "bundle --version", "rake --version", "rspec --version"],
   },
   php: {

@@ -9,6 +9,8 @@ import {
   reviewOf,
   looksLikeUrl,
   repositoryUrl,
+  isPinnedInstall,
+  packAgent,
   validate,
   validateDocument,
 } from "@antiphon/contracts";
@@ -83,6 +85,20 @@ export const contractParsers: readonly Parser[] = [
     ],
     shapes: YAML_SHAPES,
     run: (text) => validateDocument(text, { filename: "antiphon.yaml", schema: "ProjectFile" }),
+  },
+  {
+    name: "a command that installs an agent",
+    reads: ["contracts/src/runs/pack-agent.ts"],
+    shapes: repeated(["a", "@", "1.", "a@1 ", "@a/", "-", "==1", "[b]", "'"]),
+    run: (text) => {
+      const { install } = packAgent({
+        name: "a",
+        argv: ["a"],
+        prompt: "stdin",
+        install: { npm: [text], pip: [text] },
+      });
+      return install.map(isPinnedInstall);
+    },
   },
   {
     name: "a JSON document",

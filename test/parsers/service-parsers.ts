@@ -190,6 +190,7 @@ const egressParsers: readonly Parser[] = [
       "services/egress-gateway/src/models/model-call.ts",
       "services/egress-gateway/src/models/call-content.ts",
       "services/egress-gateway/src/models/call-fields.ts",
+      "services/egress-gateway/src/models/call-tools.ts",
       "services/egress-gateway/src/models/token-bound.ts",
     ],
     shapes: [

@@ -1,4 +1,5 @@
 // antiphon agents list|show|add|test: the agent packs that `antiphon run --agent` knows.
+import { join, resolve } from "node:path";
 import { packAgent } from "@antiphon/contracts/runs/pack-agent";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import { examples } from "../context.ts";
@@ -90,7 +91,6 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
 
 async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
   const { cpSync } = await import("node:fs");
-  const { join, resolve } = await import("node:path");
   const { placesOf, readPack } = await import("../agents/packs.ts");
   const pack = readPack(join(resolve(directory), "agent.yaml"));
   const to = join(placesOf(context).own, pack.name, "agent.yaml");

@@ -19,7 +19,7 @@ const MODEL_HOSTS = [
 
 /** The model host that an entry of an allowlist (`host`, `*.host`, either with `:port`) lets through; null: none. */
 export function modelHostIn(entry: string): string | null {
-  const pattern = entry.toLowerCase().replace(/:\d+$/, "");
+  const pattern = entry.toLowerCase().replace(/:\d{1,5}$/, "");
   const covers = (host: string): boolean =>
     pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
   return MODEL_HOSTS.find(covers) ?? null;

@@ -18,7 +18,7 @@ const OWN: Readonly<Record<Exclude<Endpoint, "generate">, RegExp>> = {
   chat: /^(function|custom)$/,
   responses:
     /^(function|custom|namespace|local_shell|apply_patch|computer|computer_use_preview|tool_search)$/,
-  messages: /^(custom|(bash|text_editor|computer|memory)_\d{8}|tool_search_tool_\w+)$/,
+  messages: /^(custom|(bash|text_editor|computer|memory)_\d{8}|tool_search_tool_\w{1,64})$/,
 };
 const OWN_GEMINI = ["functionDeclarations", "function_declarations", "computerUse"];
 const CHOICES = ["tool_choice", "toolConfig", "tool_config"];

@@ -2,13 +2,14 @@
  * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
  * secret.
  */
-import { TRUST_STORE_PASSWORD } from "./java-trust-store.ts";
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;
 /** In /tmp, so that it is no part of the work. A step that damages it only harms itself. */
 const CERTIFICATE = "/tmp/.antiphon-ca.pem";
 
+/** It protects nothing: the store holds certificates only, and Java insists on one. */
+export const TRUST_STORE_PASSWORD = "changeit";
 /** The same certificates for Java. */
 const TRUST_STORE = "/tmp/.antiphon-ca.jks";
 

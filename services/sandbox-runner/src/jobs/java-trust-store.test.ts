@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, expect, test } from "vitest";
-import { javaTrustStore, TRUST_STORE_PASSWORD } from "./java-trust-store.ts";
+import { TRUST_STORE_PASSWORD } from "./egress-environment.ts";
+import { javaTrustStore } from "./java-trust-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "trust-store-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,12 +1,11 @@
 /**
  * Certificates as a Java key store (JKS, version 2), for the programs of a sandbox that run on a JVM: those read neither
- * PEM files nor the variables of other programs. It holds trusted certificates only, so its password protects nothing.
+ * PEM files nor the variables of other programs. It holds trusted certificates only.
  *
  * Source: the layout that sun.security.provider.JavaKeyStore reads; `keytool -list` is the proof (java-trust-store.test.ts).
  */
 import { createHash, X509Certificate } from "node:crypto";
-
-export const TRUST_STORE_PASSWORD = "changeit";
+import { TRUST_STORE_PASSWORD } from "./egress-environment.ts";
 
 const MAGIC = 0xfeedfeed;
 const VERSION = 2;

@@ -98,13 +98,14 @@ function hostConfig({ limits, workspace }: ContainerSpec, seccomp: string): Crea
 }
 
 /** Variables of an image that mean something else in a sandbox, or that the sandbox sets itself. */
-const NOT_FROM_IMAGE = /^(HOME|HOSTNAME|PWD|OLDPWD|SHLVL|USER|LOGNAME|_|ANTIPHON_.*|.*_proxy|.*_PROXY)$/;
+const NOT_FROM_IMAGE = /^(HOME|HOSTNAME|PWD|OLDPWD|SHLVL|USER|LOGNAME|_)$|^ANTIPHON_|_proxy$|_PROXY$/;
 
 /** The whole environment of a command, before the variables of its step: those of the image, such as JAVA_HOME, too. */
 export function stepEnvironment(image: ImageFacts, home: string): Readonly<Record<string, string>> {
   const own = image.env.flatMap((entry): [string, string][] => {
-    const [, name = "", value = ""] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(entry) ?? [];
-    return name === "" || NOT_FROM_IMAGE.test(name) ? [] : [[name, value]];
+    const at = entry.indexOf("=");
+    const name = entry.slice(0, Math.max(0, at));
+    return name === "" || NOT_FROM_IMAGE.test(name) ? [] : [[name, entry.slice(at + 1)]];
   });
   return { PATH: DEFAULT_PATH, LANG: "C.UTF-8", ...Object.fromEntries(own), HOME: home };
 }

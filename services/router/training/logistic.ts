@@ -1,7 +1,12 @@
 /** Multinomial logistic regression with L2, fitted by L-BFGS: no randomness, so the same data give the same weights. */
 
 export type Example = { readonly columns: Int32Array; readonly values: Float64Array; readonly label: number };
-export type Fit = { readonly classes: number; readonly columns: number; readonly weights: Float64Array; readonly bias: Float64Array };
+export type Fit = {
+  readonly classes: number;
+  readonly columns: number;
+  readonly weights: Float64Array;
+  readonly bias: Float64Array;
+};
 
 export type FitOptions = {
   /** The strength of the penalty on squared weights, per example. */
@@ -20,7 +25,14 @@ export function softmax(scores: Float64Array): Float64Array {
 }
 
 /** The mean loss at `point` (weights by column and class, then biases) and its gradient. */
-function lossAt(examples: readonly Example[], classes: number, columns: number, l2: number, point: Float64Array, gradient: Float64Array): number {
+function lossAt(
+  examples: readonly Example[],
+  classes: number,
+  columns: number,
+  l2: number,
+  point: Float64Array,
+  gradient: Float64Array,
+): number {
   const biasAt = columns * classes;
   let loss = 0;
   for (let i = 0; i < biasAt; i += 1) {
@@ -56,7 +68,12 @@ function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-export function fit(examples: readonly Example[], classes: number, columns: number, { l2, iterations }: FitOptions): Fit {
+export function fit(
+  examples: readonly Example[],
+  classes: number,
+  columns: number,
+  { l2, iterations }: FitOptions,
+): Fit {
   const size = (columns + 1) * classes;
   let point = new Float64Array(size);
   let gradient = new Float64Array(size);
@@ -72,14 +89,19 @@ export function fit(examples: readonly Example[], classes: number, columns: numb
       for (let j = 0; j < size; j += 1) direction[j]! -= alpha * y[j]!;
     }
     const last = steps.at(-1);
-    if (last) { const scale = 1 / (last.rho * dot(last.y, last.y)); for (let j = 0; j < size; j += 1) direction[j]! *= scale; }
+    if (last) {
+      const scale = 1 / (last.rho * dot(last.y, last.y));
+      for (let j = 0; j < size; j += 1) direction[j]! *= scale;
+    }
     for (const [i, { s, y, rho }] of steps.entries()) {
       const beta = rho * dot(y, direction);
       for (let j = 0; j < size; j += 1) direction[j]! += s[j]! * (alphas[i]! - beta);
     }
     const slope = dot(gradient, direction);
     let step = last ? 1 : 1 / Math.sqrt(dot(gradient, gradient));
-    let next = point, nextGradient = gradient, nextLoss = loss;
+    let next = point,
+      nextGradient = gradient,
+      nextLoss = loss;
     for (let tries = 0; tries < 30; tries += 1) {
       next = point.map((value, j) => value + step * direction[j]!);
       nextGradient = new Float64Array(size);
@@ -90,16 +112,28 @@ export function fit(examples: readonly Example[], classes: number, columns: numb
     const s = next.map((value, j) => value - point[j]!);
     const y = nextGradient.map((value, j) => value - gradient[j]!);
     const curvature = dot(s, y);
-    if (curvature > 1e-12) { steps.push({ s, y, rho: 1 / curvature }); if (steps.length > MEMORY) steps.shift(); }
+    if (curvature > 1e-12) {
+      steps.push({ s, y, rho: 1 / curvature });
+      if (steps.length > MEMORY) steps.shift();
+    }
     const gain = loss - nextLoss;
     [point, gradient, loss] = [next, nextGradient, nextLoss];
     if (gain < 1e-6 * Math.max(1, Math.abs(loss))) break;
   }
-  return { classes, columns, weights: point.slice(0, columns * classes), bias: point.slice(columns * classes) };
+  return {
+    classes,
+    columns,
+    weights: point.slice(0, columns * classes),
+    bias: point.slice(columns * classes),
+  };
 }
 
-export function scoresOf({ classes, weights, bias }: Fit, { columns, values }: Omit<Example, "label">): Float64Array {
+export function scoresOf(
+  { classes, weights, bias }: Fit,
+  { columns, values }: Omit<Example, "label">,
+): Float64Array {
   const scores = Float64Array.from(bias);
-  for (let j = 0; j < columns.length; j += 1) for (let c = 0; c < classes; c += 1) scores[c]! += values[j]! * weights[columns[j]! * classes + c]!;
+  for (let j = 0; j < columns.length; j += 1)
+    for (let c = 0; c < classes; c += 1) scores[c]! += values[j]! * weights[columns[j]! * classes + c]!;
   return scores;
 }

@@ -9,7 +9,12 @@ export type Judged = {
   readonly unsure: boolean;
 };
 
-export type ClassReport = { readonly workflow: Workflow; readonly recall: number; readonly precision: number; readonly f1: number };
+export type ClassReport = {
+  readonly workflow: Workflow;
+  readonly recall: number;
+  readonly precision: number;
+  readonly f1: number;
+};
 
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 const isRight = ({ label, workflow }: Judged): boolean => label === workflow;
@@ -40,7 +45,10 @@ export function calibrationErrorOf(judged: readonly Judged[]): number {
   const bins = Array.from({ length: 10 }, (): Judged[] => []);
   for (const one of judged) bins[Math.min(9, Math.floor(one.confidence * 10))]?.push(one);
   return bins.reduce((sum, bin) => {
-    const mean = share(bin.reduce((total, { confidence }) => total + confidence, 0), bin.length);
+    const mean = share(
+      bin.reduce((total, { confidence }) => total + confidence, 0),
+      bin.length,
+    );
     return sum + share(bin.length, judged.length) * Math.abs(accuracyOf(bin) - mean);
   }, 0);
 }
@@ -48,6 +56,7 @@ export function calibrationErrorOf(judged: readonly Judged[]): number {
 /** How many decisions are marked unsure, and how many of the wrong ones are. */
 export function doubtOf(judged: readonly Judged[]): { readonly unsure: number; readonly ofWrong: number } {
   const wrong = judged.filter((one) => !isRight(one));
-  const marked = (list: readonly Judged[]): number => share(list.filter(({ unsure }) => unsure).length, list.length);
+  const marked = (list: readonly Judged[]): number =>
+    share(list.filter(({ unsure }) => unsure).length, list.length);
   return { unsure: marked(judged), ofWrong: marked(wrong) };
 }

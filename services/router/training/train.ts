@@ -4,13 +4,13 @@
  */
 import { writeFileSync } from "node:fs";
 import { fileOf, modelOf, rowsOf, temperatureFor, thresholdFor } from "./fitting.ts";
-import { OWN, requestsOf, TRAINING_HANDS } from "./labelled-requests.ts";
+import { OWN_HANDS, requestsOf, TRAINING_HANDS } from "./labelled-requests.ts";
 import { leaveOneOut } from "./leave-one-out.ts";
 
 /** Share of the wrong decisions about a left-out hand that are marked unsure. */
 const CAUGHT = 0.85;
 
-const rows = rowsOf(requestsOf([...TRAINING_HANDS, OWN]));
+const rows = rowsOf(requestsOf([...TRAINING_HANDS, ...OWN_HANDS]));
 const leftOut = leaveOneOut(rows);
 const temperature = temperatureFor(leftOut);
 const sureFrom = thresholdFor(leftOut, temperature, CAUGHT);

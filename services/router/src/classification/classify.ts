@@ -10,6 +10,7 @@ import { features } from "./features.ts";
 import { decodeModel, reasonsFor, scoresOf, shares } from "./linear-model.ts";
 import type { LinearModel } from "./linear-model.ts";
 import file from "./model.json" with { type: "json" };
+import { SHAPE_SIGNS } from "./shape-signs.ts";
 import { WORKFLOWS } from "./workflows.ts";
 
 export type Classification = {
@@ -38,7 +39,10 @@ const named = (tier: RouteTier, workflow: Workflow, reason: string): Classificat
   alternatives: [],
 });
 
-const rounded = (share: number): number => Math.round(share * 100) / 100;
+const SIGNS = new Set(SHAPE_SIGNS.map(({ name }) => name));
+
+/** To two places; 1 is for what a person named. */
+const rounded = (share: number): number => Math.min(0.99, Math.round(share * 100) / 100);
 const quoted = (words: string): string =>
   `"${words.length > LONGEST_QUOTE ? `${words.slice(0, LONGEST_QUOTE - 3)}...` : words}"`;
 
@@ -62,7 +66,10 @@ export function classifyBy(model: LinearModel, goal: string): Classification {
   const reasons = reasonsFor(model, found, workflow, rest[0]?.workflow ?? workflow, MOST_REASONS);
   return {
     workflow,
-    reason: reasons.length === 0 ? "no words that say more" : `reads like it: ${reasons.map(quoted).join(", ")}`,
+    reason:
+      reasons.length === 0
+        ? "no words that say more"
+        : `decided by ${reasons.map((said) => (SIGNS.has(said) ? said : quoted(said))).join(", ")}`,
     confidence: rounded(confidence),
     tier: "classifier",
     unsure: confidence < model.sureFrom,

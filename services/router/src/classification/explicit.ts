@@ -2,7 +2,8 @@
 import type { Workflow } from "@antiphon/contracts";
 
 const COMMAND = /^\s{0,20}\/(build|debug|review|plan)(?=\s|$)/i;
-const LINE = /(?:^|\n)[ \t]{0,20}workflow[ \t]{0,4}[:=][ \t]{0,4}(build|debug|review|plan)[ \t]{0,20}[.;]?[ \t]{0,20}(?=\n|$)/i;
+const LINE =
+  /(?:^|\n)[ \t]{0,20}workflow[ \t]{0,4}[:=][ \t]{0,4}(build|debug|review|plan)[ \t]{0,20}[.;]?[ \t]{0,20}(?=\n|$)/i;
 
 export type Explicit = { readonly workflow: Workflow; readonly words: string };
 

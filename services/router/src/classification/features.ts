@@ -12,14 +12,7 @@ import { hashBucket, hashNext, hashStart } from "./feature-hash.ts";
 import { read } from "./reading.ts";
 import { SHAPE_SIGNS } from "./shape-signs.ts";
 
-const GROUPS = [
-  ...ENGLISH_CUES,
-  ...DEBUG_CUES,
-  ...REVIEW_CUES,
-  ...PLAN_CUES,
-  ...BUILD_CUES,
-  ...SCOPE_CUES,
-];
+const GROUPS = [...ENGLISH_CUES, ...DEBUG_CUES, ...REVIEW_CUES, ...PLAN_CUES, ...BUILD_CUES, ...SCOPE_CUES];
 const TRIE = new CueTrie(GROUPS);
 
 /** Lengths of the pieces of words. */
@@ -88,7 +81,10 @@ export function features(goal: string): Feature[] {
   const groups = addCues(cues, folded);
   const signs = [...SHAPE_SIGNS.keys()].filter((sign) => SHAPE_SIGNS[sign]?.seen(typed));
   addPairs(pairs, groups, signs);
-  for (const sign of signs) shape.add(String(sign), SHAPE_SIGNS[sign]?.name ?? "");
+  for (const sign of signs) {
+    const { name = "", tells = false } = SHAPE_SIGNS[sign] ?? {};
+    shape.add(String(sign), tells ? name : "");
+  }
   const all: Feature[] = [];
   for (const family of [pieces, words, cues, pairs, shape]) family.emit(all);
   return all;

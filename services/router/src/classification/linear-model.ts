@@ -61,6 +61,10 @@ export function scoresOf(model: LinearModel, features: readonly Feature[]): numb
   return scores;
 }
 
+/** Worth quoting: it begins with a letter, and is longer than an article unless one sign is a word. */
+const TELLING =
+  /^(?:\p{L}{3}|\p{L}+ \p{L}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])/u;
+
 /** What spoke most for one workflow and against another, as words of the request or signs of its shape. */
 export function reasonsFor(
   model: LinearModel,
@@ -72,7 +76,7 @@ export function reasonsFor(
   const [a, b] = [WORKFLOWS.indexOf(chosen), WORKFLOWS.indexOf(rival)];
   const spoke = new Map<string, number>();
   for (const { bucket, value, of } of features) {
-    if (!/[\p{L}\p{N}?]/u.test(of)) continue;
+    if (!TELLING.test(of)) continue;
     const row = bucket * WORKFLOWS.length;
     const gain = value * ((model.weights[row + a] ?? 0) - (model.weights[row + b] ?? 0));
     spoke.set(of, (spoke.get(of) ?? 0) + gain);

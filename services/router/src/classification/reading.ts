@@ -8,7 +8,15 @@
 export const HEAD_CHARS = 1536;
 export const TAIL_CHARS = 512;
 
-const LETTERS: Readonly<Record<string, string>> = { ı: "i", ł: "l", ø: "o", ß: "ss", đ: "d", æ: "ae", œ: "oe" };
+const LETTERS: Readonly<Record<string, string>> = {
+  ı: "i",
+  ł: "l",
+  ø: "o",
+  ß: "ss",
+  đ: "d",
+  æ: "ae",
+  œ: "oe",
+};
 
 export type Reading = {
   /** The part that is read, as it was typed. */
@@ -39,6 +47,8 @@ function cut(goal: string): string {
 export function read(goal: string): Reading {
   const typed = cut(goal);
   // Some signs unfold to many letters, so the folded text is bounded too.
-  const folded = ` ${fold(typed).trim().slice(0, 2 * (HEAD_CHARS + TAIL_CHARS))} `;
+  const folded = ` ${fold(typed)
+    .trim()
+    .slice(0, 2 * (HEAD_CHARS + TAIL_CHARS))} `;
   return { typed, folded, tokens: folded.match(/[\p{L}\p{N}_'-]+|[^\s]/gu) ?? [] };
 }

@@ -65,7 +65,7 @@ console.log(`${tookMs.toFixed(3)} ms of processor time a request\n`);
 
 const leftOut = leaveOneOut(rowsOf(requestsOf([...TRAINING_HANDS, ...OWN_HANDS])));
 const temperature = temperatureFor(leftOut);
-const sureFrom = thresholdFor(leftOut, temperature, 0.85);
+const sureFrom = thresholdFor(leftOut, temperature, 0.88);
 print(
   "Each training hand, by a model that never saw it",
   leftOut.map(({ request, scores }) => {

@@ -18,9 +18,11 @@ describe("classify, on requests of hands that nothing was tuned to", () => {
     expect(new Set(heldOut.map(({ lang }) => lang)).size).toBeGreaterThanOrEqual(10);
   });
 
-  test("at least 87 % are right, and 82 % of each workflow by F1", () => {
-    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.87);
-    for (const { workflow, f1 } of classesOf(decided)) expect(f1, workflow).toBeGreaterThanOrEqual(0.82);
+  test("at least 90 % are right, and of each workflow 85 %", () => {
+    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.9);
+    for (const { workflow, recall, f1 } of classesOf(decided)) {
+      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.85);
+    }
   });
 
   test("at least 70 % of the wrong ones are marked unsure, and at most a third of all", () => {
@@ -93,10 +95,12 @@ describe("classify", () => {
     expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 1);
   });
 
-  test("a goal that says nothing is marked unsure", () => {
-    expect(classify("the usual", null).unsure).toBe(true);
-    expect(classify("?", null)).toMatchObject({ unsure: true });
-  });
+  test.each(["var", "100755", "?", "x y"])(
+    "a goal that says nothing is BUILD by default, and unsure: %j",
+    (goal) => {
+      expect(classify(goal, null)).toMatchObject({ workflow: "BUILD", unsure: true, confidence: 0.4 });
+    },
+  );
 
   test("case, accents and full-width letters do not matter", () => {
     const plain = classify("anade un boton de exportacion", null);

@@ -6,7 +6,7 @@
  */
 import type { RouteAlternative, RouteTier, Workflow } from "@antiphon/contracts";
 import { explicitWorkflow } from "./explicit.ts";
-import { features } from "./features.ts";
+import { features, saysNothing } from "./features.ts";
 import { decodeModel, reasonsFor, scoresOf, shares } from "./linear-model.ts";
 import type { LinearModel } from "./linear-model.ts";
 import file from "./model.json" with { type: "json" };
@@ -46,16 +46,32 @@ const rounded = (share: number): number => Math.min(0.99, Math.round(share * 100
 const quoted = (words: string): string =>
   `"${words.length > LONGEST_QUOTE ? `${words.slice(0, LONGEST_QUOTE - 3)}...` : words}"`;
 
+/** A word or two of which the cues know none say nothing about the workflow. */
+const LEAST_WORDS = 3;
+const SAYS_NOTHING: Classification = {
+  workflow: "BUILD",
+  reason: "the goal says too little; build is the default",
+  confidence: 0.4,
+  tier: "classifier",
+  unsure: true,
+  alternatives: [
+    { workflow: "DEBUG", confidence: 0.3 },
+    { workflow: "REVIEW", confidence: 0.15 },
+    { workflow: "PLAN", confidence: 0.15 },
+  ],
+};
+
 export function classify(goal: string, chosen: Workflow | null): Classification {
   if (chosen !== null) return named("caller", chosen, "given by the caller");
   const explicit = explicitWorkflow(goal);
   if (explicit !== null)
     return named("explicit", explicit.workflow, `the goal says ${quoted(explicit.words)}`);
+  if (saysNothing(goal, LEAST_WORDS)) return SAYS_NOTHING;
   return classifyBy(MODEL, goal);
 }
 
 /** The model's tier alone. Pure: the same model and goal give the same answer. */
-export function classifyBy(model: LinearModel, goal: string): Classification {
+function classifyBy(model: LinearModel, goal: string): Classification {
   const found = features(goal);
   const parts = shares(scoresOf(model, found), model.temperature);
   const ranked = WORKFLOWS.map((workflow, i) => ({ workflow, confidence: parts[i] ?? 0 }));

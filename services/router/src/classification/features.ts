@@ -89,3 +89,10 @@ export function features(goal: string): Feature[] {
   for (const family of [pieces, words, cues, pairs, shape]) family.emit(all);
   return all;
 }
+
+/** Whether a goal has fewer than `leastWords` words and no cue of any workflow. */
+export function saysNothing(goal: string, leastWords: number): boolean {
+  const { folded, tokens } = read(goal);
+  const words = tokens.filter((token) => /\p{L}/u.test(token));
+  return words.length < leastWords && TRIE.find(folded).length === 0;
+}

@@ -65,6 +65,9 @@ export function scoresOf(model: LinearModel, features: readonly Feature[]): numb
 const TELLING =
   /^(?:\p{L}{3}|\p{L}+ \p{L}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])/u;
 
+/** The part of the strongest reason from which another is worth telling. */
+const WORTH_TELLING = 0.3;
+
 /** What spoke most for one workflow and against another, as words of the request or signs of its shape. */
 export function reasonsFor(
   model: LinearModel,
@@ -82,9 +85,10 @@ export function reasonsFor(
     spoke.set(of, (spoke.get(of) ?? 0) + gain);
   }
   const ranked = [...spoke].filter(([, gain]) => gain > 0).sort((x, y) => y[1] - x[1]);
+  const least = WORTH_TELLING * (ranked[0]?.[1] ?? 0);
   const kept: string[] = [];
-  for (const [of] of ranked) {
-    if (kept.length === most) break;
+  for (const [of, gain] of ranked) {
+    if (kept.length === most || gain < least) break;
     if (!kept.some((known) => known.includes(of) || of.includes(known))) kept.push(of);
   }
   return kept;

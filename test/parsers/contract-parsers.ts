@@ -58,6 +58,8 @@ const WORDS = [
   "resolve the a ",
   "aError",
   "(/\\",
+  "修复",
+  "does not wor",
 ];
 
 export const contractParsers: readonly Parser[] = [

@@ -63,10 +63,10 @@ export function scoresOf(model: LinearModel, features: readonly Feature[]): numb
 
 /** Worth quoting: it begins with a letter, and is longer than an article unless one sign is a word. */
 const TELLING =
-  /^(?:\p{L}{3}|\p{L}+ \p{L}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])/u;
+  /^(?:\p{L}{3}|\p{L}{1,40} \p{L}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])/u;
 
 /** The part of the strongest reason from which another is worth telling. */
-const WORTH_TELLING = 0.3;
+const WORTH_TELLING = 0.12;
 
 /** What spoke most for one workflow and against another, as words of the request or signs of its shape. */
 export function reasonsFor(

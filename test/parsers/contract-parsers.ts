@@ -73,6 +73,8 @@ const WORDS = [
   "resolve the a ",
   "aError",
   "(/\\",
+  "修复",
+  "does not wor",
 ];
 
 export const contractParsers: readonly Parser[] = [
@@ -166,11 +168,11 @@ export const contractParsers: readonly Parser[] = [
   {
     name: "a goal, routed",
     reads: [
-      "services/router/src/classification/signals.ts",
-      "services/router/src/classification/debug-rules.ts",
-      "services/router/src/classification/request-rules.ts",
-      "services/router/src/classification/request-verbs.ts",
-      "services/router/src/classification/fault-mentions.ts",
+      "services/router/src/classification/cue-trie.ts",
+      "services/router/src/classification/explicit.ts",
+      "services/router/src/classification/features.ts",
+      "services/router/src/classification/reading.ts",
+      "services/router/src/classification/shape-signs.ts",
     ],
     shapes: [...repeated(WORDS), ...repeated(["\n", " ", "a", "now "], (body) => `add a plan ${body} when`)],
     largest: 16 * 1024,

@@ -27,6 +27,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "services/sandbox-runner/src/environments/layer-rules.ts": BOUNDED,
   "contracts/src/registry/json-schema.ts": OURS,
+  "services/router/training/labelled-requests.ts": OURS,
+  "services/router/training/near-copies.ts": OURS,
   "contracts/src/reference/sample.ts": OURS,
   "contracts/src/documents/yaml-text.ts": "its rows are those of the documents",
   "runtime/src/stores/object-layout.ts": SERVER,

@@ -90,6 +90,21 @@ const CLOSED = record(
 describe("the description of a run", () => {
   const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
 
+  it("says that a workflow is a guess, and what else it may be", () => {
+    const body = {
+      workflow: "REVIEW",
+      reason: "decided by x",
+      tasks: [],
+      confidence: 0.48,
+      tier: "classifier",
+      unsure: true,
+      alternatives: [{ workflow: "DEBUG", confidence: 0.4 }],
+    };
+    const [, doubt] = narrate(record("routed", body, null, 0));
+    expect(doubt?.text).toBe("REVIEW is a guess (48 %); it may be DEBUG (40 %); --workflow decides");
+    expect(narrate(record("routed", { ...body, unsure: false }, null, 0))).toHaveLength(1);
+  });
+
   it("gives the start, the workflow, the proof and the landing", () => {
     expect(text(INTENT)).toEqual(["accepted: /app at aaaaaaaaaa (main)"]);
     const noted = { ...(INTENT.body as { options: object }) };

@@ -95,19 +95,23 @@ export function doingNow(last: RunRecord | undefined, progress: LiveOutput | nul
 
 const of = ({ taskId }: RunRecord): string => (taskId === null ? "" : `${taskId}: `);
 
-function routed({ workflow, reason, tasks }: RecordOf<"routed">["body"]): Line[] {
-  const head: Line = {
-    mark: "step",
-    task: null,
-    text: `${workflow}, ${tasks.length} task${tasks.length === 1 ? "" : "s"} (${reason})`,
-  };
-  if (tasks.length <= 1) return [head];
+function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body"]): Line[] {
+  const text = `${workflow}, ${tasks.length} task${tasks.length === 1 ? "" : "s"} (${reason})`;
+  const heads: Line[] = [{ mark: "step", task: null, text }];
+  const [other] = choice.alternatives ?? [];
+  if (choice.unsure === true && other !== undefined) {
+    const doubt = `${workflow} is a guess (${percent(choice.confidence)}); it may be ${other.workflow} (${percent(other.confidence)})`;
+    heads.push({ mark: "wait", task: null, text: `${doubt}; --workflow decides` });
+  }
+  if (tasks.length <= 1) return heads;
   const each = tasks.map(({ task, deps }): Line => {
     const after = deps.length === 0 ? "" : ` (after ${deps.join(", ")})`;
     return { mark: "step", task: task.task_id, text: `planned: ${firstLine(task.instruction)}${after}` };
   });
-  return [head, ...each];
+  return [...heads, ...each];
 }
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 function dispatched(epoch: number, because: string | undefined): string {
   return because === undefined

@@ -1,9 +1,9 @@
 /** `routed`: the Router chose a workflow and planned the task graph. */
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { TaskId } from "../shapes/ids.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { MappedCriterion } from "../plans/criteria.ts";
-import { closed } from "../shapes/shape.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { RouterContractInitial, Workflow } from "../seeds/router-contract.ts";
 
@@ -38,11 +38,29 @@ export type PlannedTask = {
   criteria?: MappedCriterion[];
 };
 
+export const RouteTier = oneOf(["caller", "explicit", "classifier"], {
+  description: "Who decided: the caller's option, the goal's own words (`/review`), or the local classifier.",
+});
+export type RouteTier = Static<typeof RouteTier>;
+
+export const RouteAlternative = closed({
+  workflow: Workflow,
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+});
+export type RouteAlternative = Static<typeof RouteAlternative>;
+
 export const RoutedBody = closed(
   {
     workflow: Workflow,
     reason: Type.String({ description: "Why this workflow, in words." }),
     confidence: Type.Number({ minimum: 0, maximum: 1 }),
+    tier: Type.Optional(RouteTier),
+    unsure: Type.Optional(
+      Type.Boolean({ description: "The workflow is a guess. The caller's `workflow` option overrides it." }),
+    ),
+    alternatives: Type.Optional(
+      Type.Array(RouteAlternative, { maxItems: 3, description: "The other workflows, the likeliest first." }),
+    ),
     contract: RouterContractInitial,
     tasks: Type.Array(PlannedTask, {
       maxItems: 256,
@@ -55,6 +73,9 @@ export type RoutedBody = {
   workflow: Workflow;
   reason: string;
   confidence: number;
+  tier?: RouteTier;
+  unsure?: boolean;
+  alternatives?: RouteAlternative[];
   contract: RouterContractInitial;
   tasks: PlannedTask[];
 };

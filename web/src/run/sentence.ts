@@ -16,7 +16,7 @@ function wordsOf(record: RunRecord): string {
     case "intent":
       return `requested by ${record.body.principal}`;
     case "routed":
-      return `${record.body.workflow}, ${record.body.tasks.length} task(s)`;
+      return `${record.body.workflow}${record.body.unsure === true ? " (a guess)" : ""}, ${record.body.tasks.length} task(s)`;
     case "dispatch":
       return `attempt ${record.epoch} dispatched`;
     case "claim":

@@ -1,91 +1,124 @@
 import { describe, expect, test } from "vitest";
+import { HELD_OUT_HANDS, OWN_HANDS, requestsOf, TRAINING_HANDS } from "../../training/labelled-requests.ts";
+import { nearCopies } from "../../training/near-copies.ts";
+import { accuracyOf, calibrationErrorOf, classesOf, doubtOf } from "../../training/report.ts";
 import { classify } from "./classify.ts";
-import { LABELLED_GOALS, UNSEEN_GOALS } from "./labelled-goals.ts";
-import { mute } from "./fault-mentions.ts";
-import { READ_CHARS } from "./signals.ts";
+import { HEAD_CHARS, TAIL_CHARS } from "./reading.ts";
+import { WORKFLOWS } from "./workflows.ts";
 
-describe("classify", () => {
-  test.each([
-    { name: "labelled", goals: LABELLED_GOALS, floor: 0.98 },
-    { name: "unseen", goals: UNSEEN_GOALS, floor: 0.75 },
-  ])("classifies the $name goals with an accuracy of at least $floor", ({ name, goals, floor }) => {
-    const misses = goals.flatMap(([goal, expected]) => {
-      const got = classify(goal, null);
-      return got.workflow === expected
-        ? []
-        : [`${expected} read as ${got.workflow} (${got.reason}): ${goal}`];
-    });
-    const hits = goals.length - misses.length;
-    console.log([`classifier: ${hits} of ${goals.length} ${name} goals`, ...misses].join("\n  "));
-    expect(hits / goals.length).toBeGreaterThanOrEqual(floor);
+const heldOut = requestsOf(HELD_OUT_HANDS);
+const decided = heldOut.map(({ text, label }) => ({ ...classify(text, null), label }));
+
+describe("classify, on requests of hands that nothing was tuned to", () => {
+  test("there are 600 of them, a quarter for each workflow, in at least ten languages", () => {
+    expect(heldOut).toHaveLength(600);
+    for (const workflow of WORKFLOWS) {
+      expect(heldOut.filter(({ label }) => label === workflow)).toHaveLength(150);
+    }
+    expect(new Set(heldOut.map(({ lang }) => lang)).size).toBeGreaterThanOrEqual(10);
   });
 
-  test("the table of labelled goals has at least 60 rows", () => {
-    expect(LABELLED_GOALS.length).toBeGreaterThanOrEqual(60);
-  });
-
-  test("the caller's choice wins over an error signal", () => {
-    expect(classify("Fix the crash", "PLAN")).toEqual({
-      workflow: "PLAN",
-      reason: "given by the caller",
-      confidence: 1,
-      signals: [],
-    });
-  });
-
-  test("an error signal wins over plan and review", () => {
-    expect(classify("Plan and review the fix for the crash", null).workflow).toBe("DEBUG");
-  });
-
-  test("plan wins over review", () => {
-    expect(classify("Plan a code review", null).workflow).toBe("PLAN");
-  });
-
-  test("the reason quotes the words that decided", () => {
-    const { reason } = classify("The tests are failing with exit code 2", null);
-    expect(reason).toContain("error signal");
-    expect(reason).toContain('"failing"');
-    expect(reason).toContain('"exit code 2"');
-  });
-
-  test("a goal without signals is BUILD with low confidence", () => {
-    const { workflow, confidence } = classify("daily brief", null);
-    expect(workflow).toBe("BUILD");
-    expect(confidence).toBeLessThan(0.5);
-  });
-
-  test("agreeing words raise the confidence and a rival workflow lowers it", () => {
-    const one = classify("There is a bug", null).confidence;
-    const more = classify("There is a bug, the tests fail", null).confidence;
-    const contested = classify("Review the bug", null).confidence;
-    expect(more).toBeGreaterThan(one);
-    expect(contested).toBeLessThan(one);
-  });
-
-  test("router/R1: the same goal is always classified the same way", () => {
-    const first = LABELLED_GOALS.map(([goal]) => classify(goal, null));
-    const second = LABELLED_GOALS.map(([goal]) => classify(goal, null));
-    expect(second).toEqual(first);
-  });
-
-  test("router/R2: a hostile goal is read in bounded time", () => {
-    const hostile = [
-      "add when ".repeat(4000),
-      "at ((((".repeat(4000),
-      "a ".repeat(20_000),
-      "expected ".repeat(4000),
-    ];
-    for (const goal of hostile) {
-      const startedAt = performance.now();
-      classify(goal, null);
-      expect(performance.now() - startedAt).toBeLessThan(1000);
+  test("at least 90 % are right, and of each workflow 85 %", () => {
+    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.9);
+    for (const { workflow, recall, f1 } of classesOf(decided)) {
+      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.85);
     }
   });
 
-  test("muting keeps every other character in its place", () => {
-    const goal = "Add error handling to the upload";
-    expect(mute(goal)).toHaveLength(goal.length);
-    expect(mute(goal)).toContain("to the upload");
-    expect(mute("x".repeat(READ_CHARS))).toHaveLength(READ_CHARS);
+  test("at least 70 % of the wrong ones are marked unsure, and at most a third of all", () => {
+    const { unsure, ofWrong } = doubtOf(decided);
+    expect(ofWrong).toBeGreaterThanOrEqual(0.7);
+    expect(unsure).toBeLessThanOrEqual(0.34);
+  });
+
+  test("the confidence is off by at most six points on average", () => {
+    expect(calibrationErrorOf(decided)).toBeLessThanOrEqual(0.06);
+  });
+
+  test("half of the requests take at most a millisecond", () => {
+    const tookMs = heldOut.map(({ text }) => {
+      const startedAt = performance.now();
+      classify(text, null);
+      return performance.now() - startedAt;
+    });
+    tookMs.sort((a, b) => a - b);
+    expect(tookMs[tookMs.length / 2]).toBeLessThanOrEqual(1);
+  });
+
+  test("no request of a training hand is nearly one of them", () => {
+    const trained = requestsOf([...TRAINING_HANDS, ...OWN_HANDS]);
+    const texts = (list: readonly { text: string }[]): string[] => list.map(({ text }) => text);
+    const copies = nearCopies(texts(heldOut), texts(trained), 0.4);
+    expect(copies.map(({ right }) => trained[right]?.text)).toEqual([]);
+  });
+});
+
+describe("classify", () => {
+  test("the caller's choice wins over everything the goal says", () => {
+    expect(classify("/review Fix the crash", "PLAN")).toEqual({
+      workflow: "PLAN",
+      reason: "given by the caller",
+      confidence: 1,
+      tier: "caller",
+      unsure: false,
+      alternatives: [],
+    });
+  });
+
+  test.each([
+    ["/review the crash in the parser", "REVIEW", "/review"],
+    ["/Plan", "PLAN", "/Plan"],
+    ["Fix the crash\nworkflow: PLAN", "PLAN", "workflow: PLAN"],
+    ["workflow=debug\nAdd a button", "DEBUG", "workflow=debug"],
+  ])("a goal that names its workflow gets it: %j", (goal, workflow, words) => {
+    const reason = `the goal says "${words}"`;
+    expect(classify(goal, null)).toMatchObject({ workflow, tier: "explicit", confidence: 1, reason });
+  });
+
+  test.each(["/reviews are slow", "Add a field `workflow: PLAN` to the form", "see /review"])(
+    "a goal that only mentions a command or a field does not name a workflow: %j",
+    (goal) => {
+      expect(classify(goal, null).tier).toBe("classifier");
+    },
+  );
+
+  test("the reason quotes words of the goal, and the alternatives are the other workflows in order", () => {
+    const { reason, alternatives, confidence, unsure } = classify(
+      "The tests are failing since yesterday",
+      null,
+    );
+    expect(reason).toContain("failing");
+    expect(unsure).toBe(false);
+    expect(alternatives.map(({ workflow }) => workflow).sort()).toEqual(["BUILD", "PLAN", "REVIEW"]);
+    const shares = [confidence, ...alternatives.map((other) => other.confidence)];
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 1);
+  });
+
+  test.each(["var", "100755", "?", "x y"])(
+    "a goal that says nothing is BUILD by default, and unsure: %j",
+    (goal) => {
+      expect(classify(goal, null)).toMatchObject({ workflow: "BUILD", unsure: true, confidence: 0.4 });
+    },
+  );
+
+  test("case, accents and full-width letters do not matter", () => {
+    const plain = classify("anade un boton de exportacion", null);
+    expect(classify("AÑADE un botón de exportación", null).confidence).toBeCloseTo(plain.confidence, 1);
+    expect(classify("Ａdd a dark mode toggle", null).workflow).toBe("BUILD");
+  });
+
+  test("router/R1: the same goal is always classified the same way", () => {
+    const again = heldOut.slice(0, 100).map(({ text, label }) => ({ ...classify(text, null), label }));
+    expect(again).toEqual(decided.slice(0, 100));
+  });
+
+  test("router/R2: of a long goal only the beginning and the end are read", () => {
+    const [head, tail] = [
+      "Fix the crash. ".repeat(200).slice(0, HEAD_CHARS),
+      " please review".repeat(100).slice(-TAIL_CHARS),
+    ];
+    const long = classify(`${head}${"x".repeat(50_000)}${tail}`, null);
+    expect(long).toEqual(classify(`${head} ${tail}`, null));
   });
 });

@@ -183,7 +183,9 @@ describe("route", () => {
         status: "PENDING",
         dependencies,
       })),
-      memory_notes: "",
+      memory_notes: expect.stringMatching(
+        /^Workflow by the classifier tier, (?:un)?sure, confidence 0\.\d+: decided by ".*; otherwise [A-Z]+ 0/,
+      ) as string,
       next_action: "Start with Task 1",
     });
     expect(validate("RouterContract", { router_contract: routed.contract }).ok).toBe(true);

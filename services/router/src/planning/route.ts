@@ -3,7 +3,7 @@
  * contract's `intent` is the caller's request, word for word.
  *
  * Promises:
- *   router/R1 Because the decision uses only the intent, without clock, randomness, model or state, the same intent
+ *   router/R1 Because the decision uses only the intent and the committed weights, without clock, randomness or state, the same intent
  *     always gets the same route.
  *   router/R2 Because at most 16,384 characters of a goal are read and no pattern holds one unbounded repetition
  *     inside another, a hostile goal cannot keep the Router busy.
@@ -13,20 +13,23 @@
 import { AntiphonError, bodyBytes, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
+import type { Classification } from "../classification/classify.ts";
 import { planTasks, taskId } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
 // router/R1: the intent is the only input.
 export function route(intent: IntentBody): RoutedBody {
-  const { workflow, reason, confidence } = classify(intent.intent.goal, intent.options.workflow ?? null);
+  const decided = classify(intent.intent.goal, intent.options.workflow ?? null);
+  const { workflow, reason, confidence, tier, unsure } = decided;
+  const choice = { confidence, tier, unsure, alternatives: [...decided.alternatives] };
   const unplanned = (fault: string): RoutedBody => {
     const why = `no plan: ${fault}`;
-    return { workflow, reason: why, confidence, contract: blocked(intent, workflow, why), tasks: [] };
+    return { workflow, reason: why, ...choice, contract: blocked(intent, workflow, why), tasks: [] };
   };
   const plan = tryPlan(intent, workflow);
   if (plan instanceof AntiphonError) return unplanned(plan.detail); // router/R3
-  const contract = opened(intent, workflow, plan);
-  const body: RoutedBody = { workflow, reason, confidence, contract, tasks: [...plan.tasks] };
+  const contract = opened(intent, decided, plan);
+  const body: RoutedBody = { workflow, reason, ...choice, contract, tasks: [...plan.tasks] };
   const bytes = bodyBytes(body);
   return bytes <= recordBodyBytes ? body : unplanned(tooLarge(bytes, body.tasks.length)); // router/R3
 }
@@ -45,11 +48,19 @@ function tryPlan(intent: IntentBody, workflow: Workflow): Plan | AntiphonError {
   }
 }
 
+/** How the workflow was chosen, for whoever reads the contract. Empty if the caller chose it. */
+function choiceNote({ tier, reason, confidence, unsure, alternatives }: Classification): string {
+  if (tier === "caller") return "";
+  const others = alternatives.map((other) => `${other.workflow} ${other.confidence}`).join(", ");
+  const rest = others === "" ? "" : `; otherwise ${others}`;
+  return `Workflow by the ${tier} tier, ${unsure ? "unsure" : "sure"}, confidence ${confidence}: ${reason}${rest}`;
+}
+
 /** The contract of a run that begins. */
-function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContractInitial {
+function opened(intent: IntentBody, decided: Classification, plan: Plan): RouterContractInitial {
   return {
     status: "IN_PROGRESS",
-    workflow,
+    workflow: decided.workflow,
     intent: intent.intent.goal,
     tasks: plan.specs.map((spec) => ({
       id: spec.id,
@@ -57,7 +68,7 @@ function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContr
       status: "PENDING",
       dependencies: [...spec.dependencies],
     })),
-    memory_notes: notesOf(plan),
+    memory_notes: [choiceNote(decided), waitNotes(plan)].filter((note) => note !== "").join("\n"),
     next_action: `Start with Task ${firstTask(plan)}`,
   };
 }
@@ -65,7 +76,7 @@ function opened(intent: IntentBody, workflow: Workflow, plan: Plan): RouterContr
 const MAX_NOTES = 40;
 
 /** Why a task waits for another one that the plan did not name. */
-function notesOf({ waits }: Plan): string {
+function waitNotes({ waits }: Plan): string {
   const lines = waits
     .slice(0, MAX_NOTES)
     .map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);

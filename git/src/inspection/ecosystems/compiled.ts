@@ -81,13 +81,16 @@ export const MAVEN: Ecosystem = {
 };
 
 function maven(place: Place): Finding {
+  const program = place.has("mvnw") ? "sh ./mvnw" : "mvn";
   // Surefire fetches the provider of the project's test framework when it has classes to run, so it runs no method of all.
   const none =
     "'-Dtest=*#none' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false -Dmaven.test.failure.ignore";
-  const goals = `-B -q ${none} dependency:go-offline test clean`;
-  return place.has("mvnw")
-    ? found("pom.xml", `sh ./mvnw ${goals}`, "java")
-    : found("pom.xml", `mvn ${goals}`, "mvn", "java");
+  return {
+    because: "pom.xml",
+    // Two commands, since a module is compiled against what `test` left of the modules before it.
+    commands: [`${program} -B -q ${none} test`, `${program} -B -q clean`],
+    tools: program === "mvn" ? ["mvn", "java"] : ["java"],
+  };
 }
 
 export const GRADLE: Ecosystem = {

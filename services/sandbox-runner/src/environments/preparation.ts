@@ -65,7 +65,7 @@ const DOWNLOADS: EgressGrant = { profile: { mode: "git+pkg", allowlist: [] }, mo
 const STREAMED = { layersOf: () => Promise.resolve(null) };
 const TOOL_MS = 60_000;
 const PACK_MS = 300_000;
-const TAIL_CHARS = 600;
+const TAIL_CHARS = 400;
 /** Each name of a file becomes a file of its own, where the image's tar can do that. */
 const PACK =
   'hard=--hard-dereference; tar $hard --version >/dev/null 2>&1 || hard=; exec tar $hard -cf - -C "$1" .';
@@ -148,6 +148,14 @@ function tool(
   return sandbox.run({ argv, cwd: "/workspace", env, stdin: null, ...bounds });
 }
 
+/** The end of an output, without what a JVM says of the proxy's settings. */
+function lastWords(text: string): string {
+  return text
+    .replace(/^Picked up JAVA_TOOL_OPTIONS:.*$/gm, "")
+    .trim()
+    .slice(-TAIL_CHARS);
+}
+
 async function runSetup(
   { spec, log }: Preparation,
   { onOutput }: PreparationPorts,
@@ -172,8 +180,9 @@ async function runSetup(
     });
     if (exit.exitCode === 0) continue;
     const limit = endingOfExit(exit, "setup")?.message;
-    const said = (exit.stderr.tail.trim() || exit.stdout.tail.trim()).slice(-TAIL_CHARS);
-    const why = [limit, said].filter((part) => part !== undefined && part !== "").join("; ");
+    // Some programs write their errors to standard output, and warnings to the other.
+    const said = [exit.stdout.tail, exit.stderr.tail].map((text) => lastWords(text));
+    const why = [limit, ...said].filter((part) => part !== undefined && part !== "").join("; ");
     throw new SetupFault(`\`${command}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
   }
 }

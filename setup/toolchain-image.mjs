@@ -19,6 +19,8 @@ import { TOOLCHAINS } from "./toolchains.mjs";
 const REPOSITORY = "antiphon-sandbox-with";
 const SOURCES = [
   "deploy/images/sandbox",
+  "setup/go-program.mjs",
+  "setup/sandbox-image.mjs",
   "setup/sandbox-rootfs.mjs",
   "setup/toolchain-image.mjs",
   "setup/toolchains.mjs",

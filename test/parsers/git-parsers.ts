@@ -1,5 +1,6 @@
 /** Parsers of `git`: patches, globs, manifests of a repository, archives, output of git. */
 import { discoverCheck } from "../../git/src/inspection/checks.ts";
+import { neededPrograms } from "../../git/src/inspection/needed-programs.ts";
 import { readDevcontainer } from "../../git/src/inspection/devcontainer.ts";
 import { commitObject } from "../../git/src/landing/commit.ts";
 import { decodePath, encodePath, quotePath, unquotePath } from "../../git/src/objects/git-path.ts";
@@ -157,6 +158,30 @@ export const gitParsers: readonly Parser[] = [
     reads: ["git/src/inspection/checks.ts"],
     shapes: repeated(["test", "check", " ", "\t", "\n", ":"]),
     run: manifest("Makefile"),
+  },
+  {
+    name: "a Rakefile",
+    reads: ["git/src/inspection/built-checks.ts"],
+    shapes: repeated(["task", "test", " ", "\t", "\n", ":", "TestTask"]),
+    run: manifest("Rakefile"),
+  },
+  {
+    name: "composer.json",
+    reads: ["git/src/inspection/built-checks.ts"],
+    shapes: [...JSON_SHAPES, ...repeated(['"scripts"', '"scripts":{', '"test"', " ", ":", "{"])],
+    run: manifest("composer.json"),
+  },
+  {
+    name: "CMakeLists.txt",
+    reads: ["git/src/inspection/built-checks.ts"],
+    shapes: repeated(["include", "include(", " ", "\n", "CTest", "add_test"]),
+    run: manifest("CMakeLists.txt"),
+  },
+  {
+    name: "a listing, for the programs that a repository needs",
+    reads: ["git/src/inspection/needed-programs.ts"],
+    shapes: repeated(["\t", "\0", "a/", "go.mod", "a", "Gemfile\0", "\tgo", ".gemspec"]),
+    run: (text) => neededPrograms(Buffer.from(text)),
   },
   {
     name: "pyproject.toml, setup.cfg and tests",

@@ -42,6 +42,8 @@ export function trialOf(pack: AgentPack, repo: string): Intent {
       agent: { ...agent, argv: [...agent.argv.slice(0, 1), "--version"], prompt: "stdin" },
       checks: ["true"],
       workflow: "REVIEW",
+      // A task of its own: the one that the Router would plan for a review has to deliver findings.
+      tasks: [{ id: 1, description: `Run ${pack.name} once`, dependencies: [], kind: "run" }],
       setup: [],
     },
     constraints: { max_attempts: 1, allow_dirty: true },

@@ -33,8 +33,12 @@ export function gateway(places: Places): Rights {
       calls("repo.check", "long"),
       calls("sandbox.images"),
       ...places.journals.flatMap((stream) =>
-        ["tally-intent", "tally-closed"].map((name) => api(`CONSUMER.INFO.${stream}.${name}`)),
+        // Its metrics tell how far the services are behind.
+        ["tally-intent", "tally-closed", "router", "director", "associate"].map((name) =>
+          api(`CONSUMER.INFO.${stream}.${name}`),
+        ),
       ),
+      api(`CONSUMER.INFO.${TIMER_STREAM}.${TIMER_CONSUMER}`),
       api("STREAM.MSG.DELETE.ANT_DLQ"),
       ...pings,
       durability,

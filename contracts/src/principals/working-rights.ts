@@ -43,6 +43,8 @@ export function sandboxRunner(places: Places): Rights {
       ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.layers),
       ...readsKv(BUCKETS.environments),
       ask(`$KV.${BUCKETS.environments}.*`),
+      // A record that it gives up is removed with its history; it may write each of them anyway.
+      ask(`$JS.API.STREAM.PURGE.KV_${BUCKETS.environments}`),
       ...places.journal, // It asks whether the attempts of its sandboxes are over.
       calls("egress.open"),
       calls("egress.close.*"),

@@ -113,7 +113,13 @@ const MANAGED = rows("answer", [
   ["O", api("STREAM.NAMES"), api("STREAM.LIST"), api("INFO")],
   ["GRDASEO", api(`STREAM.INFO.${J}`)],
   ["D", ...PURGED.map((stream) => api(`STREAM.PURGE.${stream}`))],
-  ["", ...STREAMS.filter((name) => !PURGED.includes(name)).map((name) => api(`STREAM.PURGE.${name}`))],
+  ["S", api("STREAM.PURGE.KV_ANT_ENVIRONMENTS")],
+  [
+    "",
+    ...STREAMS.filter((name) => name !== "KV_ANT_ENVIRONMENTS" && !PURGED.includes(name)).map((name) =>
+      api(`STREAM.PURGE.${name}`),
+    ),
+  ],
   ["", ...[J, "KV_ANT_EVIDENCE", "OBJ_ANT_REPOS"].map((name) => api(`STREAM.DELETE.${name}`))],
   [
     "D",
@@ -127,6 +133,10 @@ const MANAGED = rows("answer", [
   ["D", api(`CONSUMER.MSG.NEXT.${J}.director`), api("CONSUMER.MSG.NEXT.ANT_TIMERS.timers")],
   ["A", api(`CONSUMER.MSG.NEXT.${J}.associate`)],
   ["", api(`CONSUMER.MSG.NEXT.${J}.tally-intent`)],
+  ["GDO", api("CONSUMER.INFO.ANT_TIMERS.timers")],
+  ["GDRO", api(`CONSUMER.INFO.${J}.router`)],
+  ["GDO", api(`CONSUMER.INFO.${J}.director`)],
+  ["GDAO", api(`CONSUMER.INFO.${J}.associate`)],
   ["D", api(`CONSUMER.CREATE.${J}.associate`), api(`CONSUMER.DURABLE.CREATE.${J}.director`)],
   ["", api(`CONSUMER.CREATE.${J}.rogue`), api(`CONSUMER.DURABLE.CREATE.${J}.rogue`)],
   [

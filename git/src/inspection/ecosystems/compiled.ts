@@ -18,18 +18,12 @@ const WARM_GO = `go test -run '^$' ./... >/dev/null 2>&1; ${smallOr("$(go env GO
 const TARGET = `${SANDBOX_HOME}/.cargo-target`;
 /** The packages of the work tree, as arguments `-p name@version`. */
 const OWN_CRATES =
-  "cargo tree --workspace --offline -e all --prefix none --format '{p}' | sed -n 's|^\\([^ ]*\\) v\\([^ ]*\\) (/workspace.*|-p \\1@\\2|p' | sort -u";
+  "cargo tree --workspace --offline -e all --prefix none --format '{p}' | sed -n 's|^\\([^ ]*\\) v\\([^ ]*\\) \\((proc-macro) \\)\\{0,1\\}(/workspace.*|-p \\1@\\2|p' | sort -u";
 const WARM_RUST = [
   "cargo test --workspace --no-run --offline >/dev/null 2>&1",
   `own=$(${OWN_CRATES}) && [ -n "$own" ] && cargo clean --offline $own || rm -rf "$CARGO_TARGET_DIR"`,
   `[ ! -d "$CARGO_TARGET_DIR" ] || ${smallOr("$CARGO_TARGET_DIR", 'rm -rf "$CARGO_TARGET_DIR"')}`,
 ].join("; ");
-
-const found = (because: string, command: string, ...tools: string[]): Finding => ({
-  because,
-  commands: [command],
-  tools,
-});
 
 export const GO: Ecosystem = {
   name: "Go",
@@ -102,11 +96,10 @@ export const GRADLE: Ecosystem = {
     const because = GRADLE.markers.find((name) => place.has(name));
     // A project that has both is checked with Maven, as found by checks.ts.
     if (because === undefined || place.has("pom.xml")) return Promise.resolve(null);
-    const task = "--no-daemon -q testClasses";
-    return Promise.resolve(
-      place.has("gradlew")
-        ? found(because, `sh ./gradlew ${task}`, "java")
-        : found(because, `gradle ${task}`, "gradle", "java"),
-    );
+    const program = place.has("gradlew") ? "sh ./gradlew" : "gradle";
+    // The second call fetches what only a test run needs, such as the engine of the test framework.
+    const call = `${program} --no-daemon -q testClasses && { ${program} --no-daemon -q test --tests none.None --continue || true; }`;
+    const tools = program === "gradle" ? ["gradle", "java"] : ["java"];
+    return Promise.resolve({ because, commands: [call], tools });
   },
 };

@@ -42,6 +42,7 @@ import {
   servedPlaces,
   strongerChance,
   tipOf,
+  treeOf,
   updateWorktree,
   type Chance,
   type CommitFiles,
@@ -196,7 +197,7 @@ export class Repositories implements RepositoryPort {
   }
 
   async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const files = await commitFiles(await this.#open(repo), commit);
+    const files = await commitFiles(await this.#open(repo, [commit]), commit);
     const links = files.links;
     return files.readAll(paths.filter((path) => files.id(path) !== null && !links.has(path)));
   }
@@ -224,7 +225,7 @@ export class Repositories implements RepositoryPort {
     if (outside !== null) return { kind: "refused", code: "ANT_PATCH_SCOPE", message: outside };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
-      if (candidate.tree === (await this.#base(repo, head)).ref.tree)
+      if (candidate.tree === (await treeOf(opened, head)))
         return { kind: "refused", code: "ANT_PATCH_EMPTY", message: ALREADY_THERE };
       await refuseLfsOf(
         opened,

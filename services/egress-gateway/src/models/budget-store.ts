@@ -33,14 +33,15 @@ export class BudgetStore {
    * Reserves the call's cost, and returns the longest answer that this pays for, in tokens. Waits up to half a minute when
    * only the reservations of calls under way are in the way.
    *
-   * Throws ANT_EGRESS_BUDGET when the budget is too small, or when the account cannot be read or written.
+   * Throws ANT_EGRESS_BUDGET with the rule `model:budget` when the budget is too small, with `model:reserved` when calls
+   * under way held it for too long, and with `model:account` when the account cannot be read or written.
    */
   async reserve(run: string, budget: ModelBudget, wish: Wish, signal: AbortSignal): Promise<Reserved> {
     for (let wait = 0; ; wait += 1) {
       const fitted = await this.#fitted(run, budget, wish);
       if (fitted.kind === "fits") return { answer: fitted.answer, most: wish.mostWith(fitted.answer) };
-      if (fitted.kind === "over" || wait >= WAITS)
-        throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", fitted.over);
+      if (fitted.kind === "over") throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:budget", fitted.over);
+      if (wait >= WAITS) throw new EgressRefusal("ANT_EGRESS_BUDGET", "model:reserved", fitted.over);
       await sleep(WAIT_MS, undefined, { signal });
     }
   }

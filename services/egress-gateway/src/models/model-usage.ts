@@ -56,7 +56,7 @@ export class UsageReader {
   #document(text: string): void {
     const usage = usageIn(text);
     if (usage === null) return;
-    const read = READERS[this.#endpoint](usage);
+    const read = READERS[this.#endpoint](usage, this.#found ?? {});
     // A stream of `messages` states the input first; later events state the output so far.
     this.#found = { ...this.#found, ...read };
   }
@@ -82,7 +82,8 @@ function usageIn(text: string): Readonly<Record<string, unknown>> | null {
   return null;
 }
 
-type Reader = (usage: Readonly<Record<string, unknown>>) => Partial<Usage>;
+/** `known`: what earlier events of the stream stated. */
+type Reader = (usage: Readonly<Record<string, unknown>>, known: Partial<Usage>) => Partial<Usage>;
 
 const READERS: Readonly<Record<Endpoint, Reader>> = {
   chat: openAi,
@@ -101,9 +102,11 @@ function openAi(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
   return { input: Math.max(0, all - cached - written), cache_read: cached, cache_write: written, output };
 }
 
-function anthropic(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
+function anthropic(usage: Readonly<Record<string, unknown>>, known: Partial<Usage>): Partial<Usage> {
   const written = count(usage["cache_creation_input_tokens"]);
-  const short = count(object(usage["cache_creation"])["ephemeral_5m_input_tokens"]) ?? 0;
+  const stated = count(object(usage["cache_creation"])["ephemeral_5m_input_tokens"]);
+  // Later events of a stream repeat the sum without saying how much of it is kept for five minutes only.
+  const short = stated ?? known.cache_write_short ?? 0;
   const parts = {
     input: count(usage["input_tokens"]),
     output: count(usage["output_tokens"]),

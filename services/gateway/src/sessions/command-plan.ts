@@ -14,7 +14,8 @@ export function planCommand(command: Command, repo: RepoRef): CommandPlan {
     case "ApplyPatch": {
       const { patchContent } = command.payload;
       const patch = { files: splitDiff(patchContent) };
-      return run("Apply the patch of a session", "Diff", { repo, agent: { kind: "scripted", patch } });
+      const inputs = { repo, workflow: "BUILD", agent: { kind: "scripted", patch } };
+      return run("Apply the patch of a session", "Diff", inputs);
     }
     case "RunTests": {
       const { filter, timeout } = command.payload;

@@ -44,7 +44,7 @@ const SIGNS = new Set(SHAPE_SIGNS.map(({ name }) => name));
 /** To two places; 1 is for what a person named. */
 const rounded = (share: number): number => Math.min(0.99, Math.round(share * 100) / 100);
 const quoted = (words: string): string =>
-  `"${words.length > LONGEST_QUOTE ? `${words.slice(0, LONGEST_QUOTE - 3)}...` : words}"`;
+  `"${words.length > LONGEST_QUOTE ? `${words.slice(0, LONGEST_QUOTE - 3).toWellFormed()}...` : words}"`;
 
 /** A word or two of which the cues know none say nothing about the workflow. */
 const LEAST_WORDS = 3;

@@ -38,10 +38,10 @@ export function fold(text: string): string {
     .replace(/\s+/g, " ");
 }
 
-/** Replaces a surrogate half that the cut left without its other half. */
+/** Either end of a cut may leave half a surrogate pair, which is replaced: records hold whole characters only. */
 function cut(goal: string): string {
   if (goal.length <= HEAD_CHARS + TAIL_CHARS) return goal;
-  return `${goal.slice(0, HEAD_CHARS)} ${goal.slice(-TAIL_CHARS)}`;
+  return `${goal.slice(0, HEAD_CHARS)} ${goal.slice(-TAIL_CHARS)}`.toWellFormed();
 }
 
 export function read(goal: string): Reading {

@@ -5,7 +5,7 @@
  * Promises:
  *   router/R1 Because the decision uses only the intent and the committed weights, without clock, randomness or state, the same intent
  *     always gets the same route.
- *   router/R2 Because at most 16,384 characters of a goal are read and no pattern holds one unbounded repetition
+ *   router/R2 Because at most 2,048 characters of a goal are read and no pattern holds one unbounded repetition
  *     inside another, a hostile goal cannot keep the Router busy.
  *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
  *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.

@@ -19,14 +19,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     withinSeeds: 300,
   },
   {
-    name: "gap-not-seen",
-    bug: "a run is closed on the records received, although a cancel may be missing before the last one",
-    file: "services/director/src/runs/cached-run.ts",
-    find: "record.after === before.seq",
-    replace: "true",
-    withinSeeds: 400,
-  },
-  {
     name: "no-expectation",
     bug: "records are appended without the expectation that their subject is empty",
     file: "runtime/src/journal/journal.ts",

@@ -54,7 +54,8 @@ export async function pushRef(
   if (actual.has) return { kind: "already", actual: actual.tip };
   if (actual.tip !== old) return { kind: "moved", actual: actual.tip };
   const reason = /\[(?:remote )?rejected\] \((.{1,300})\)/.exec(line)?.[1] ?? line.slice(0, 300);
-  if (/lock/i.test(reason)) throw new AntiphonError("ANT_LANDING_REF_LOCKED", `${url}: ${reason}`);
+  if (/(?:cannot|unable to|failed to) lock|\.lock\b/i.test(reason))
+    throw new AntiphonError("ANT_LANDING_REF_LOCKED", `${url}: ${reason}`);
   throw new AntiphonError("ANT_LANDING_REMOTE_REFUSED", `${url}: ${reason}`);
 }
 

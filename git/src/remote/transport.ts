@@ -22,15 +22,22 @@ const DEADLINE_MS = 600_000;
 /** A transfer slower than this many bytes a second for this many seconds is given up. */
 const SLOWEST: GitSettings = [
   ["http.lowSpeedLimit", "1000"],
-  ["http.lowSpeedTime", "30"],
+  ["http.lowSpeedTime", "300"],
 ];
 /** The helper only gives: git would have the store forget a credential that a server refused once. */
 const GIVE_ONLY =
   '!f() { test "$1" = get || exit 0; exec git credential-store --file="$ANTIPHON_GIT_CREDENTIALS" get; }; f';
 const SSH =
   'ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityAgent=none -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o "UserKnownHostsFile=$ANTIPHON_GIT_KNOWN_HOSTS" -i "$ANTIPHON_GIT_SSH_KEY"';
-/** The other side of a file URL runs here, without its own hooks. */
-export const LOCAL_RECEIVER = "git -c core.hooksPath=/dev/null -c safe.directory=* receive-pack";
+/**
+ * The other side of a file URL runs here, and nothing that its repository names may run: no hooks, no command for
+ * alternates, no monitor, no filters of an updated work tree. Git drops the caller's settings for it, so they stand here.
+ */
+const INERT = [
+  ...["core.hooksPath=/dev/null", "core.alternateRefsCommand=false", "core.fsmonitor=false"],
+  ...["receive.denyCurrentBranch=refuse", "receive.autogc=false", "gc.auto=0", "safe.directory=*"],
+];
+export const LOCAL_RECEIVER = `git ${INERT.map((setting) => `-c ${setting}`).join(" ")} receive-pack`;
 export const LOCAL_SENDER = "git -c safe.directory=* upload-pack";
 
 /** Runs git with the transport of `url` and returns the result with any exit code. */

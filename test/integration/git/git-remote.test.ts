@@ -1,6 +1,6 @@
 /** Repositories by URL, over real git servers on loopback: what is fetched, how a landing is a compare-and-set. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   buildCommit,
@@ -178,6 +178,23 @@ describe("a repository by URL", () => {
     expect(await pushRef(mirrors, url, repo, { ref: RUN, next, old: null })).toMatchObject({
       kind: "landed",
     });
+  });
+
+  test("git/G1: programs that the configuration behind a file URL names do not run here", async () => {
+    const here = world();
+    const { bare, name, next, mirrors } = here;
+    const [other, ran] = [tempDir(), join(tempDir(), "ran")];
+    execFileSync("git", ["init", "-q", "--bare", other]);
+    mkdirSync(join(bare, "objects/info"), { recursive: true });
+    writeFileSync(join(bare, "objects/info/alternates"), `${other}/objects\n`);
+    for (const key of ["core.alternateRefsCommand", "core.fsmonitor"])
+      execFileSync("git", ["-C", bare, "config", key, `touch ${ran}; true`]);
+    const url = `file://${served}/${name}`;
+    const repo = await built(here, url, next);
+    expect(await pushRef(mirrors, url, repo, { ref: RUN, next, old: null })).toMatchObject({
+      kind: "landed",
+    });
+    expect(existsSync(ran)).toBe(false);
   });
 
   test("a wrong password, an absent repository and a server that is down have codes of their own, without the password", async () => {

@@ -4,6 +4,8 @@
  * A Director builds a verified commit in its own copy, and another Director may have to land it. So the commit's objects
  * are also kept in the object store until it has landed, and a copy that lacks a commit takes it from there.
  */
+import { realpath } from "node:fs/promises";
+import { sep } from "node:path";
 import {
   AntiphonError,
   liesBelow,
@@ -57,6 +59,12 @@ export class RemoteRepositories {
     if ("fault" in parsed) throw new AntiphonError("ANT_REPO_URL_INVALID", `the URL ${parsed.fault}`);
     if (this.#settings.prefixes.some((prefix) => liesBelow(parsed.url, prefix))) return parsed.url;
     throw new AntiphonError("ANT_REPO_URL_REFUSED", `${parsed.url} is not served here`);
+  }
+
+  /** Whether a directory is one of the copies. */
+  async holds(directory: string): Promise<boolean> {
+    const copies = await realpath(this.#settings.directory).catch(() => this.#settings.directory);
+    return directory.startsWith(`${copies}${sep}`);
   }
 
   /** The directories that may be read for a remote repository. */

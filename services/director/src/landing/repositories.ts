@@ -142,9 +142,14 @@ export class Repositories implements RepositoryPort {
   }
 
   /** `commits`: those that the caller is about to read. */
-  #open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
+  async #open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
     const url = this.#remotes.urlOf(repo);
-    return url === null ? openServed(repo.path, this.#roots) : this.#remotes.open(url, commits);
+    if (url !== null) return this.#remotes.open(url, commits);
+    const opened = await openServed(repo.path, this.#roots);
+    // A copy of a remote is no repository of its own: what lands there only, the next fetch removes.
+    if (await this.#remotes.holds(opened.commonDir))
+      throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${repo.path}`);
+    return opened;
   }
 
   #served(repo: RepoRef): (place: string) => Promise<boolean> {

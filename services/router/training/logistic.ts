@@ -128,7 +128,7 @@ export function fit(
   };
 }
 
-export function scoresOf(
+function scoresOf(
   { classes, weights, bias }: Fit,
   { columns, values }: Omit<Example, "label">,
 ): Float64Array {

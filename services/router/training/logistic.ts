@@ -127,13 +127,3 @@ export function fit(
     bias: point.slice(columns * classes),
   };
 }
-
-function scoresOf(
-  { classes, weights, bias }: Fit,
-  { columns, values }: Omit<Example, "label">,
-): Float64Array {
-  const scores = Float64Array.from(bias);
-  for (let j = 0; j < columns.length; j += 1)
-    for (let c = 0; c < classes; c += 1) scores[c]! += values[j]! * weights[columns[j]! * classes + c]!;
-  return scores;
-}

@@ -242,6 +242,9 @@ printf '${GOOD.replaceAll("\n", "\\n")}' > plan.yaml; fi`;
     expect(changed.document).toMatchObject({ status: "failed", code: "ANT_TASK_MODIFIED_FILES" });
     const silent = await run(at, [...flags, ...shell("true")]);
     expect(silent.document).toMatchObject({ status: "failed", code: "ANT_PLAN_INVALID" });
+    // A plan that the repository holds already is not the agent's.
+    const old = await run(project({ "plan.yaml": GOOD }), [...flags, ...shell("true")]);
+    expect(old.document).toMatchObject({ status: "failed", code: "ANT_PLAN_INVALID" });
   });
 });
 

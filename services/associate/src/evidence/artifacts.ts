@@ -19,7 +19,8 @@ export interface Artifact {
   readonly file: BundleFile;
 }
 
-const SCRIPT = '[ -f "$1" ] && cat -- "$1"';
+/** A file of the tree is from 2000, so one that is older than the image's shell was not written by the agent. */
+const SCRIPT = '[ -f "$1" ] && [ "$1" -nt /bin/sh ] && cat -- "$1"';
 
 export function artifactSteps(
   task: DirectorTask,

@@ -54,8 +54,7 @@ function check(value: unknown, at: string): void {
       `content of type ${JSON.stringify(type ?? Object.keys(block)[0] ?? null)} in ${at} is not complete in the request`,
     );
   for (const [key, inner] of Object.entries(block)) {
-    const isCall = key === "input" && typeof type === "string" && type.endsWith("tool_use");
-    if (!isCall && !FREE_JSON.includes(key)) check(inner, at);
+    if (!isToolInput(block, key) && !FREE_JSON.includes(key)) check(inner, at);
   }
 }
 
@@ -87,26 +86,50 @@ function isOtherMedia({
   return media !== "text/plain" && !(typeof media === "string" && media.startsWith("image/"));
 }
 
+/** Where a value stands: an image is one only in the field that the API has for images, never in text or a tool's input. */
+interface Place {
+  readonly key: string;
+  readonly parent: Block;
+  /** Below it the model reads JSON as text. */
+  readonly isFreeJson: boolean;
+}
+
+const ANYWHERE: Place = { key: "", parent: {}, isFreeJson: false };
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const DATA_URL = /^data:image\/[a-z0-9.+-]{1,32};base64,/;
+
 /** The most tokens of a value. Names count as text, and each value costs the signs around it. */
-export function valueBound(value: unknown): number {
-  if (typeof value === "string")
-    return (
-      1 + (value.startsWith("data:image/") ? Math.min(IMAGE_TOKENS, tokenBound(value)) : tokenBound(value))
-    );
+export function valueBound(value: unknown, place: Place = ANYWHERE): number {
+  if (typeof value === "string") {
+    const most = tokenBound(value);
+    return 1 + (isImage(value, place) ? Math.min(IMAGE_TOKENS, most) : most);
+  }
   if (Array.isArray(value))
-    return (value as unknown[]).reduce<number>((sum, item) => sum + valueBound(item), 1);
+    return (value as unknown[]).reduce<number>((sum, item) => sum + valueBound(item, place), 1);
   if (typeof value !== "object" || value === null) return 1 + String(value).length;
-  const isImage = !isOtherMedia(value as Block) && typeof (value as Block)["data"] === "string";
+  const block = value as Block;
   let sum = 1;
-  for (const [key, inner] of Object.entries(value)) {
-    const most = valueBound(inner);
-    sum +=
-      1 +
-      tokenBound(key) +
-      (isImage && key === "data" && hasMedia(value as Block) ? Math.min(IMAGE_TOKENS, most) : most);
+  for (const [key, inner] of Object.entries(block)) {
+    // `url` in an `image_url` belongs to the image as well.
+    const parent = place.key === "image_url" && key === "url" ? { image_url: inner } : block;
+    const isFreeJson = place.isFreeJson || FREE_JSON.includes(key) || isToolInput(block, key);
+    const at = parent === block ? key : "image_url";
+    sum += 1 + tokenBound(key) + valueBound(inner, { key: at, parent, isFreeJson });
   }
   return sum;
 }
+
+function isImage(text: string, { key, parent, isFreeJson }: Place): boolean {
+  if (isFreeJson) return false;
+  if (key === "image_url") {
+    const head = DATA_URL.exec(text)?.[0];
+    return head !== undefined && BASE64.test(text.slice(head.length));
+  }
+  return key === "data" && hasMedia(parent) && BASE64.test(text);
+}
+
+const isToolInput = ({ type }: Block, key: string): boolean =>
+  key === "input" && typeof type === "string" && type.endsWith("tool_use");
 
 function hasMedia({ media_type, mimeType, mime_type }: Block): boolean {
   const media = media_type ?? mimeType ?? mime_type;

@@ -67,6 +67,7 @@ export function judgedFields(endpoint: Endpoint, body: Body): JudgedFields {
     if (!KNOWN[endpoint].includes(name) && !REFUSED[endpoint].includes(name)) unknown.push(name.slice(0, 64));
     kept.push([name, value]);
   }
+  if (endpoint === "generate") checkSpelling(body);
   checkModalities(body);
   const plain = withoutCompaction(Object.fromEntries(kept));
   return {
@@ -75,6 +76,26 @@ export function judgedFields(endpoint: Endpoint, body: Body): JudgedFields {
     unknown: unknown.slice(0, 16),
   };
 }
+
+/** Those of the snake_case names that are read as their other spelling is. */
+const READ_AS_WELL = ["system_instruction", "cached_content"];
+
+/**
+ * The provider takes both spellings of its names, and what bounds an answer is read in one of them: the other spelling of
+ * a field that is judged here, and any in the settings of an answer, is refused.
+ */
+function checkSpelling(body: Body): void {
+  const config = body["generationConfig"];
+  const inner = typeof config === "object" && config !== null ? Object.keys(config) : [];
+  const judged = [...KNOWN.generate, ...REMOVED.generate, ...REFUSED.generate, "generationConfig"];
+  const outer = Object.keys(body).filter((name) => judged.includes(camelCase(name)));
+  const odd = [...outer, ...inner].find((name) => name.includes("_") && !READ_AS_WELL.includes(name));
+  if (odd !== undefined)
+    throw refused("model:field", `the field ${JSON.stringify(odd.slice(0, 64))} is read in camelCase only`);
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
 /** Answers in sound or pictures have prices of their own. */
 function checkModalities(body: Body): void {

@@ -102,6 +102,41 @@ describe("a model call", () => {
     expect(at("openai", "/v1/chat/completions")).toMatchObject({ endpoint: "chat" });
   });
 
+  it("is refused in the spelling of a field in which its answer is not bounded", () => {
+    const at = (more: object): string | null => rule("generate", { model: "m", contents: [], ...more });
+    expect(at({ generationConfig: { maxOutputTokens: 10 } })).toBeNull();
+    expect(at({ generationConfig: { max_output_tokens: 10 } })).toBe("model:field");
+    expect(at({ generation_config: { maxOutputTokens: 10 } })).toBe("model:field");
+    expect(at({ a_later_field: true })).toBeNull();
+  });
+
+  it("costs no more than an image only for an image, in the field of an image", () => {
+    const prose = "words of some prose, and more of it. ".repeat(40_000);
+    const base64 = "QUJD".repeat(400_000);
+    const chat = (part: object): number => {
+      const messages = [{ role: "user", content: [part] }];
+      return read("chat", { model: "m", messages }).most.tokens;
+    };
+    const image = (url: string): number => chat({ type: "image_url", image_url: { url } });
+    expect(image(`data:image/png;base64,${base64}`)).toBeLessThan(60_000);
+    expect(image(`data:image/png;base64,${prose}`)).toBeGreaterThan(200_000);
+    expect(chat({ type: "text", text: `data:image/png;base64,${base64}` })).toBeGreaterThan(200_000);
+    const source = { type: "base64", media_type: "image/png", data: base64 };
+    const tokens = (block: object): number =>
+      read("messages", { model: "m", messages: [{ role: "user", content: [block] }] }).most.tokens;
+    expect(tokens({ type: "image", source })).toBeLessThan(60_000);
+    expect(tokens({ type: "tool_use", id: "t", name: "f", input: source })).toBeGreaterThan(200_000);
+  });
+
+  it("keeps the split of cache writes that the first event of a stream states", () => {
+    const reader = new UsageReader("messages", true);
+    const written = { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 20 };
+    const cache_creation = { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 0 };
+    const events = [{ message: { usage: { ...written, cache_creation } } }, { usage: written }];
+    for (const event of events) reader.push(`data: ${JSON.stringify(event)}\n\n`);
+    expect(reader.end()).toMatchObject({ cache_write: 0, cache_write_short: 20 });
+  });
+
   it("is charged the usage that the answer states, and has no usage when the answer states none", () => {
     const whole = (endpoint: Endpoint, document: object) => {
       const reader = new UsageReader(endpoint, false);

@@ -17,7 +17,7 @@ export const TRAINING_HANDS = ["hand-1", "hand-2", "hand-3", "hand-4"] as const;
  * the word lists, for what the lists alone do not settle.
  */
 export const OWN_HANDS = ["own", "own-2"] as const;
-/** Hands that nothing was tuned to. They only measure. */
+/** Hands that only measure. No list or rule was made from their texts; their totals were looked at along the way. */
 export const HELD_OUT_HANDS = ["hand-5", "hand-6"] as const;
 
 export function requestsOf(hands: readonly string[]): LabelledRequest[] {

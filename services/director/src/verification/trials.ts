@@ -48,7 +48,7 @@ export async function runTrials(
     const more = await room.check({ ...request, trials: ONCE }, signal);
     trials.push(...more.trials);
   }
-  return { trials, written: first.written };
+  return { ...first, trials };
 }
 
 /** Trials that differ settle the question, and a timeout counts at once. */

@@ -24,7 +24,7 @@ export class PackStore {
   private last: { name: string; runs: ReadonlyMap<string, ArchivedRun> } | null = null;
 
   constructor(bus: Bus) {
-    this.blobs = openBlobs(bus, BUCKETS.archive);
+    this.blobs = openBlobs(bus, BUCKETS.archive, { mayPurge: true });
   }
 
   /** `digests`: the digest of each run (archivedRunDigest). */

@@ -20,8 +20,8 @@ import { RecentNames } from "./recent-names.ts";
  * Blobs: content-addressed bytes in a standard NATS object store bucket.
  *
  * An object is written once: first its chunks (pipelined), then by compare-and-set the meta message that makes it
- * visible. It is read by batched direct get, without a consumer. Chunks of a failed write are purged. Links are never
- * followed.
+ * visible. It is read by batched direct get, without a consumer. Links are never followed. Chunks of a failed write, and of
+ * one that lost a race, are purged by a writer that `mayPurge`, and stay unread otherwise.
  *
  * Promises:
  *   runtime/J9 Because records name objects by digest, a name means the same bytes for ever: storing the same bytes again
@@ -55,21 +55,28 @@ export interface Blobs {
   has(name: string): Promise<boolean>;
 }
 
+export interface BlobsOptions {
+  /** Whether this process has the NATS permission to purge the bucket: Directors do. Default false. */
+  mayPurge?: boolean;
+}
+
 const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
 
-export function openBlobs(bus: Bus, bucket: string): Blobs {
-  return new ObjectStoreBlobs(bus, bucket);
+export function openBlobs(bus: Bus, bucket: string, options: BlobsOptions = {}): Blobs {
+  return new ObjectStoreBlobs(bus, bucket, options.mayPurge ?? false);
 }
 
 class ObjectStoreBlobs implements Blobs {
   readonly bucket: string;
   private readonly bus: Bus;
   private readonly streamName: string;
+  private readonly mayPurge: boolean;
   private readonly recent = new RecentNames(() => performance.now());
 
-  constructor(bus: Bus, bucket: string) {
+  constructor(bus: Bus, bucket: string, mayPurge: boolean) {
     this.bus = bus;
     this.bucket = bucket;
+    this.mayPurge = mayPurge;
     this.streamName = `OBJ_${bucket}`;
   }
 
@@ -232,6 +239,7 @@ class ObjectStoreBlobs implements Blobs {
   }
 
   private async purgeChunks(nuid: string): Promise<void> {
+    if (!this.mayPurge) return;
     try {
       await this.bus.jsm.streams.purge(this.streamName, { filter: chunkSubject(this.bucket, nuid) });
     } catch {

@@ -85,9 +85,9 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     publicKey: Buffer.from(key.jwk.x, "base64url"),
     sign: (bytes: Uint8Array) => key.sign(bytes),
   };
-  const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const files = openBlobs(bus, BUCKETS.evidenceFiles, { mayPurge: true });
   const trust = trustedRunners(context, config);
-  const trees = openBlobs(bus, BUCKETS.repos);
+  const trees = openBlobs(bus, BUCKETS.repos, { mayPurge: true });
   const remotes = new RemoteRepositories(config.remotes, trees);
   const repository = new Repositories(trees, { roots: config.repoRoots, remotes }, signer, context.log);
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });

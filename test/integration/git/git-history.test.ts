@@ -2,13 +2,21 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { exportHistory, FILE_TIME_S } from "@antiphon/git";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { layOut } from "../../support/laid-out.ts";
 import { cleanUpRepos, makeRepo, manyFiles, rawGit, scratchLeftovers, tempDir } from "../../support/repo.ts";
 
-afterEach(cleanUpRepos);
+beforeEach(() => {
+  // A temp directory of its own: files of other tests that run at the same time are not looked at.
+  vi.stubEnv("TMPDIR", tempDir());
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  cleanUpRepos();
+});
 
 const lines = (count: number, text = "line"): string =>
   Array.from({ length: count }, (_, i) => `${text} ${i}\n`).join("");
@@ -39,9 +47,8 @@ describe("a history", () => {
         { message: "third", files: { "run.sh": null, "b.txt": "b\n" } },
       ],
     });
-    const before = scratchLeftovers();
     const inside = await layOut(repo.path, repo.head);
-    expect(scratchLeftovers()).toEqual(before);
+    expect(scratchLeftovers()).toEqual([]);
     expect([inside.commits, inside.cut]).toEqual([3, false]);
     expect(inside.git("rev-parse", "HEAD")).toBe(repo.head);
     expect(inside.git("status", "--porcelain=v2", "--branch").split("\n").slice(0, 2)).toEqual([

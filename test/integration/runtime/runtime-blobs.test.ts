@@ -79,9 +79,24 @@ describe("blobs on a real server", () => {
     expect((await bus.jsm.streams.info(stream)).state.last_seq).toBe(before);
   });
 
-  it("the loser of a race leaves no chunks behind", async () => {
+  it("a writer that may not purge asks for no purge when it loses a race, and one copy is whole", async () => {
+    const bytes = Buffer.alloc(400_000, 9);
+    const asked: string[] = [];
+    const watching = bus.nc.subscribe("$JS.API.STREAM.PURGE.>", {
+      callback: (_, message) => void asked.push(message.subject),
+    });
+    await Promise.all(Array.from({ length: 6 }, () => openBlobs(bus, bucket).put("unpurged", bytes)));
+    expect((await blobs.get("unpurged")).equals(bytes)).toBe(true);
+    await bus.nc.flush();
+    expect(asked).toEqual([]);
+    watching.unsubscribe();
+    await bus.jsm.streams.purge(stream);
+  });
+
+  it("the loser of a race that may purge leaves no chunks behind", async () => {
     const bytes = Buffer.alloc(400_000, 6);
-    await Promise.all(Array.from({ length: 6 }, () => blobs.put("race", bytes)));
+    const trusted = openBlobs(bus, bucket, { mayPurge: true });
+    await Promise.all(Array.from({ length: 6 }, () => trusted.put("race", bytes)));
     const { nuid } = await metaOf("race");
     const info = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.C.*` });
     const mine = Object.entries(info.state.subjects ?? {}).filter(([subject]) => subject.endsWith(nuid));

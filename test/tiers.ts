@@ -72,6 +72,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/runtime-reads.test.ts",
   "test/integration/runtime/runtime-sandbox-client.test.ts",
   "test/integration/runtime/runtime-work.test.ts",
+  "test/integration/sandbox-runner/environment-upkeep.test.ts",
   "test/integration/sandbox-runner/sandbox-escape.test.ts",
   "test/integration/sandbox-runner/sandbox-git.test.ts",
   "test/integration/sandbox-runner/sandbox-guest.test.ts",

@@ -45,6 +45,7 @@ export function sandboxRunner(places: Places): Rights {
       ask(`$KV.${BUCKETS.environments}.*`),
       // A record that it gives up is removed with its history; it may write each of them anyway.
       ask(`$JS.API.STREAM.PURGE.KV_${BUCKETS.environments}`),
+      ask(`$JS.API.STREAM.PURGE.OBJ_${BUCKETS.layers}`), // Environments that nobody needs any more.
       ...places.journal, // It asks whether the attempts of its sandboxes are over.
       calls("egress.open"),
       calls("egress.close.*"),

@@ -53,6 +53,11 @@ export interface Blobs {
   /** Like `get`, chunk by chunk. The digest is known only at the end: a corrupt object throws after its last chunk. */
   stream(nameOrRef: string | BlobRef, options?: BlobOptions): AsyncIterable<Buffer>;
   has(name: string): Promise<boolean>;
+  /**
+   * Removes an object and frees its name; a reader that is under way ends with ANT_BLOB_MISSING. Needs the permission to
+   * purge the bucket.
+   */
+  remove(name: string): Promise<void>;
 }
 
 export interface BlobsOptions {
@@ -108,6 +113,15 @@ class ObjectStoreBlobs implements Blobs {
   async has(name: string): Promise<boolean> {
     const meta = await this.readMeta(name, limits.blobDeadlineMs);
     return meta !== null && !meta.deleted;
+  }
+
+  async remove(name: string): Promise<void> {
+    this.recent.forget(name);
+    const meta = await this.readMeta(name, limits.blobDeadlineMs);
+    if (meta === null) return;
+    // The meta message first: an object without it does not exist, whatever becomes of its chunks.
+    await this.bus.jsm.streams.purge(this.streamName, { filter: metaSubject(this.bucket, name) });
+    if (!meta.deleted) await this.purgeChunks(meta.nuid);
   }
 
   async *stream(nameOrRef: string | BlobRef, options: BlobOptions = {}): AsyncGenerator<Buffer> {

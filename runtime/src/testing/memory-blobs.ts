@@ -57,4 +57,9 @@ export class MemoryBlobs implements Blobs {
   has(name: string): Promise<boolean> {
     return Promise.resolve(this.objects.has(name));
   }
+
+  remove(name: string): Promise<void> {
+    this.objects.delete(name);
+    return Promise.resolve();
+  }
 }

@@ -29,6 +29,7 @@ import {
 import { AllowlistFile } from "./images/allowlist-file.ts";
 import { linkEgress } from "./jobs/egress-link.ts";
 import { Evidence } from "./jobs/evidence.ts";
+import { removeSurplusUntil } from "./environments/environment-upkeep.ts";
 import { Environments } from "./environments/environments.ts";
 import { KEPT_LAYER_BYTES, LayerArchive } from "./environments/layer-archive.ts";
 import { Layering } from "./layers/layering.ts";
@@ -124,10 +125,8 @@ export async function startSandboxRunner(
   const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
-  const tending = setInterval(() => {
-    pool.refill();
-  }, TEND_MS);
-  tending.unref();
+  const tending = setInterval(() => pool.refill(), TEND_MS).unref();
+  void tendEnvironments(bus, log, signal);
   service.serve();
   serveImages(bus, images, log);
   sessions.serve();
@@ -168,6 +167,21 @@ interface Parts {
   readonly meter: Meter;
 }
 
+/** Removes environments that nobody needs any more, until the signal aborts. */
+function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Promise<void> {
+  return removeSurplusUntil(
+    {
+      records: openKv(bus, BUCKETS.environments),
+      layers: openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
+      clock: systemClock,
+      onRemoved: (environment) => log.info(environment, "environment removed"),
+      onFailure: (error) =>
+        log.warn({ ...AntiphonError.from(error).toJSON() }, "old environments are not removed"),
+    },
+    signal,
+  );
+}
+
 /** What jobs and sessions reach of the runner. */
 function jobPorts(parts: Parts): ServiceOptions["ports"] {
   const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool, meter } =
@@ -199,7 +213,7 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
       records: openKv(bus, BUCKETS.environments),
       layers: new LayerArchive(
         join(dirname(config.treeDirectory), "environments"),
-        openBlobs(bus, BUCKETS.layers),
+        openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
         KEPT_LAYER_BYTES,
       ),
       files: openBlobs(bus, BUCKETS.evidenceFiles),

@@ -49,6 +49,8 @@ const PURGED = [
   "OBJ_ANT_ARCHIVE",
 ];
 
+const ENVIRONMENTS = ["KV_ANT_ENVIRONMENTS", "OBJ_ANT_LAYERS"];
+
 /** Messages that a stream stores and acknowledges. */
 const STORED = rows("answer", [
   ["GD", ...["intent", "cancel", "input", "approval", "control", "requeue"].map(record)],
@@ -113,10 +115,10 @@ const MANAGED = rows("answer", [
   ["O", api("STREAM.NAMES"), api("STREAM.LIST"), api("INFO")],
   ["GRDASEO", api(`STREAM.INFO.${J}`)],
   ["D", ...PURGED.map((stream) => api(`STREAM.PURGE.${stream}`))],
-  ["S", api("STREAM.PURGE.KV_ANT_ENVIRONMENTS")],
+  ["S", ...ENVIRONMENTS.map((stream) => api(`STREAM.PURGE.${stream}`))],
   [
     "",
-    ...STREAMS.filter((name) => name !== "KV_ANT_ENVIRONMENTS" && !PURGED.includes(name)).map((name) =>
+    ...STREAMS.filter((name) => !ENVIRONMENTS.includes(name) && !PURGED.includes(name)).map((name) =>
       api(`STREAM.PURGE.${name}`),
     ),
   ],

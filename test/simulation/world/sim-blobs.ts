@@ -60,6 +60,10 @@ export class SimBlobs implements Blobs {
     return this.ask(() => this.objects.has(name));
   }
 
+  remove(name: string): Promise<void> {
+    return this.ask(() => void this.objects.delete(name));
+  }
+
   private ask<T>(effect: () => T): Promise<T> {
     return this.node.ask(LATENCY_MS, () => {
       if (!this.reachable())

@@ -82,6 +82,40 @@ const recordsOf = async (runId: string): Promise<Told[]> =>
   (await look(`/runs/${runId}/events`)).body["records"] as Told[];
 const lastRecord = async (runId: string): Promise<Told> => (await recordsOf(runId)).at(-1)!;
 
+describe("a program that asks a question", () => {
+  const ASKS = [
+    'case "$ANTIPHON_TASK" in',
+    `*"use plus"*) ${FIX} ;;`,
+    '*) echo unfinished >calc.py; echo "Which operator?" >"$ANTIPHON_QUESTION_FILE" ;;',
+    "esac",
+  ].join("\n");
+
+  test("waits for a person without a check, and lands with the answer", async () => {
+    const { runId, project } = await begin({ kind: "command", argv: ["sh", "-c", ASKS] });
+    const asked = stepOf(await untilStatus(runId, ["waiting_input"]));
+    expect(asked).toMatchObject({ questions: ["Which operator?"], attempts: 1 });
+    const said = await stack.antiphon(["answer", runId, "use plus"], as(BEN));
+    expect(said.code, said.stderr).toBe(0);
+    await untilStatus(runId, ["succeeded"]);
+    expect(project.landed(runId)).toHaveLength(1);
+    const results = (await recordsOf(runId)).filter(({ type }) => type === "result");
+    expect(results.map(({ body }) => (body["result"] as { status: string }).status)).toEqual([
+      "needs_input",
+      "ok",
+    ]);
+    const [first] = results.map(({ body }) => body["result"] as { commands_run: unknown[] });
+    expect(first?.commands_run).toHaveLength(1); // The program, and no check.
+  });
+
+  test("ends unlanded when a person rejects", async () => {
+    const { runId, project } = await begin({ kind: "command", argv: ["sh", "-c", ASKS] });
+    await untilStatus(runId, ["waiting_input"]);
+    expect((await stack.antiphon(["answer", runId, "--reject"], as(BEN))).code).toBe(0);
+    expect(await untilStatus(runId, OVER)).toMatchObject({ status: "failed" });
+    expect(project.landed(runId)).toEqual([]);
+  });
+});
+
 describe("a task that asks for approval", () => {
   test("lands nothing after a rejection over HTTP; its run names the person, the time and the reason", async () => {
     const { runId, project } = await begin(asks);

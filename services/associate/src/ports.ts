@@ -102,6 +102,8 @@ export type Preparation =
       readonly steps: readonly WorkStep[];
       /** False: the agent vouches for its work, and the checks are skipped. */
       readonly selfVerify: boolean;
+      /** True: its programs are told where to leave a question for a person. Default: false. */
+      readonly mayAsk?: boolean;
       /** A recorded session, for the provenance. */
       readonly transcript: string | null;
       /** A short description of the work. */

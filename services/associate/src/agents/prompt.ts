@@ -1,4 +1,5 @@
 /** The task in plain words, for a program that reads a prompt and no JSON. Pure. */
+import { QUESTION_FILE } from "../evidence/question.ts";
 import type { DispatchBody } from "@antiphon/contracts";
 import { checksOf } from "../attempt/attempt.ts";
 
@@ -28,8 +29,10 @@ export function promptOf(dispatch: DispatchBody, epoch: number): string {
 }
 
 const RULES =
-  "Edit the files in the current directory. Do not ask questions; nobody can answer them now. Do not change tests or " +
-  "settings of the checks unless the task asks for it. You need not commit. Stop when the task is done.";
+  "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. You " +
+  "need not commit. Stop when the task is done. Nobody reads along: decide for yourself what is open. Only if the task cannot " +
+  `be done without a person's decision, write the question to the file ${QUESTION_FILE} and stop; you will be started again, ` +
+  "on the original files, with the answer.";
 
 function list(title: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [[title, ...items.map((item) => `- ${item}`)].join("\n")];

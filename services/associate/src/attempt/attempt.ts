@@ -3,6 +3,7 @@
  *
  *   work-1 .. work-n    the agent's commands; the first that fails ends the job
  *   (changes are collected here, so files that checks leave behind are not part of the change)
+ *   question            what the agent asks a person; if it does, the job ends here
  *   artifact-1 .. -n    the files that the task has to leave, because git may ignore them
  *   commit-message      the message of the agent's own last commit, if the sandbox has a repository
  *   check-1 .. check-n  self-verification; every check runs, even after another one failed
@@ -12,6 +13,7 @@ import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
 import { artifactSteps } from "../evidence/artifacts.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
+import { QUESTION_FILE, questionStep } from "../evidence/question.ts";
 
 /** One command of an agent. */
 export interface WorkStep {
@@ -44,6 +46,8 @@ export interface JobInput {
   readonly work: readonly WorkStep[];
   /** False: the agent vouches for itself and runs no check. */
   readonly selfVerify: boolean;
+  /** The agent is a program, which may leave a question. */
+  readonly mayAsk: boolean;
   readonly brief: string;
   readonly budgetMs: number;
   /** True: add a step that lists the installed tools. */
@@ -85,7 +89,12 @@ export function planJob(input: JobInput): JobPlan {
   const work = input.work.map((step, i) => ({
     id: `work-${i + 1}`,
     argv: [...step.argv],
-    env: { ...step.env, ...env, ANTIPHON_TASK: input.brief },
+    env: {
+      ...step.env,
+      ...env,
+      ANTIPHON_TASK: input.brief,
+      ...(input.mayAsk ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
+    },
     stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
@@ -109,7 +118,8 @@ export function planJob(input: JobInput): JobPlan {
   const told =
     work.length > 0 && dispatch.history != null ? [messageStep(dispatch.base.commit, env, budgetMs)] : [];
   const left = work.length > 0 ? artifactSteps(dispatch.task, env, budgetMs) : [];
-  const ran = [...work, ...left, ...told, ...checks];
+  const asked = work.length > 0 && input.mayAsk ? [questionStep(env, budgetMs)] : [];
+  const ran = [...work, ...asked, ...left, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
     collectAfter: work.at(-1)?.id ?? null,

@@ -19,6 +19,7 @@ import { isOwnFault } from "./fault.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
+import { questionIn } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
 
@@ -98,6 +99,7 @@ async function inSandbox(
     dispatch,
     work: work.steps,
     selfVerify: work.selfVerify,
+    mayAsk: work.mayAsk ?? false,
     brief: briefJson(dispatch, epoch, briefRoom(work.steps.length)),
     budgetMs,
     probeTools: !ports.tools.has(dispatch.image ?? ""),
@@ -113,7 +115,11 @@ async function inSandbox(
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
   keepTools(ports, dispatch, outcome);
-  const ending = endingOf(outcome, [...plan.work, ...plan.checks], budgetMs);
+  const asked = questionIn(outcome);
+  const ending =
+    asked === null
+      ? endingOf(outcome, [...plan.work, ...plan.checks], budgetMs)
+      : ({ kind: "asks", questions: [asked] } as const);
   const after = withoutJunk(await changeIn(outcome, ports), work.junk ?? []);
   return { ending, plan, outcome, change: merged(work.change, after), work };
 }

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { SandboxOutcome } from "@antiphon/contracts";
+import { QUESTION_FILE, questionIn, questionStep } from "./question.ts";
+
+const outcome = (tail: string, exitCode: number | null, over: object = {}): SandboxOutcome =>
+  ({
+    outcome: "completed",
+    steps: [
+      { id: "work-1", exitCode: 0 },
+      { id: "question", exitCode, stdout: { tail, blob: null } },
+    ],
+    ...over,
+  }) as unknown as SandboxOutcome;
+
+test("the job stops at a question, and goes on without one", () => {
+  expect(questionStep({ A: "1" }, 5)).toMatchObject({
+    continueOnFailure: false,
+    env: { A: "1" },
+    timeoutMs: 5,
+  });
+  expect(questionStep({}, 5).argv.at(-1)).toBe(QUESTION_FILE);
+});
+
+test("a question is plain text of a bounded length", () => {
+  expect(questionIn(outcome("Which one?\r\n\u001b[31mred\u202e?\n", 1))).toBe("Which one?\n [31mred ?");
+  expect(questionIn(outcome("x".repeat(9000), 1))).toMatch(/^x{3999}…$/);
+});
+
+test.each([
+  ["wrote nothing", outcome("", 0)],
+  ["wrote only blanks", outcome(" \n\t ", 1)],
+  ["works in an image without the programs that look for it", outcome("", 127)],
+  ["was killed with its sandbox", outcome("Which?", 1, { outcome: "oom" })],
+  ["never got so far", outcome("", 0, { steps: [{ id: "work-1", exitCode: 2 }] })],
+])("an agent that %s asks nothing", (_, given) => {
+  expect(questionIn(given)).toBeNull();
+});

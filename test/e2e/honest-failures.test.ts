@@ -63,6 +63,21 @@ test("a liar whose patch breaks the check is rejected by the clean room, told wh
   expect(stdout).toContain("ANT_VERIFY_CHECK_FAILED");
 });
 
+test("an agent is not started, and no other attempt is made, when the program of a check is missing", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const agent = { kind: "command", argv: ["sh", "-c", `echo started; ${FIX}`] };
+  const runId = await begin({ agent, checks: [CHECK, "no-such-tool --all"] });
+  const end = await until(runId, "failed", "succeeded");
+  expect(end.steps).toMatchObject([
+    { status: "failed", epoch: 1, attempts: 1, code: "ANT_VERIFY_NO_PROGRAM" },
+  ]);
+  const { stdout } = await stack.antiphon(["get", runId]);
+  expect(stdout).toContain("the sandbox has no program no-such-tool");
+  const { document } = await stack.json<object>(["evidence", "get", runId]);
+  expect(JSON.stringify(document)).not.toContain("started\\n");
+  expect(project.landed(runId)).toEqual([]);
+});
+
 test("the next attempt gets the reason for the last rejection", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const learner = {

@@ -39,10 +39,11 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
   "ANT_VERIFY_PROVES_NOTHING",
 ]);
 
-/** Failures that another attempt cannot improve: the run asks for an image it cannot have, or has no money left. */
+/** Failures that another attempt cannot improve: the run asks for what the deployment does not have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_EGRESS_BUDGET",
   "ANT_ENVIRONMENT_FAILED",
+  "ANT_VERIFY_NO_PROGRAM",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);

@@ -102,8 +102,11 @@ export type Preparation =
       readonly steps: readonly WorkStep[];
       /** False: the agent vouches for its work, and the checks are skipped. */
       readonly selfVerify: boolean;
-      /** True: its programs are told where to leave a question for a person. Default: false. */
-      readonly mayAsk?: boolean;
+      /**
+       * True: the steps are a program that decides by itself, at a price. It may leave a question for a person, and it is not
+       * started if a check cannot start. Default: false.
+       */
+      readonly isProgram?: boolean;
       /** A recorded session, for the provenance. */
       readonly transcript: string | null;
       /** A short description of the work. */

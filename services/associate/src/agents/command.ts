@@ -17,7 +17,7 @@ export function commandAgent(spec: AgentOf<"command">): Agent {
         change: NO_CHANGE,
         steps: [{ command, argv: spec.argv }],
         selfVerify: true,
-        mayAsk: true,
+        isProgram: true,
         transcript: null,
         note: `ran ${command.length > 80 ? `${command.slice(0, 77)}...` : command}`,
       }),

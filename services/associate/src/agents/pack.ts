@@ -17,7 +17,7 @@ export function packAgent(spec: AgentOf<"pack">): Agent {
         change: NO_CHANGE,
         steps: [{ command: spec.name, argv, env: spec.env, stdin: spec.prompt === "stdin" ? prompt : "" }],
         selfVerify: true,
-        mayAsk: true,
+        isProgram: true,
         transcript: null,
         note: `ran the agent ${spec.name}`,
         junk: spec.junk,

@@ -10,7 +10,7 @@ function input(over: Partial<JobInput> = {}): JobInput {
     dispatch: dispatchOf(),
     work: [{ command: "echo hi", argv: ["sh", "-c", "echo hi"] }],
     selfVerify: true,
-    mayAsk: false,
+    isProgram: false,
     brief: '{"goal":"x"}',
     budgetMs: 60_000,
     probeTools: false,
@@ -55,11 +55,17 @@ describe("planJob", () => {
 
   test("a program is told where to leave a question, which is looked for before anything else", () => {
     const dispatch = dispatchOf({ history: { object: "history-x.tar", commits: 5, cut: false, bytes: 1 } });
-    const { steps, collectAfter } = planJob(input({ dispatch, mayAsk: true }));
-    expect(steps.map(({ id }) => id)).toEqual(["work-1", "question", "commit-message", "check-1"]);
+    const { steps, collectAfter } = planJob(input({ dispatch, isProgram: true }));
+    expect(steps.map(({ id }) => id)).toEqual([
+      "programs",
+      "work-1",
+      "question",
+      "commit-message",
+      "check-1",
+    ]);
     expect(collectAfter).toBe("work-1");
-    expect(steps[0]?.env["ANTIPHON_QUESTION_FILE"]).toBe(steps[1]?.argv.at(-1));
-    expect(planJob(input({ mayAsk: true, work: [] })).steps.map(({ id }) => id)).toEqual(["check-1"]);
+    expect(steps[1]?.env["ANTIPHON_QUESTION_FILE"]).toBe(steps[2]?.argv.at(-1));
+    expect(planJob(input({ isProgram: true, work: [] })).steps.map(({ id }) => id)).toEqual(["check-1"]);
   });
 
   test("an agent that vouches for itself runs no check", () => {

@@ -1,6 +1,7 @@
 /**
  * The plan of an attempt's sandbox job. Pure. The steps in order:
  *
+ *   programs            whether the programs of the checks are there; if one is not, the job ends here
  *   work-1 .. work-n    the agent's commands; the first that fails ends the job
  *   (changes are collected here, so files that checks leave behind are not part of the change)
  *   question            what the agent asks a person; if it does, the job ends here
@@ -11,6 +12,7 @@
  */
 import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+import { programSteps } from "./check-programs.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
 import { QUESTION_FILE, questionStep } from "../evidence/question.ts";
@@ -46,8 +48,8 @@ export interface JobInput {
   readonly work: readonly WorkStep[];
   /** False: the agent vouches for itself and runs no check. */
   readonly selfVerify: boolean;
-  /** The agent is a program, which may leave a question. */
-  readonly mayAsk: boolean;
+  /** The agent is a program: it may leave a question, and is not started if a check cannot start. */
+  readonly isProgram: boolean;
   readonly brief: string;
   readonly budgetMs: number;
   /** True: add a step that lists the installed tools. */
@@ -93,7 +95,7 @@ export function planJob(input: JobInput): JobPlan {
       ...step.env,
       ...env,
       ANTIPHON_TASK: input.brief,
-      ...(input.mayAsk ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
+      ...(input.isProgram ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
     },
     stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
@@ -118,8 +120,10 @@ export function planJob(input: JobInput): JobPlan {
   const told =
     work.length > 0 && dispatch.history != null ? [messageStep(dispatch.base.commit, env, budgetMs)] : [];
   const left = work.length > 0 ? artifactSteps(dispatch.task, env, budgetMs) : [];
-  const asked = work.length > 0 && input.mayAsk ? [questionStep(env, budgetMs)] : [];
-  const ran = [...work, ...asked, ...left, ...told, ...checks];
+  const hasProgram = work.length > 0 && input.isProgram;
+  const before = hasProgram ? programSteps(commands, env, budgetMs) : [];
+  const asked = hasProgram ? [questionStep(env, budgetMs)] : [];
+  const ran = [...before, ...work, ...asked, ...left, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
     collectAfter: work.at(-1)?.id ?? null,

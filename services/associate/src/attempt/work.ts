@@ -12,7 +12,8 @@ import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
 import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
-import { briefRoom, budgetMsOf, planJob, TOOLS_STEP } from "./attempt.ts";
+import { briefRoom, budgetMsOf, planJob, TOOLS_STEP, type JobPlan } from "./attempt.ts";
+import { unstartable } from "./check-programs.ts";
 import { merged, withoutJunk } from "./change.ts";
 import { endingOf, overBudget } from "./ending.ts";
 import { isOwnFault } from "./fault.ts";
@@ -21,6 +22,7 @@ import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
 import { questionIn } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
+import type { Ending } from "../evidence/report.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
 
 export interface AttemptOrder {
@@ -99,7 +101,7 @@ async function inSandbox(
     dispatch,
     work: work.steps,
     selfVerify: work.selfVerify,
-    mayAsk: work.mayAsk ?? false,
+    isProgram: work.isProgram ?? false,
     brief: briefJson(dispatch, epoch, briefRoom(work.steps.length)),
     budgetMs,
     probeTools: !ports.tools.has(dispatch.image ?? ""),
@@ -115,13 +117,20 @@ async function inSandbox(
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
   keepTools(ports, dispatch, outcome);
-  const asked = questionIn(outcome);
-  const ending =
-    asked === null
-      ? endingOf(outcome, [...plan.work, ...plan.checks], budgetMs)
-      : ({ kind: "asks", questions: [asked] } as const);
+  const ending = endedIn(outcome, plan, budgetMs);
   const after = withoutJunk(await changeIn(outcome, ports), work.junk ?? []);
   return { ending, plan, outcome, change: merged(work.change, after), work };
+}
+
+function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {
+  const question = questionIn(outcome);
+  if (question !== null) return { kind: "asks", questions: [question] };
+  return (
+    unstartable(
+      plan.checks.map(({ command }) => command),
+      outcome,
+    ) ?? endingOf(outcome, [...plan.work, ...plan.checks], budgetMs)
+  );
 }
 
 /** Says what of the history is not in the sandbox because it does not fit. */

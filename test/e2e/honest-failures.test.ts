@@ -78,14 +78,14 @@ test("an agent is not started, and no other attempt is made, when the program of
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("the next attempt gets the reason for the last rejection", async () => {
+test("the next attempt gets the reason for the last rejection, and its diff", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const learner = {
     kind: "command",
     argv: [
       "sh",
       "-c",
-      `cat > /tmp/task.json; if grep -q ANT_VERIFY /tmp/task.json; then ${FIX}; else ${BREAK}; fi`,
+      `cat > /tmp/task.json; if grep -q ANT_VERIFY /tmp/task.json && grep -q "previous_diff.*+++ b/add.js" /tmp/task.json; then ${FIX}; else ${BREAK}; fi`,
     ],
   };
   const runId = await begin({ agent: learner, checks: [CHECK] });

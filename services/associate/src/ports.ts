@@ -76,6 +76,8 @@ export interface EvidenceStore {
   store(files: readonly BundleFile[]): Promise<EvidenceFile[]>;
   /** A later manifest of the same attempt replaces an earlier one. */
   publish(manifest: EvidenceManifest): Promise<EvidenceRef>;
+  /** The diff of an earlier attempt as text; null: it changed nothing, or left no evidence. */
+  diffOf(runId: string, taskId: string, epoch: number): Promise<string | null>;
 }
 
 export interface Recordings {
@@ -89,6 +91,8 @@ export type Progress = (text: string) => void;
 export interface AgentContext {
   readonly dispatch: DispatchBody;
   readonly epoch: number;
+  /** The diff of the attempt before this one; null: there is none. */
+  readonly previousDiff: string | null;
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
 }

@@ -15,16 +15,19 @@ it("tells the task, its checks, earlier failures with the end of their output, a
       answers: [{ question: "Which?", answer: "Blue" }],
     },
     2,
+    "--- a/x\n+++ b/x\n",
   );
   expect(prompt.startsWith(base.task.instruction)).toBe(true);
   for (const command of base.task.verify_profile.commands) expect(prompt).toContain(`- ${command}`);
   expect(prompt).toContain("Attempt 1 was rejected");
   expect(prompt).toContain("$ npm test  (exit 1)\nexpected 3, got 2");
+  expect(prompt).toContain("which is not applied here:\n--- a/x\n+++ b/x\n");
+  expect(promptOf(base, 2, "x".repeat(40_000))).not.toContain("xxx");
   expect(prompt).toContain("You asked: Which?\nThe answer: Blue");
 });
 
 it("fits into one argument of a program", () => {
   const base = dispatchOf();
   const task = { ...base.task, acceptance_criteria: Array.from({ length: 64 }, () => "x".repeat(2048)) };
-  expect(promptOf({ ...base, task }, 1).length).toBeLessThanOrEqual(96 * 1024);
+  expect(promptOf({ ...base, task }, 1, null).length).toBeLessThanOrEqual(96 * 1024);
 });

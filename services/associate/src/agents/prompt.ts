@@ -6,10 +6,11 @@ import { checksOf } from "../attempt/attempt.ts";
 /** Linux refuses a single argument above 128 KiB; the task itself is far below. */
 const MAX_CHARS = 96 * 1024;
 const TAIL_CHARS = 4096;
+const MAX_DIFF_CHARS = 32 * 1024;
 /** Rejected attempts that are told, the newest last. */
 const MAX_FEEDBACK = 3;
 
-export function promptOf(dispatch: DispatchBody, epoch: number): string {
+export function promptOf(dispatch: DispatchBody, epoch: number, previousDiff: string | null): string {
   const { task, feedback, answers, scope } = dispatch;
   const checks = checksOf(dispatch);
   const told = feedback.slice(-MAX_FEEDBACK);
@@ -23,6 +24,7 @@ export function promptOf(dispatch: DispatchBody, epoch: number): string {
     ...list("Change only these paths:", scope),
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
     ...told.map((one) => earlier(one, epoch)),
+    ...changed(previousDiff),
     RULES,
   ];
   return sections.join("\n\n").slice(0, MAX_CHARS);
@@ -36,6 +38,12 @@ const RULES =
 
 function list(title: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [[title, ...items.map((item) => `- ${item}`)].join("\n")];
+}
+
+/** The last attempt's work, to go on from or to avoid. */
+function changed(diff: string | null): string[] {
+  if (diff === null || diff.length > MAX_DIFF_CHARS) return [];
+  return [`The change of the attempt before, which is not applied here:\n${diff}`];
 }
 
 function earlier(

@@ -22,7 +22,7 @@ describe("briefJson", () => {
       feedback: [feedback(1, "boom")],
       answers: [{ question: "Which?", answer: "Red" }],
     });
-    expect(JSON.parse(briefJson(dispatch, 2, 10_000))).toEqual({
+    expect(JSON.parse(briefJson(dispatch, 2, { maxChars: 10_000, previousDiff: null }))).toEqual({
       goal: "Say hello",
       epoch: 2,
       task: dispatch.task,
@@ -42,7 +42,7 @@ describe("briefJson", () => {
     const dispatch = dispatchOf({
       feedback: Array.from({ length: 20 }, (_, i) => feedback(i + 1, "y".repeat(2000))),
     });
-    const json = briefJson(dispatch, 21, 6000);
+    const json = briefJson(dispatch, 21, { maxChars: 6000, previousDiff: null });
     const brief = JSON.parse(json) as { task: unknown; feedback: { epoch: number }[] };
     expect(json.length).toBeLessThanOrEqual(6000);
     expect(brief.task).toEqual(dispatch.task);
@@ -51,11 +51,19 @@ describe("briefJson", () => {
   });
 
   test("the end of a long output is kept, not its start", () => {
-    const json = briefJson(
-      dispatchOf({ feedback: [feedback(1, `${"x".repeat(5000)}the cause`)] }),
-      2,
-      100_000,
-    );
+    const json = briefJson(dispatchOf({ feedback: [feedback(1, `${"x".repeat(5000)}the cause`)] }), 2, {
+      maxChars: 100_000,
+      previousDiff: null,
+    });
     expect(json).toContain("the cause");
+  });
+
+  test("the diff of the attempt before is told if it fits, and dropped before any feedback", () => {
+    const dispatch = dispatchOf({ feedback: [feedback(1, "boom")] });
+    const told = (previousDiff: string): Record<string, unknown> =>
+      JSON.parse(briefJson(dispatch, 2, { maxChars: 4000, previousDiff })) as Record<string, unknown>;
+    expect(told("--- a/x\n")["previous_diff"]).toBe("--- a/x\n");
+    expect(told("y".repeat(4000))["previous_diff"]).toBeUndefined();
+    expect(told("y".repeat(4000))["feedback"]).toHaveLength(1);
   });
 });

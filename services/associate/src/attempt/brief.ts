@@ -1,8 +1,8 @@
 /**
- * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, and answers.
+ * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, the last one's diff, and answers.
  *
- * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The oldest feedback is dropped first;
- * the task itself is never cut.
+ * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diff is dropped first, then the
+ * oldest feedback; the task itself is never cut.
  */
 import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
 
@@ -22,6 +22,13 @@ export interface Brief {
   readonly answers: readonly { question: string; answer: string }[];
   /** Globs of the files it may change; absent: all. */
   readonly scope?: readonly string[];
+  /** The change of the attempt before this one, which is not applied; absent: none, or too long. */
+  readonly previous_diff?: string;
+}
+
+export interface BriefBounds {
+  readonly maxChars: number;
+  readonly previousDiff: string | null;
 }
 
 const TAIL_CHARS = 2048;
@@ -44,8 +51,12 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
 }
 
 /** The brief as JSON, at most `maxChars` long unless the task alone is longer. */
-export function briefJson(dispatch: DispatchBody, epoch: number, maxChars: number): string {
-  const render = (feedback: readonly BriefFeedback[]): string => {
+export function briefJson(
+  dispatch: DispatchBody,
+  epoch: number,
+  { maxChars, previousDiff }: BriefBounds,
+): string {
+  const render = (feedback: readonly BriefFeedback[], diff: string | null = null): string => {
     const brief: Brief = {
       goal: dispatch.intent.goal,
       epoch,
@@ -53,10 +64,13 @@ export function briefJson(dispatch: DispatchBody, epoch: number, maxChars: numbe
       feedback,
       answers: dispatch.answers,
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
+      ...(diff === null ? {} : { previous_diff: diff }),
     };
     return JSON.stringify(brief);
   };
   let feedback = feedbackOf(dispatch, TAIL_CHARS);
+  const whole = render(feedback, previousDiff);
+  if (whole.length <= maxChars) return whole;
   let json = render(feedback);
   if (json.length > maxChars) {
     feedback = feedbackOf(dispatch, SHORT_CHARS);

@@ -71,6 +71,7 @@ function driven(...answers: Answer[]): Driven {
         return Promise.resolve(files.map(({ path }) => ({ path, blob })));
       },
       publish: () => Promise.resolve({ key: "k", digest: blob.digest }),
+      diffOf: () => Promise.resolve(null),
     },
     recordings: { find: () => Promise.resolve(null) },
     progress: (text) => void said.push(text),

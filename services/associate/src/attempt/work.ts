@@ -70,15 +70,17 @@ async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSi
       .ensure(dispatch.base, stop)
       .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
     const { trees, recordings } = ports;
-    const prepared = await agentFor(dispatch.agent).prepare({
-      dispatch,
-      epoch: order.epoch,
-      trees,
-      recordings,
-    });
+    const { epoch } = order;
+    const previousDiff = await previousDiffOf(order, ports);
+    const context = { dispatch, epoch, previousDiff, trees, recordings };
+    const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
-    return await inSandbox(order, ports, prepared, deadlineMs, stop);
+    const brief = briefJson(dispatch, epoch, {
+      maxChars: briefRoom(prepared.steps.length),
+      previousDiff,
+    });
+    return await inSandbox({ ...order, brief }, ports, prepared, deadlineMs, stop);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
@@ -86,8 +88,20 @@ async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSi
   }
 }
 
+/** Of the attempt before this one. It only helps the agent, so an attempt does without it if it cannot be read. */
+async function previousDiffOf(
+  { runId, epoch, dispatch }: AttemptOrder,
+  { evidence, log }: AttemptPorts,
+): Promise<string | null> {
+  if (epoch === 1) return null;
+  return evidence.diffOf(runId, dispatch.task.task_id, epoch - 1).catch((error: unknown) => {
+    log.warn({ err: error, run: runId, epoch }, "the diff of the attempt before cannot be read");
+    return null;
+  });
+}
+
 async function inSandbox(
-  order: AttemptOrder,
+  order: AttemptOrder & { readonly brief: string },
   ports: AttemptPorts,
   work: Work,
   deadlineMs: number,
@@ -102,7 +116,7 @@ async function inSandbox(
     work: work.steps,
     selfVerify: work.selfVerify,
     isProgram: work.isProgram ?? false,
-    brief: briefJson(dispatch, epoch, briefRoom(work.steps.length)),
+    brief: order.brief,
     budgetMs,
     probeTools: !ports.tools.has(dispatch.image ?? ""),
   });

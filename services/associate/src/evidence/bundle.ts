@@ -15,6 +15,9 @@ import { withinBytes } from "./bounded-result.ts";
 import type { AttemptFacts, Report } from "./report.ts";
 import { logPath } from "./verification.ts";
 
+/** The change of an attempt, in its bundle. */
+export const DIFF_FILE = "diff.patch";
+
 /** A file of the bundle: a stored blob (large output of the sandbox), or a text to store. */
 export type BundleFile =
   { readonly path: string; readonly blob: BlobRef } | { readonly path: string; readonly text: string };
@@ -44,7 +47,7 @@ export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile
   if (provenance.transcript !== null)
     files.push({ path: "provenance/transcript.json", text: provenance.transcript });
   files.push(...networkOf(provenance.egress), ...setupOf(provenance.prepared));
-  if (facts.change !== null) files.push({ path: "diff.patch", text: facts.change.patch });
+  if (facts.change !== null) files.push({ path: DIFF_FILE, text: facts.change.patch });
   return files;
 }
 

@@ -1,7 +1,8 @@
 /** Stores evidence: the files in the object store under their digests, the manifest in KV under the attempt's key. */
 import { digestOfJson, keys } from "@antiphon/contracts";
-import type { EvidenceFile } from "@antiphon/contracts";
+import type { EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
 import type { Blobs, Kv } from "@antiphon/runtime";
+import { DIFF_FILE } from "./bundle.ts";
 import type { EvidenceStore, Recordings } from "../ports.ts";
 
 export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
@@ -18,6 +19,11 @@ export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
       // Only the holder of the claim writes this key; after a second delivery it writes the same attempt again.
       await manifests.put(key, manifest);
       return { key, digest: digestOfJson(manifest) };
+    },
+    async diffOf(runId, taskId, epoch) {
+      const entry = await manifests.get<EvidenceManifest>(keys.evidence(runId, taskId, epoch));
+      const diff = entry?.value.files.find(({ path }) => path === DIFF_FILE);
+      return diff === undefined ? null : (await files.get(diff.blob)).toString("utf8");
     },
   };
 }

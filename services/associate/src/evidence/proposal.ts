@@ -12,7 +12,7 @@ import { checksOf, factsOf } from "../attempt/attempt.ts";
 import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
-import { filesOf, manifestOf } from "./bundle.ts";
+import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
@@ -63,7 +63,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     result: boundResult(report.result, RESULT_BYTES),
     code: report.code,
     evidence,
-    patch: files.find((file) => file.path === "diff.patch")?.blob ?? null,
+    patch: files.find((file) => file.path === DIFF_FILE)?.blob ?? null,
     ...deliveredIn(files, artifacts),
   };
 }

@@ -100,8 +100,8 @@ export const PolicyRule = closed(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        pattern: "^/",
-        description: "Glob of an absolute path; it also matches everything below.",
+        pattern: "^(/|[A-Za-z]+://)",
+        description: "Glob of an absolute path or of a URL; it also matches everything below.",
       }),
     ),
     name: Type.Optional(

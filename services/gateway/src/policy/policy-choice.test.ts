@@ -36,6 +36,25 @@ describe("a repository's profile", () => {
     expect(held([{ repo: "/", profile: "strict" }], ["/anything"])).toEqual(["strict"]);
   });
 
+  it("is selected by the URL of a remote repository, in every spelling of it", () => {
+    const rules = [{ repo: "https://Git.example.com/acme/app.git", profile: "strict" }];
+    for (const place of ["https://git.example.com/acme/app.git", "https://git.example.com/acme/app"])
+      expect(held(rules, [place])).toEqual(["strict"]);
+    expect(held(rules, ["https://git.example.com/acme/app2"])).toEqual(["usual"]);
+    expect(held(rules, ["/git.example.com/acme/app"])).toEqual(["usual"]);
+    const below = (repo: string): string[] =>
+      held([{ repo, profile: "strict" }], ["https://git.example.com/acme/app.git"]);
+    for (const repo of ["https://git.example.com", "https://git.example.com/acme/", "https://*/acme/*", "/"])
+      expect(below(repo), repo).toEqual(["strict"]);
+    for (const repo of [
+      "https://git.example.com/other",
+      "ssh://git.example.com",
+      "/srv",
+      "https://git.example.com/ac",
+    ])
+      expect(below(repo), repo).toEqual(["usual"]);
+  });
+
   it("is selected by directory name and principal, all conditions of a rule together", () => {
     const rules = [{ name: "app-*", principal: "token", profile: "strict" }];
     expect(held(rules, ["/x/app-1"], "token")).toEqual(["strict"]);

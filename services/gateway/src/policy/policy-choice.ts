@@ -4,19 +4,20 @@
 // gives. A repository has several locations (its work tree and the directory of its branches), and the profile of each
 // applies, so a link or another work tree does not lead to a weaker profile.
 import type { PolicyConfig, PolicyProfile, PolicyRule } from "@antiphon/contracts";
+import { looksLikeUrl } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git/patch/glob";
 
 export interface Holding {
   /** The profile's key in the configuration. */
   readonly key: string;
   readonly profile: PolicyProfile;
-  /** The directory it applies to. */
+  /** The directory or URL it applies to. */
   readonly place: string;
   /** Index of the rule that selects it; null: it is the default profile. */
   readonly rule: number | null;
 }
 
-/** Returns each profile once; `places` are absolute paths. */
+/** Returns each profile once; `places` are absolute paths, or the URL of a remote repository. */
 export function profilesFor(
   config: PolicyConfig,
   places: readonly string[],
@@ -41,10 +42,23 @@ function holds({ repo, name, principal: wanted }: PolicyRule, place: string, pri
 }
 
 function isWithin(place: string, glob: string): boolean {
-  const matcher = pathMatcher([glob]);
-  for (let path = place.replace(/^\/+/, ""); path !== ""; path = above(path))
-    if (matcher.matches(path)) return true;
+  const matcher = pathMatcher([looksLikeUrl(glob) ? `/${asPath(withPlainHost(glob))}` : glob]);
+  for (let path = asPath(place); path !== ""; path = above(path)) if (matcher.matches(path)) return true;
   return false;
+}
+
+/** A server has the same repository with and without `.git` at the end of its URL. */
+function asPath(place: string): string {
+  if (!looksLikeUrl(place)) return place.replace(/^\/+/, "");
+  return place
+    .replace("://", ":/")
+    .replace(/\/+$/, "")
+    .replace(/\.git$/, "");
+}
+
+/** Hosts are known in lower case. */
+function withPlainHost(url: string): string {
+  return url.replace(/^[^/]*\/\/[^/]*/, (start) => start.toLowerCase());
 }
 
 function above(path: string): string {

@@ -44,6 +44,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/change/apply-patch.ts":
     "reads lines of git about the one patch it was given; each run of digits is read once",
   "git/src/landing/ssh-signature.ts": "breaks a signature of our own into lines",
+  "services/associate/src/attempt/check-programs.ts": "reads the first word of a check, once",
   "services/associate/src/evidence/evidence-store.ts": OURS,
   "services/associate/src/evidence/report.ts": BOUNDED,
   "services/director/src/verification/commit-message.ts":
@@ -51,6 +52,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/director/src/views/projector.ts": OURS,
   "services/egress-gateway/src/config.ts": OPERATOR,
   "services/gateway/src/config.ts": OPERATOR,
+  "services/gateway/src/policy/policy-choice.ts": BOUNDED,
   "services/gateway/src/http/http-server.ts":
     "JSON of a bounded body; `intake` walks it, with a bound on depth",
   "services/gateway/src/http/routes.ts": "a form of fixed length",

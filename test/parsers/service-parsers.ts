@@ -249,7 +249,11 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "a stream, without its secrets",
-    reads: ["services/egress-gateway/src/policy/scrubber.ts"],
+    reads: [
+      "services/egress-gateway/src/policy/scrubber.ts",
+      "services/egress-gateway/src/policy/escaped-text.ts",
+      "services/egress-gateway/src/policy/secret-forms.ts",
+    ],
     shapes: repeated(["a", "aaaaaaaab", "b", "ab"]),
     run: (text) => {
       const needles = ["a".repeat(64) + "b", "ab"];

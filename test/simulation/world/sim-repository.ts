@@ -144,6 +144,7 @@ export class SimRepository implements RepositoryPort {
         judges: [],
         tests: [],
         chance: null,
+        files: [],
         candidate: { tree, objects: [], overlay, deletions: [] },
       };
     });

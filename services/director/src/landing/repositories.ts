@@ -246,7 +246,15 @@ export class Repositories implements RepositoryPort {
       );
       const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
       const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
-      return { kind: "candidate", candidate, unproven: check.unproven, guards, ...added, chance };
+      return {
+        kind: "candidate",
+        candidate,
+        files: check.files,
+        unproven: check.unproven,
+        guards,
+        ...added,
+        chance,
+      };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;

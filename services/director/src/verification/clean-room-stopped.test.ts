@@ -73,6 +73,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
           judges: [],
           tests: [],
           chance: null,
+          files: [],
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),
     },

@@ -12,8 +12,8 @@ type Range = readonly [from: number, to: number];
 
 interface Reading {
   readonly text: string;
-  placeOf(plain: number): number;
-  rangeOf(from: number, to: number): Range;
+  readonly placeOf: (plain: number) => number;
+  readonly rangeOf: (from: number, to: number) => Range;
   readonly begunAt: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the reports of the test runners say about a change that was tried out. Pure. */
+/** What the reports of the test runners say about a change that was tried out. */
 import { pathMatcher } from "@antiphon/git";
 import type { AppliedChange } from "../../ports.ts";
 import type { Trial } from "../judge.ts";

@@ -12,6 +12,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/bubblewrap.test.ts",
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
+  "test/e2e/gates.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/metrics.test.ts",
   "test/e2e/newcomer.test.ts",

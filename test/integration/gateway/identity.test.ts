@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROLES, type Right, type Role } from "../../../services/gateway/src/identity/roles.ts";
-import { ROUTE_RIGHTS } from "../../../services/gateway/src/identity/route-rights.ts";
+import { rightsFor, ROUTE_RIGHTS } from "../../../services/gateway/src/identity/route-rights.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld, type Answer, type World } from "./gateway-world.ts";
 
@@ -106,6 +106,13 @@ describe.each(ROLES)("a person with the role %s", (role) => {
     const refused = answer.status === 403 && errorOf(answer)["code"] === "ANT_GATEWAY_ROLE";
     expect([refused, answer.status], answer.text.slice(0, 300)).toEqual([!isAllowed, answer.status]);
     if (refused) expect(await world.stored()).toBe(before);
+  });
+});
+
+describe("a route without a row", () => {
+  it("gateway/G9: is for admins alone", () => {
+    expect(rightsFor("POST", "/unlisted")).toEqual(["operate"]);
+    expect(rightsFor("HEAD", "/runs")).toEqual(["read"]);
   });
 });
 

@@ -114,6 +114,7 @@ function addPolicy(server: FastifyInstance, gateway: Gateway): void {
     gateway.policy.explain(query.repo ?? "", principal),
   );
   server.post("/policy/check", ({ body, principal }) => gateway.policy.check(body, principal));
+  server.post("/policy/simulate", ({ body }) => gateway.simulate(body));
 }
 
 function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {

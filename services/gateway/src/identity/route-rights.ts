@@ -16,6 +16,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "POST /checks": ["submit"],
   "GET /policy": ["read"],
   "POST /policy/check": ["read"],
+  "POST /policy/simulate": ["read"],
   "GET /runs": ["read"],
   "GET /runs/:id": ["read"],
   "GET /runs/:id/events": ["read"],

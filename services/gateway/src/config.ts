@@ -4,7 +4,7 @@ import { isLoopback } from "./http/caller-guard.ts";
 import { directoryOf } from "./identity/directory-settings.ts";
 import type { Directory } from "./identity/directory.ts";
 import { oidcOf } from "./identity/oidc-settings.ts";
-import type { OidcConfig } from "./identity/oidc.ts";
+import type { OidcConfig } from "./identity/oidc-settings.ts";
 import type { Person } from "./http/caller-guard.ts";
 
 export interface GatewayConfig {

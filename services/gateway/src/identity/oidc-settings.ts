@@ -1,7 +1,15 @@
 // Reads the settings of an OpenID Connect provider. Pure.
 import { AntiphonError } from "@antiphon/contracts";
 import { isLoopback } from "../http/caller-guard.ts";
-import type { OidcConfig } from "./oidc.ts";
+
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly audience: string;
+  /** The claim that names a person: stable and unique at the provider. */
+  readonly nameClaim: string;
+  readonly rolesClaim: string;
+  readonly tenantClaim: string;
+}
 
 type Env = Readonly<Record<string, string | undefined>>;
 

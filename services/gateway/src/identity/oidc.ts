@@ -6,16 +6,8 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from "jose";
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
+import type { OidcConfig } from "./oidc-settings.ts";
 import { isRole, TENANT, type Identity } from "./roles.ts";
-
-export interface OidcConfig {
-  readonly issuer: string;
-  readonly audience: string;
-  /** The claim that names a person: stable and unique at the provider. */
-  readonly nameClaim: string;
-  readonly rolesClaim: string;
-  readonly tenantClaim: string;
-}
 
 const ALGORITHMS = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
 const CLOCK_TOLERANCE_S = 30;

@@ -13,12 +13,7 @@ export class EndpointStats {
   lastError = "";
   processingNs = 0;
 
-  constructor(
-    name: string,
-    subject: string,
-    queue: string,
-    metadata: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(name: string, subject: string, queue: string, metadata: Readonly<Record<string, string>> = {}) {
     this.name = name;
     this.subject = subject;
     this.queue = queue;

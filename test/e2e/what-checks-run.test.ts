@@ -239,8 +239,8 @@ test("an added test cannot hide what the sources break, and an honest one lands"
 
 test("data that only a test knows cannot be bent to a broken source, and may change beside an honest one", async () => {
   const files = {
-    "src/vat.js": "module.exports = (net) => net * 1.2;\n",
-    "data/amounts.json": "[[100, 120], [50, 60]]\n",
+    "src/vat.js": "module.exports = (net) => net * 2;\n",
+    "data/amounts.json": "[[100, 200], [50, 100]]\n",
     "src/names.json": '{"title": "VAT"}\n',
     "src/title.js": 'module.exports = require("./names.json").title;\n',
     "test/vat.test.js": [
@@ -254,7 +254,7 @@ test("data that only a test knows cannot be bent to a broken source, and may cha
   const build = ["--check", "node --test test/", "--workflow", "BUILD"] as const;
   const bent = await change(
     repo,
-    "sed -i s/1.2/1.1/ src/vat.js; echo '[[100, 110], [50, 55]]' > data/amounts.json",
+    "sed -i s/2/3/ src/vat.js; echo '[[100, 300], [50, 150]]' > data/amounts.json",
     ...build,
   );
   expect(bent, JSON.stringify(bent)).toMatchObject({

@@ -58,6 +58,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-binding.test.ts",
   "test/integration/gateway/policy-doors.test.ts",
+  "test/integration/gateway/policy-later.test.ts",
   "test/integration/power-loss/power-disk.test.ts",
   "test/integration/power-loss/power-loss.test.ts",
   "test/integration/power-loss/power-state.test.ts",

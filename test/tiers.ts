@@ -55,6 +55,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/lost-record.test.ts",
   "test/integration/director/own-key.test.ts",
   "test/integration/runtime/partitions.test.ts",
+  "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-binding.test.ts",
   "test/integration/gateway/policy-doors.test.ts",

@@ -10,6 +10,7 @@ import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
+import { addHooks, type HookParts } from "../hooks/hook-routes.ts";
 import { requireRight } from "../identity/roles.ts";
 import { callerOf, keepInScope } from "../sessions/session-scope.ts";
 import type { SessionTokens } from "./session-tokens.ts";
@@ -23,6 +24,7 @@ export interface RouteParts {
   readonly backend: Backend;
   readonly sessions: SessionTokens;
   readonly streams: EventStreams;
+  readonly hooks: Pick<HookParts, "signatures" | "identityOf">;
   readonly metrics: () => Promise<{ type: string; text: string }>;
 }
 
@@ -38,6 +40,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addImages(server, parts.backend);
   addDeadLetters(server, parts.gateway);
   addHealth(server, parts);
+  addHooks(server, { ...parts, ...parts.hooks });
 }
 
 /** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts and is not stored. */

@@ -48,6 +48,7 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
   server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
+    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G9
     const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });

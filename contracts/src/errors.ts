@@ -213,6 +213,7 @@ const TABLE = {
   ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The checks prove less about the change than is demanded.", "Give a check that fails without the change, let people approve it with --require-approval, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
   ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],
+  ANT_VERIFY_UNREPORTED: ["attempt", 200, 1, "The check passed, but the report of its test runner is missing or counts fewer tests than on the base.", "Let the code under test not end the process. If tests are meant to go, grant their files with --grant, let people approve the change with --require-approval, or allow it with --allow-unverified."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

@@ -78,8 +78,11 @@ export async function startSandboxRunner(
     allowlist: new AllowlistFile(config.allowlistFile),
     standard: () => readConfig().image,
     configured: config.allow,
-    start: (imageId) =>
-      provider.start({ imageId, limits: defaults, labels: containerLabels(identity, null, Date.now()) }),
+    start: ({ id, volumes }) =>
+      provider.start({
+        ...{ imageId: id, limits: defaults, labels: containerLabels(identity, null, Date.now()) },
+        ...(volumes.length === 0 ? {} : { tmpfs: volumes }),
+      }),
     now: () => new Date(),
   });
   const image = await images.standard();
@@ -222,6 +225,21 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
       newHolder: () => `${node}.${uniqueId()}`,
     }),
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
+    beside: async (order, main, job) => {
+      if (provider.hasGroups !== true || config.runtime !== "runc")
+        throw new AntiphonError(
+          "ANT_SANDBOX_REFUSED",
+          `services need containers of Docker with runc, and this runner has ${provider.name} with ${config.runtime}`,
+        );
+      const sandbox = await provider.start({
+        ...order,
+        beside: main.id,
+        labels: containerLabels(identity, job, Date.now()),
+      });
+      void sandbox.assign(containerName(instance, job, uniqueId()));
+      return sandbox;
+    },
+    newWord: () => uniqueId(),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
 }

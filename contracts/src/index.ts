@@ -73,6 +73,7 @@ export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
 export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
+export * from "./runs/approvals.ts";
 export { DELIVERABLES, deliverableOf, type Deliverable } from "./runs/deliverables.ts";
 export { modelHostIn } from "./runs/model-hosts.ts";
 export * from "./runs/run-options.ts";

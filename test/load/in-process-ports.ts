@@ -47,6 +47,7 @@ export function inProcessRepository(): RepositoryPort {
         guards: [],
         judges: [],
         chance: null,
+        files: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
     // As in git, the same content is the same commit.

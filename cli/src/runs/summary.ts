@@ -126,12 +126,13 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
 /** The state of a task's approval, and each decision with its author. */
 function approvalRows({ approval }: TaskSummary): [string, string][] {
   if (approval === null) return [];
-  const { commit, needed, words, verdict } = approval;
+  const { commit, needed, words, verdict, reasons = [] } = approval;
   const given = words.filter(({ choice }) => choice === "approve").length;
   const state = approval.state === "pending" ? "waits for approval" : STATE_WORDS[approval.state];
   const rows: [string, string][] = [
     ["", `commit ${short(commit)} ${state}, ${given} of ${needed}; verdict ${verdict}`],
   ];
+  for (const reason of reasons) rows.push(["", `because ${firstLine(reason)}`]);
   for (const { choice, by, at, reason } of words)
     rows.push(["", `${choice} by ${by} at ${at}${reason === undefined ? "" : `: ${firstLine(reason)}`}`]);
   return rows;

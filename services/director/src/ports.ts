@@ -21,7 +21,7 @@ import type {
 } from "@antiphon/contracts";
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
+import type { Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
@@ -45,6 +45,7 @@ export type Candidate = ChangedTree;
 export interface AppliedChange {
   kind: "candidate";
   candidate: Candidate;
+  files: readonly CheckedFile[];
   /** Sources that the change edits and the check runs. */
   unproven: readonly Unproven[];
   /** What the change may not touch, nor may its code while the check runs. */

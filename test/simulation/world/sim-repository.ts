@@ -143,6 +143,7 @@ export class SimRepository implements RepositoryPort {
         guards: [],
         judges: [],
         chance: null,
+        files: [],
         candidate: { tree, objects: [], overlay, deletions: [] },
       };
     });

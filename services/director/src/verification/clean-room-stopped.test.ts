@@ -72,6 +72,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
           guards: [],
           judges: [],
           chance: null,
+          files: [],
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),
     },

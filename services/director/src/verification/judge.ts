@@ -95,7 +95,7 @@ export function stronger(one: Proves, other: Proves): Proves {
   return isWeaker(one, other) ? other : one;
 }
 
-function isWeaker(one: Proves, other: Proves): boolean {
+export function isWeaker(one: Proves, other: Proves): boolean {
   return STRENGTH.indexOf(one) < STRENGTH.indexOf(other);
 }
 

@@ -19,6 +19,7 @@ import type {
   TextFile,
   VerdictEvidencePort,
 } from "../ports.ts";
+import { approvalNeed } from "./approval-need.ts";
 import { commitMessage } from "./commit-message.ts";
 import { deliveryOf } from "./delivery.ts";
 import { demandOf, needsBase } from "./demand.ts";
@@ -111,8 +112,14 @@ export async function verify(
           ...commitMessage(run.runId, effect.task, phase),
         })
       : null;
+  const { proves } = judgement;
+  const need =
+    commit === null || applied === null
+      ? null
+      : approvalNeed({ files: applied.files, proves }, policy, task.planned.approvals);
   const body = {
     ...judgement,
+    ...(need === null ? {} : { approval: need }),
     checks: [...deciding(tried.change.trials)],
     baseChecks: [...deciding(tried.base?.trials ?? [])],
     trials: countOf(tried),
@@ -156,7 +163,7 @@ async function tryAll(
     setup: setupOf(run),
   };
   // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
-  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand);
+  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand, policy);
   return tryOut({ request, judges: applied?.judges ?? [], waitForBase }, ports.room, signal);
 }
 

@@ -66,6 +66,7 @@ export function intentIntake(
     const place = await backend.admitRun(); // gateway/G8
     try {
       const admitted = await admission.run(intent, asked, caller);
+      checkApprovers(asked, speaker(caller), people, admitted.policy);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
       const outcome = await appended(intentRecord(runId, body), place); // gateway/G2

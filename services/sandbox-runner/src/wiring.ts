@@ -42,7 +42,7 @@ import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./job-limits.ts";
 import { containerLabels, containerName, type RunnerIdentity } from "./reaper/container-labels.ts";
 import { Images } from "./images/images.ts";
-import type { ContainerLimits, ProviderHost, SandboxProvider } from "./ports.ts";
+import type { ContainerLimits, ImageFacts, ProviderHost, Sandbox, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
 import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
 import { SessionService } from "./sessions/session-service.ts";
@@ -78,11 +78,7 @@ export async function startSandboxRunner(
     allowlist: new AllowlistFile(config.allowlistFile),
     standard: () => readConfig().image,
     configured: config.allow,
-    start: ({ id, volumes }) =>
-      provider.start({
-        ...{ imageId: id, limits: defaults, labels: containerLabels(identity, null, Date.now()) },
-        ...(volumes.length === 0 ? {} : { tmpfs: volumes }),
-      }),
+    start: (tried) => startTrial(tried, provider, identity, defaults),
     now: () => new Date(),
   });
   const image = await images.standard();
@@ -153,6 +149,21 @@ export async function startSandboxRunner(
       await ended(pool, sessions, slots, host);
     },
   };
+}
+
+/** A sandbox that shows whether an image can be one, or a service's container. */
+function startTrial(
+  { id: imageId, volumes: tmpfs }: ImageFacts,
+  provider: SandboxProvider,
+  identity: RunnerIdentity,
+  limits: ContainerLimits,
+): Promise<Sandbox> {
+  return provider.start({
+    imageId,
+    limits,
+    labels: containerLabels(identity, null, Date.now()),
+    ...(tmpfs.length === 0 ? {} : { tmpfs }),
+  });
 }
 
 interface Parts {

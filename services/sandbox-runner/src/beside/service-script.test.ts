@@ -1,16 +1,12 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { serviceArgv, WordListener } from "./service-script.ts";
 
-const run = (argv: readonly string[] | null): { status: number; output: string } => {
-  try {
-    const output = execFileSync(argv?.[0] ?? "", argv?.slice(1), { encoding: "utf8" });
-    return { status: 0, output };
-  } catch (error) {
-    const { status, stdout } = error as { status: number; stdout: string };
-    return { status, output: stdout };
-  }
-};
+function run(argv: readonly string[] | null): { status: number | null; output: string } {
+  const [program = "", ...args] = argv ?? [];
+  const { status, stdout } = spawnSync(program, args, { encoding: "utf8" });
+  return { status, output: stdout };
+}
 
 it("a service whose image starts nothing and that has no command cannot run", () => {
   expect(serviceArgv({ name: "db", port: 1 }, {}, "word")).toBeNull();
@@ -23,7 +19,7 @@ it("a service that ends before it is ready has failed, even with status 0", () =
 
 it("the word is said once, when the command of readiness succeeds", () => {
   const command = 'echo "starting $1"; sleep 0.2';
-  const start = ["sh", "-c", command, "sh", "it\'s"];
+  const start = ["sh", "-c", command, "sh", "it is"];
   const { status, output } = run(serviceArgv({ name: "db", ready: "true" }, { start }, "word"));
   expect([
     status,
@@ -31,7 +27,7 @@ it("the word is said once, when the command of readiness succeeds", () => {
       .split("\n")
       .filter((line) => line !== "")
       .sort(),
-  ]).toEqual([0, ["starting it\'s", "word"]]);
+  ]).toEqual([0, ["starting it is", "word"]]);
 });
 
 it("a word is heard across pieces, and not before its end", () => {

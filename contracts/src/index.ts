@@ -61,6 +61,7 @@ export { readPlan, type ReadPlan, type TaskGraph } from "./plans/read-plan.ts";
 export { PLAN_FILE, planProblemText, readPlanText } from "./plans/plan-text.ts";
 export * from "./reviews/findings.ts";
 export * from "./reviews/review.ts";
+export * from "./rpc/policy-simulation.ts";
 export * from "./rpc/rebuild-rpc.ts";
 export * from "./rpc/restore-rpc.ts";
 export { bodyBytes, recordBodyBytes } from "./stored/record-size.ts";

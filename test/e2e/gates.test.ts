@@ -143,6 +143,47 @@ describe("a policy with a gate and a class of risk", () => {
   });
 });
 
+describe("a policy that becomes tighter", () => {
+  test("is asked again when a person approves: what it forbids now does not land", async () => {
+    await enforce({ gates: [{ name: "code", paths: ["*.js"] }] });
+    const { runId, project } = await begin("--command", FIX, "--check", CHECK);
+    await untilStatus(runId, "waiting_input");
+    await enforce({ gates: [{ name: "code", paths: ["*.js"] }], protectedPaths: ["add.js"] });
+    const refused = await stack.antiphon(["approve", runId], as(BEN));
+    expect(refused.stderr).toContain("ANT_POLICY_REFUSED");
+    expect(refused.stderr).toContain("protectedPaths");
+    await untilStatus(runId, "waiting_input");
+    expect(project.landed(runId)).toEqual([]);
+    await enforce({ gates: [{ name: "code", paths: ["*.js"] }] });
+    expect((await stack.antiphon(["approve", runId], as(BEN))).code).toBe(0);
+    await untilStatus(runId, "succeeded");
+  });
+
+  test("shows which past runs it would have refused before it is stored, and the page of one opens", async () => {
+    await enforce({});
+    const { runId, project } = await begin("--command", FIX, "--check", CHECK);
+    await untilStatus(runId, "succeeded");
+    const tighter = { ...OPEN, protectedPaths: ["add.js"] };
+    const policy = { profiles: { tight: tighter }, defaultProfile: "tight", globalLimits: {} };
+    project.write("tighter.json", JSON.stringify(policy));
+    const simulate = ["policy", "simulate", "--runs", `repo=${project.path},since=1h`];
+    const now = await stack.json(simulate, as(BEN));
+    expect(now.document).toMatchObject({ judged: 1, refused: 0 });
+    const then = await stack.json([...simulate, "--policy", join(project.path, "tighter.json")], as(BEN));
+    expect(then.document).toMatchObject({
+      ...{ judged: 1, refused: 1 },
+      runs: [
+        { runId, principal: "ann", refusal: { profile: "team", rule: "protectedPaths", value: "add.js" } },
+      ],
+    });
+    const wrong = await stack.antiphon(["policy", "simulate", "--runs", "colour=red"], as(BEN));
+    expect(wrong).toMatchObject({ code: 2 });
+    const shown = await stack.antiphon(["open", runId, "--print"], as(BEN));
+    expect(shown.stdout.trim()).toBe(`${stack.ready.gateway.replace(/\/$/, "")}/#/runs/${runId}`);
+    expect((await stack.antiphon(["open", "run_absent"], as(BEN))).stderr).toContain("ANT_RUN_NOT_FOUND");
+  });
+});
+
 describe("an approval node of a Plan.v0", () => {
   const plan = {
     nodes: [
@@ -176,6 +217,7 @@ describe("an approval node of a Plan.v0", () => {
     const [first, second] = await untilStatus(runId, "waiting_input");
     expect(first?.approval?.reasons).toEqual(["the plan asks people about this task"]);
     expect(second).toMatchObject({ phase: "blocked", epoch: 0 });
+    expect((await stack.antiphon(["get", runId], as(BEN))).stdout).toContain("2 (after T-001)");
     expect((await stack.antiphon(["approve", runId], as(BEN))).code).toBe(0);
     await untilStatus(runId, "succeeded");
     expect(project.landed(runId)).toHaveLength(1);

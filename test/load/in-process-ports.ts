@@ -46,6 +46,7 @@ export function inProcessRepository(): RepositoryPort {
         unproven: [],
         guards: [],
         judges: [],
+        tests: [],
         chance: null,
         files: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },

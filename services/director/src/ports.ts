@@ -20,6 +20,7 @@ import type {
   VerdictBody,
 } from "@antiphon/contracts";
 import type { PreparationOrder } from "./environments/preparation.ts";
+import type { TestReport } from "./verification/reports/test-report.ts";
 import type { PoisonedTask } from "@antiphon/run";
 import type { Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
@@ -50,8 +51,10 @@ export interface AppliedChange {
   unproven: readonly Unproven[];
   /** What the change may not touch, nor may its code while the check runs. */
   guards: readonly Guard[];
-  /** Files that it adds on the side that judges, other than tests (git/src/protection/added-judges.ts). */
+  /** Files that it adds on the side that judges, other than plain tests (git/src/protection/added-judges.ts). */
   judges: readonly string[];
+  /** Plain tests that it adds beside other files. */
+  tests: readonly string[];
   /** A source of chance in the change or in what the check reaches. */
   chance: Chance | null;
 }
@@ -141,6 +144,8 @@ export interface EnvironmentPort {
 export interface RoomOutcome {
   trials: readonly (readonly CheckOutcome[])[];
   written: SandboxWritten | null;
+  /** What the test runners reported in the first trial, for each check. Absent: it was not read. */
+  reports?: readonly TestReport[];
   /** The environment in which they ran. */
   environment?: EnvironmentReport;
   services?: readonly ServiceOutcome[];

@@ -142,6 +142,7 @@ export class SimRepository implements RepositoryPort {
         unproven: [],
         guards: [],
         judges: [],
+        tests: [],
         chance: null,
         files: [],
         candidate: { tree, objects: [], overlay, deletions: [] },

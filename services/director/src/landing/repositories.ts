@@ -239,7 +239,13 @@ export class Repositories implements RepositoryPort {
         head,
         candidate.overlay.map(({ path }) => path),
       );
-      const judges = addedJudges(check.files, rules.checks, grants);
+      const texts = new Map(candidate.overlay.map(({ path, content }) => [path, content]));
+      const added = addedJudges(
+        check.files,
+        rules.checks,
+        grants,
+        (path) => texts.get(path)?.toString("latin1") ?? "",
+      );
       const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
       const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
       return {
@@ -248,7 +254,7 @@ export class Repositories implements RepositoryPort {
         files: check.files,
         unproven: check.unproven,
         guards,
-        judges,
+        ...added,
         chance,
       };
     } catch (error) {

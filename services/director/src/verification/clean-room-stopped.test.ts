@@ -71,6 +71,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
           unproven: [],
           guards: [],
           judges: [],
+          tests: [],
           chance: null,
           files: [],
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },

@@ -25,6 +25,7 @@ import { deliveryOf } from "./delivery.ts";
 import { demandOf, needsBase } from "./demand.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
+import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import { setupOf } from "../environments/dispatch-environment.ts";
@@ -89,12 +90,13 @@ export async function verify(
   // The environment of the base was prepared before the attempt, so the change is what broke it.
   if (tried instanceof EnvironmentFailed)
     return refused(run, effect, ports, tried.code, tried.detail, tried.report);
+  const added = addedOf(applied, tried);
   const judgement = judge({
     change: tried.change.trials,
     base: tried.base?.trials ?? null,
     hollow: tried.hollow?.trials ?? null,
-    withoutJudges: tried.withoutJudges?.trials ?? null,
-    judges: applied?.judges ?? [],
+    ...added,
+    unreported: unreportedBy(tried, checks.commands, mayRunFewer(applied, options.grants)),
     tampering: tamperingOf(applied, options.grants, tried),
     unproven: applied?.unproven ?? [],
     demand,
@@ -164,7 +166,8 @@ async function tryAll(
   };
   // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
   const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand, policy);
-  return tryOut({ request, judges: applied?.judges ?? [], waitForBase }, ports.room, signal);
+  const judges = [...(applied?.judges ?? []), ...(applied?.tests ?? [])];
+  return tryOut({ request, judges, waitForBase }, ports.room, signal);
 }
 
 /** A service sees no file of the change, so the same would happen again. */

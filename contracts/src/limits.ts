@@ -323,19 +323,19 @@ const TABLE = {
     "ANT_LANDING_REF_LOCKED until then",
   ],
   routerAckWaitMs: [
-    5_000,
+    2_000,
     "milliseconds",
     "a record is redelivered if its Router is silent for longer",
     "redelivery",
   ],
   directorAckWaitMs: [
-    6_000,
+    2_500,
     "milliseconds",
     "a record is redelivered if its Director is silent for longer",
     "redelivery",
   ],
   associateAckWaitMs: [
-    8_000,
+    5_000,
     "milliseconds",
     "a dispatch is redelivered if its Associate is silent for longer",
     "redelivery, lease expiry",

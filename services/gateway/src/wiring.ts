@@ -8,6 +8,7 @@ import { openSessionStore } from "./sessions/session-store.ts";
 import { SessionTokens } from "./http/session-tokens.ts";
 import { addRoutes } from "./http/routes.ts";
 import { measureRequests } from "./http/request-metrics.ts";
+import { showRoutes } from "./http/route-endpoints.ts";
 import { DEPLOYED, LOCAL } from "./policy/built-in-policies.ts";
 import { isLoopback } from "./http/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -51,6 +52,7 @@ export async function start(
   if (shared === null) measureBus(metrics, bus, VERSION); // otherwise the process has done so
   measureQueues(metrics, bus);
   measureRequests(server, metrics);
+  showRoutes(server, bus.endpoints);
   addRoutes(server, { gateway, backend, sessions, streams, metrics: () => metrics.scrape() });
   addPage(server, readPage(config.page));
   const url = await server.listen({ host: config.host, port: config.port });

@@ -257,6 +257,18 @@ const TABLE = {
   sessionEvents: [1_000, "events", "a session is always read as a whole", "ANT_CONTRACT_LIMIT"],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
+  hookWindowMs: [
+    300_000,
+    "milliseconds",
+    "clocks of other systems differ by less",
+    "401, ANT_HOOK_SIGNATURE",
+  ],
+  hookRequests: [
+    10_000,
+    "requests",
+    "signed requests of hooks that are remembered, so that none counts twice",
+    "429, ANT_GATEWAY_BUSY",
+  ],
   rateWindows: [
     4_096,
     "windows",

@@ -87,6 +87,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       people: [],
       directory: { roles: null, tenants: new Map() },
       oidc: null,
+      hooks: [],
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,

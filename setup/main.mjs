@@ -35,7 +35,7 @@ options:
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
   --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, chromium, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
-  --toolchains=<a,b>  an image with these toolchains, nothing else: go, rust, java, ruby, php, cpp
+  --toolchains=<a,b>  an image with these toolchains, nothing else: go, rust, java, ruby, php, cpp, postgres, redis
   --json           one JSON object on stdout, nothing else
   --help           this text
 

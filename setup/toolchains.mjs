@@ -48,6 +48,17 @@ export const TOOLCHAINS = {
     links: { "usr/bin/php": "php8.*" },
     programs: ["php --version", "composer --version", "phpunit --version"],
   },
+  postgres: {
+    packages: ["postgresql", "postgresql-client"],
+    links: Object.fromEntries(
+      ["initdb", "postgres", "pg_ctl", "pg_isready", "psql", "createdb"].map((name) => [
+        `usr/bin/${name}`,
+        `../lib/postgresql/*/bin/${name}`,
+      ]),
+    ),
+    programs: ["initdb --version", "postgres --version", "pg_isready --version", "psql --version"],
+  },
+  redis: { packages: ["redis-server"], programs: ["redis-server --version", "redis-cli --version"] },
   cpp: {
     packages: ["g++", "cmake", "ninja-build", "pkg-config", "autoconf", "automake", "libtool"],
     links: { "usr/bin/c++": "g++" },

@@ -184,6 +184,7 @@ const TABLE = {
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "The job is retried on another one; check the runner's log."],
   ANT_SANDBOX_SESSION_OVER: ["retry", 410, 1, "The sandbox session does not exist or has ended.", "Open another session. This one was closed, its lease expired, or its runner stopped."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
+  ANT_SERVICE_FAILED: ["terminal", 422, 1, "A service that the checks need did not become ready.", "The details have the end of its output. Correct `services` in antiphon.yaml; `antiphon init` tries them."],
   ANT_SESSION_EXPIRED: ["terminal", 401, 2, "The session token has expired.", "Open another session: `POST /sessions` with the deployment's token; `antiphon` does this automatically."],
   ANT_SESSION_NOT_FOUND: ["terminal", 404, 2, "There is no session with this id that accepts commands.", "Open one with `POST /sessions` and {repo}; sessions are kept for seven days."],
   ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts require a session token; the deployment's own token is not accepted.", "Get one with `POST /sessions` and the deployment's token; `antiphon` does this automatically."],

@@ -44,6 +44,8 @@ export * from "./limits.ts";
 export * from "./wire/live.ts";
 export * from "./metrics.ts";
 export * from "./settings/project-file.ts";
+export * from "./settings/service-spec.ts";
+export * from "./rpc/service-logs.ts";
 export * from "./settings/sandbox-providers.ts";
 export * from "./settings/toolchains.ts";
 export { rawRecord } from "./stored/run-material.ts";

@@ -99,6 +99,10 @@ const TABLE = {
   layeredTreeBytes: [32 * MiB, "bytes", "likewise", "a larger tree is a layer"],
   sandboxTmpBytes: [512 * MiB, "bytes", "tmpfs of /tmp", "write fails inside"],
   sandboxSlots: [4, "sandboxes", "per runner process", "busy, with a delay before asking again"],
+  services: [4, "services", "beside one sandbox", "ANT_REPO_CONFIG_INVALID"],
+  serviceMemoryBytes: [1024 * MiB, "bytes", "of one service", "killed, ANT_SERVICE_FAILED"],
+  serviceFileBytes: [512 * MiB, "bytes", "of each directory that a service writes to", "write fails inside"],
+  serviceReadyMs: [300_000, "milliseconds", "that a service may take to become ready", "ANT_SERVICE_FAILED"],
   environmentBytes: [
     2048 * MiB,
     "bytes",

@@ -5,6 +5,7 @@ import { EnvironmentSpec } from "../rpc/environment.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { ModelBudget, RunVariables } from "../runs/run-options.ts";
+import { Services, type ServiceSpec } from "../settings/service-spec.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";
@@ -39,6 +40,7 @@ export const DispatchBody = closed(
     environment: Type.Optional(EnvironmentSpec),
     env: Type.Optional(RunVariables),
     memory_mib: Type.Optional(Type.Integer({ minimum: 64, description: "Memory of the sandbox, in MiB." })),
+    services: Type.Optional(Services),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -65,4 +67,6 @@ export type DispatchBody = {
   env?: Record<string, string>;
   /** Memory of the sandbox; absent: the runner's default. */
   memory_mib?: number;
+  /** Services beside the agent and its checks; absent: none. */
+  services?: ServiceSpec[];
 };

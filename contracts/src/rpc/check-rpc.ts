@@ -6,6 +6,7 @@ import { Type, type Static } from "typebox";
 import { CheckOutcome } from "../journal/check-outcome.ts";
 import { RunOptions } from "../runs/run-options.ts";
 import { ErrorCode } from "../shapes/ids.ts";
+import { Services } from "../settings/service-spec.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 
@@ -62,6 +63,7 @@ export const RepoCheckRequest = closed(
     checks: Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, description: "Empty: discover one." }),
     image: nullable(Type.String({ minLength: 1 })),
     git: Type.Optional(Type.Boolean({ description: "The checks find a git repository." })),
+    services: Type.Optional(Services),
     budgetMs: Type.Integer({ minimum: 1, description: "For all checks together." }),
   },
   { description: "The gateway asks a Director to check a commit with a change in a clean room." },

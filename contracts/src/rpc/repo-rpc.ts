@@ -1,6 +1,7 @@
 /** `antiphon.v1.rpc.repo.inspect`: the gateway asks a Director to inspect a repository. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
+import { Services } from "../settings/service-spec.ts";
 import { NamedImage } from "../settings/project-file.ts";
 import { RepoBase, RepoRef } from "../shapes/refs.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -49,6 +50,7 @@ export const RepoInspectReply = Type.Union(
       verify_git: Type.Optional(
         Type.Boolean({ description: "The checks need a repository, says the repository." }),
       ),
+      services: Type.Optional(Services),
       absent: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
           maxItems: 16,

@@ -3,6 +3,7 @@
  * stream of events that ends with `done`, or with `busy` if the requester should ask elsewhere or later.
  */
 import { Type, type Static } from "typebox";
+import { ServiceName, Services } from "../settings/service-spec.ts";
 import { PROVIDER_NAMES, type ProviderName } from "../settings/sandbox-providers.ts";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
 import { EnvironmentReport, EnvironmentSpec } from "./environment.ts";
@@ -134,6 +135,7 @@ export const SandboxRequest = closed(
       Type.Boolean({ description: "Prepare the environment although it could not be prepared before." }),
     ),
     trials: Type.Optional(SandboxTrials),
+    services: Type.Optional(Services),
   },
   { description: "A few commands in one sandbox." },
 );
@@ -192,6 +194,17 @@ export const SandboxWritten = closed(
 );
 export type SandboxWritten = Static<typeof SandboxWritten>;
 
+export const ServiceOutcome = closed(
+  {
+    name: ServiceName,
+    image: Type.String({ minLength: 1 }),
+    readyMs: nullable(Type.Number({ minimum: 0 }), { description: "null: it did not become ready." }),
+    log: OutputRef,
+  },
+  { description: "A service that ran beside a job." },
+);
+export type ServiceOutcome = Static<typeof ServiceOutcome>;
+
 export const SandboxOutcome = closed(
   {
     outcome: oneOf(["completed", "timeout", "oom", "canceled", "refused", "error"]),
@@ -215,6 +228,7 @@ export const SandboxOutcome = closed(
       }),
     ),
     written: Type.Optional(SandboxWritten),
+    services: Type.Optional(Type.Array(ServiceOutcome, { maxItems: 256 })),
   },
   { description: "How the job ended." },
 );

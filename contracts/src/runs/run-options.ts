@@ -6,6 +6,7 @@ import { Type, type Static, type TOptional, type TSchema } from "typebox";
 import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
+import { ServiceSpec } from "../settings/service-spec.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
@@ -260,6 +261,13 @@ export const RUN_OPTIONS = {
   image_note: option(
     null,
     text(2048, "Written by the gateway: why the run uses an image that neither it nor the repository names."),
+  ),
+  services: option(
+    null,
+    Type.Array(ServiceSpec, {
+      maxItems: limits.services,
+      description: "Written by the gateway: `services` of antiphon.yaml, beside the agent and the checks.",
+    }),
   ),
   absent: option(
     null,

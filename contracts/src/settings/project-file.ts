@@ -3,7 +3,9 @@
  * Its path is protected, so a change cannot edit it without a grant.
  */
 import { Type, type Static } from "typebox";
+import { limits } from "../limits.ts";
 import { closed } from "../shapes/shape.ts";
+import { ServiceName, ServiceSettings } from "./service-spec.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const commands = Type.Union([command, Type.Array(command, { minItems: 1, maxItems: 64 })], {
@@ -33,6 +35,12 @@ export const ProjectFile = closed(
         },
         { description: "What the clean room has besides files and programs." },
       ),
+    ),
+    services: Type.Optional(
+      Type.Record(ServiceName, ServiceSettings, {
+        maxProperties: limits.services,
+        description: "Programs that the checks need beside them, by name: a database, a cache.",
+      }),
     ),
     setup: Type.Optional(
       Type.Union([command, Type.Array(command, { maxItems: 64 })], {

@@ -7,6 +7,8 @@ export const TOOLCHAINS = {
   go: { programs: ["go"], what: "Go" },
   java: { programs: ["java", "mvn"], what: "Java and Maven" },
   php: { programs: ["composer", "php"], what: "PHP and Composer" },
+  postgres: { programs: ["initdb", "postgres"], what: "PostgreSQL, as a service" },
+  redis: { programs: ["redis-server"], what: "Redis, as a service" },
   ruby: { programs: ["bundle", "ruby"], what: "Ruby and Bundler" },
   rust: { programs: ["cargo"], what: "Rust and Cargo" },
 } as const satisfies Readonly<Record<string, { programs: readonly string[]; what: string }>>;

@@ -3,7 +3,7 @@
  * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the state of the work tree.
  */
 import { basename, dirname } from "node:path";
-import { AntiphonError, type NamedImage, type RepoBase } from "@antiphon/contracts";
+import { AntiphonError, type NamedImage, type RepoBase, type ServiceSpec } from "@antiphon/contracts";
 import { runGit } from "../process/git-process.ts";
 import {
   branchRef,
@@ -46,6 +46,8 @@ export interface RepoInspection {
   image: NamedImage | null;
   /** The checks need a repository, says the base tree. */
   verifyGit: boolean;
+  /** Services that the checks need, says the base tree. */
+  services: ServiceSpec[];
   /** Content that the base commit points to and that is not on this machine, in sentences for people. */
   absent: string[];
   needs: NeededPrograms;
@@ -76,7 +78,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ files, image, verifyGit, absent, needs }, dirty, name, moves] = await Promise.all([
+  const [{ files, image, verifyGit, services, absent, needs }, dirty, name, moves] = await Promise.all([
     readBase(opened, base, options),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
@@ -90,6 +92,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     files,
     image,
     verifyGit,
+    services,
     absent,
     needs,
     bare: opened.bare,
@@ -149,7 +152,7 @@ async function readBase(
   repo: Repo,
   { tree, commit }: ResolvedRef,
   { imageNamed = false, served = async () => true }: InspectOptions,
-): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "absent" | "needs">> {
+): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "services" | "absent" | "needs">> {
   return withScratch(objectStore(repo), async (scratch) => {
     const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", tree] });
     if (result.exitCode !== 0) {

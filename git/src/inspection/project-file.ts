@@ -12,6 +12,7 @@ import {
   type DocumentProblem,
   type NamedImage,
   type ProjectFile,
+  type ServiceSpec,
 } from "@antiphon/contracts";
 import { readDevcontainer } from "./devcontainer.ts";
 import type { Scratch } from "../repository/scratch.ts";
@@ -25,6 +26,7 @@ export interface ProjectSettings {
   image: NamedImage | null;
   /** The checks need a repository. */
   verifyGit: boolean;
+  services: ServiceSpec[];
 }
 
 /**
@@ -40,13 +42,14 @@ export async function projectSettings(
   for (const from of OWN) {
     const text = texts.get(from);
     if (text === undefined) continue;
-    const { image, verify } = projectFileOf(text, from);
+    const { image, verify, services = {} } = projectFileOf(text, from);
     const named = image === undefined || imageNamed ? null : { ref: image, from };
-    return { image: named, verifyGit: verify?.git ?? false };
+    return { image: named, verifyGit: verify?.git ?? false, services: servicesOf(services, from) };
   }
   const from = imageNamed ? undefined : DEVCONTAINERS.find((path) => texts.has(path));
-  if (from === undefined) return { image: null, verifyGit: false };
-  return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, verifyGit: false };
+  const none = { verifyGit: false, services: [] };
+  if (from === undefined) return { image: null, ...none };
+  return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, ...none };
 }
 
 /** @throws AntiphonError ANT_REPO_CONFIG_INVALID */
@@ -59,6 +62,21 @@ export function projectFileOf(text: string, filename: string): ProjectFile {
   if (checked.ok) return checked.value as ProjectFile;
   const told = checked.errors.map((problem) => problemText(filename, problem)).join("; ");
   throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
+}
+
+/** Without a sign of readiness, checks would begin before the service listens. */
+function servicesOf(services: NonNullable<ProjectFile["services"]>, filename: string): ServiceSpec[] {
+  return Object.entries(services).map(([name, settings]) => {
+    const refuse = (what: string): AntiphonError =>
+      new AntiphonError("ANT_REPO_CONFIG_INVALID", `${filename}: services.${name} needs ${what}`, {
+        data: { path: filename },
+      });
+    if (settings.port === undefined && settings.ready === undefined)
+      throw refuse("`port` or `ready`, which tell when the checks can begin");
+    if (settings.image === undefined && settings.command === undefined)
+      throw refuse("`image` or `command`, which tell what runs");
+    return { name, ...settings };
+  });
 }
 
 const problemText = (filename: string, { line, path, message }: DocumentProblem): string =>

@@ -34,6 +34,7 @@ export type TaskStep = { kind: "next"; task: TaskState } | { kind: "refused"; re
 
 /** Verdicts that another attempt cannot improve: a check or a grant is missing, so a better patch does not help. */
 const FINAL_CODES: ReadonlySet<string> = new Set([
+  "ANT_SERVICE_FAILED",
   "ANT_VERIFY_CRITERION",
   "ANT_VERIFY_NO_CHECK",
   "ANT_VERIFY_PROVES_NOTHING",
@@ -46,6 +47,7 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_VERIFY_NO_PROGRAM",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
+  "ANT_SERVICE_FAILED",
 ]);
 
 export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, rule: Asked): TaskStep {

@@ -3,6 +3,7 @@ import type {
   BlobRef,
   CheckOutcome,
   EnvironmentReport,
+  ServiceOutcome,
   EnvironmentSpec,
   EvidenceRef,
   FileScope,
@@ -150,6 +151,7 @@ export interface RoomOutcome {
   reports?: readonly TestReport[];
   /** The environment in which they ran. */
   environment?: EnvironmentReport;
+  services?: readonly ServiceOutcome[];
 }
 
 /** Runs the contract's commands in a fresh sandbox with a pristine tree and no network. */
@@ -187,6 +189,7 @@ export interface VerdictManifest {
   /** All trials, by the tree they ran on. */
   trials: TrialsByTree;
   environment?: EnvironmentReport | null;
+  services?: readonly ServiceOutcome[];
   /** What the Director made of the file that the task delivered. */
   files?: readonly TextFile[];
 }

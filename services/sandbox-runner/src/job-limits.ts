@@ -24,6 +24,16 @@ export function defaultLimits(runtime: string): ContainerLimits {
   };
 }
 
+/** Of a service's container: less memory than a sandbox, because a job may have several. Only runc shares a loopback. */
+export function serviceLimits(): ContainerLimits {
+  return {
+    ...defaultLimits("runc"),
+    memoryBytes: limits.serviceMemoryBytes,
+    workspaceBytes: limits.serviceFileBytes,
+    tmpBytes: limits.serviceFileBytes,
+  };
+}
+
 export interface JobLimits {
   readonly container: ContainerLimits;
   readonly keepBytes: number;

@@ -50,6 +50,10 @@ export interface ContainerSpec {
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
   readonly workspace: WorkspaceSource;
+  /** Id of the container whose network, which is none, this one shares. Absent: it has its own. */
+  readonly beside?: string;
+  /** Further directories in memory (beside/service-paths.ts). */
+  readonly tmpfs?: readonly string[];
 }
 
 /** The facts about an image that must be known before it is run. */
@@ -57,6 +61,9 @@ export interface ImageFacts {
   readonly id: string;
   readonly env: readonly string[];
   readonly volumes: readonly string[];
+  /** What a container of it runs by itself, and where; absent where a provider does not know it. */
+  readonly start?: readonly string[];
+  readonly directory?: string;
   /** Size on the engine; absent where a provider does not know it. */
   readonly bytes?: number;
 }
@@ -189,6 +196,10 @@ export interface SandboxOrder {
   readonly labels: Readonly<Record<string, string>>;
   /** The layers that /workspace and HOME are mounted over; absent for an empty /workspace. */
   readonly layers?: Layers;
+  /** The id of another sandbox whose loopback interface it shares. Only for a provider with `hasGroups`. */
+  readonly beside?: string;
+  /** Further directories that its commands can write to. */
+  readonly tmpfs?: readonly string[];
 }
 
 /** The limits that a provider can enforce. It reports those it cannot; everything else holds for every provider. */
@@ -202,6 +213,8 @@ export interface SandboxProvider {
   readonly name: ProviderName;
   /** True only for limits that were seen to hold; some providers know that only after their first sandbox. */
   readonly enforces: Enforced;
+  /** True if a sandbox can share another one's loopback interface. */
+  readonly hasGroups?: boolean;
   /** Absent where files can only be streamed into a sandbox. */
   readonly layers?: LayerStore | undefined;
   /** Starts a sandbox as ordered. Resolves when its supervisor has said hello. */

@@ -42,7 +42,7 @@ import type { SandboxConfig } from "./config.ts";
 import { defaultLimits } from "./job-limits.ts";
 import { containerLabels, containerName, type RunnerIdentity } from "./reaper/container-labels.ts";
 import { Images } from "./images/images.ts";
-import type { ContainerLimits, ProviderHost, SandboxProvider } from "./ports.ts";
+import type { ContainerLimits, ImageFacts, ProviderHost, Sandbox, SandboxProvider } from "./ports.ts";
 import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
 import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
 import { SessionService } from "./sessions/session-service.ts";
@@ -78,8 +78,7 @@ export async function startSandboxRunner(
     allowlist: new AllowlistFile(config.allowlistFile),
     standard: () => readConfig().image,
     configured: config.allow,
-    start: (imageId) =>
-      provider.start({ imageId, limits: defaults, labels: containerLabels(identity, null, Date.now()) }),
+    start: (tried) => startTrial(tried, provider, identity, defaults),
     now: () => new Date(),
   });
   const image = await images.standard();
@@ -152,6 +151,21 @@ export async function startSandboxRunner(
   };
 }
 
+/** A sandbox that shows whether an image can be one, or a service's container. */
+function startTrial(
+  { id: imageId, volumes: tmpfs }: ImageFacts,
+  provider: SandboxProvider,
+  identity: RunnerIdentity,
+  limits: ContainerLimits,
+): Promise<Sandbox> {
+  return provider.start({
+    imageId,
+    limits,
+    labels: containerLabels(identity, null, Date.now()),
+    ...(tmpfs.length === 0 ? {} : { tmpfs }),
+  });
+}
+
 interface Parts {
   readonly bus: Bus;
   readonly log: Logger;
@@ -222,6 +236,21 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
       newHolder: () => `${node}.${uniqueId()}`,
     }),
     egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
+    beside: async (order, main, job) => {
+      if (provider.hasGroups !== true || config.runtime !== "runc")
+        throw new AntiphonError(
+          "ANT_SANDBOX_REFUSED",
+          `services need containers of Docker with runc, and this runner has ${provider.name} with ${config.runtime}`,
+        );
+      const sandbox = await provider.start({
+        ...order,
+        beside: main.id,
+        labels: containerLabels(identity, job, Date.now()),
+      });
+      void sandbox.assign(containerName(instance, job, uniqueId()));
+      return sandbox;
+    },
+    newWord: () => uniqueId(),
     evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
   };
 }

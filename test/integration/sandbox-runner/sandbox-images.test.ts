@@ -20,6 +20,7 @@ const over = { kind: "canceled", reason: "test over" } as const;
 let minimal: MinimalImage;
 let other: MinimalImage;
 let withVolume: MinimalImage;
+let overWorkspace: MinimalImage;
 let directory: string;
 let serial = 0;
 /** Set up as in a runner: with an image to take the sealed supervisor from. */
@@ -29,6 +30,7 @@ beforeAll(async () => {
   minimal = makeMinimalImage("minimal");
   other = makeMinimalImage("other", ["LABEL antiphon.test=other"]);
   withVolume = makeMinimalImage("volume", ["VOLUME /data"]);
+  overWorkspace = makeMinimalImage("over", ["VOLUME /workspace"]);
   directory = mkdtempSync(join(tmpdir(), "antiphon-images-"));
   const facts = await test.provider.image(sandboxImage());
   if (facts === null) throw new Error("no sandbox image");
@@ -40,7 +42,7 @@ beforeAll(async () => {
 });
 afterEach(() => test.expectNoContainers());
 afterAll(() => {
-  for (const image of [minimal, other, withVolume]) image.remove();
+  for (const image of [minimal, other, withVolume, overWorkspace]) image.remove();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -97,7 +99,7 @@ describe("the allowlist", () => {
       allowlist: new AllowlistFile(join(directory, `images-${(serial += 1)}.json`)),
       standard: () => sandboxImage(),
       configured: [other.id],
-      start: async (imageId) => provider.start(await test.order({}, imageId)),
+      start: async ({ id, volumes }) => provider.start({ ...(await test.order({}, id)), tmpfs: volumes }),
       now: () => new Date(0),
     });
 
@@ -146,12 +148,19 @@ describe("the allowlist", () => {
 
   it("takes no image that cannot become a sandbox, and none that does not exist", async () => {
     const images = open();
-    await expect(images.answer({ op: "allow", ref: withVolume.ref })).rejects.toMatchObject({
+    await expect(images.answer({ op: "allow", ref: overWorkspace.ref })).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_UNUSABLE",
     });
     await expect(images.answer({ op: "allow", ref: "antiphon-test-nowhere:1" })).rejects.toMatchObject({
       code: "ANT_SANDBOX_IMAGE_MISSING",
     });
+  });
+
+  it("takes an image with volumes, which can be a service's and no sandbox's", async () => {
+    const images = open();
+    await images.answer({ op: "allow", ref: withVolume.ref });
+    expect((await images.resolve(withVolume.ref)).volumes).toEqual(["/data"]);
+    await expect(provider.start(await test.order({}, withVolume.id))).rejects.toThrow(/for services only/);
   });
 
   function optionsOf(path: string): ConstructorParameters<typeof Images>[0] {

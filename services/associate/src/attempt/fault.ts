@@ -21,6 +21,7 @@ const CALLERS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_SANDBOX_IMAGE_UNUSABLE",
   "ANT_SANDBOX_PATH",
   "ANT_SANDBOX_REFUSED",
+  "ANT_SERVICE_FAILED",
   "ANT_TASK_KIND_UNSUPPORTED",
 ]);
 

@@ -62,6 +62,7 @@ export async function jobOf(
     steps: [...plan.steps],
     ...egressOf(order),
     ...limitsOf(order),
+    ...(order.dispatch.services === undefined ? {} : { services: order.dispatch.services }),
     collect: plan.collectAfter !== null,
     ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
   };

@@ -18,6 +18,7 @@ const provenance: Provenance = {
   git: { base_commit: "a".repeat(40) },
   transcript: null,
   prepared: null,
+  services: [],
   egress: null,
 };
 

@@ -2,13 +2,15 @@
  * The evidence bundle of an attempt (seed 001), as a list of files: `diff.patch`, `checks/<n>.stdout.txt`,
  * `work/<n>.stdout.txt`, `provenance/*`. Pure: evidence-store.ts stores the files.
  */
-import type {
-  BlobRef,
-  EgressReport,
-  EnvironmentReport,
-  EvidenceCheck,
-  EvidenceFile,
-  EvidenceManifest,
+import {
+  serviceLogs,
+  type BlobRef,
+  type EgressReport,
+  type EnvironmentReport,
+  type EvidenceCheck,
+  type EvidenceFile,
+  type EvidenceManifest,
+  type ServiceOutcome,
 } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
 import { withinBytes } from "./bounded-result.ts";
@@ -30,6 +32,7 @@ export interface Provenance {
   readonly transcript: string | null;
   /** The prepared environment; null: there was none. */
   readonly prepared: EnvironmentReport | null;
+  readonly services: readonly ServiceOutcome[];
   /** The report of the egress gateway; null: the sandbox had no network. */
   readonly egress: EgressReport | null;
 }
@@ -47,6 +50,7 @@ export function filesOf(facts: AttemptFacts, provenance: Provenance): BundleFile
   if (provenance.transcript !== null)
     files.push({ path: "provenance/transcript.json", text: provenance.transcript });
   files.push(...networkOf(provenance.egress), ...setupOf(provenance.prepared));
+  files.push(...serviceLogs(provenance.services));
   if (facts.change !== null) files.push({ path: DIFF_FILE, text: facts.change.patch });
   return files;
 }

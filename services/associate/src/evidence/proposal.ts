@@ -137,6 +137,7 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
       base_object: dispatch.base.object,
     },
     prepared: ran.outcome?.environment ?? null,
+    services: ran.outcome?.services ?? [],
     transcript: ran.work?.transcript ?? null,
     egress: ran.outcome?.egress ?? null,
   };

@@ -1,9 +1,13 @@
-/** The variables and the memory that a run asks for, for each of its sandboxes. Pure. */
+/** The variables, the memory and the services that a run asks for, for each of its sandboxes. Pure. */
 import type { RunOptions } from "@antiphon/contracts";
 
 /** In the names of a dispatch. Absent: none, and the runner's default. */
-export type RunRoom = Pick<RunOptions, "env" | "memory_mib">;
+export type RunRoom = Pick<RunOptions, "env" | "memory_mib" | "services">;
 
-export function roomOf({ env, memory_mib }: RunRoom): RunRoom {
-  return { ...(env === undefined ? {} : { env }), ...(memory_mib === undefined ? {} : { memory_mib }) };
+export function roomOf({ env, memory_mib, services }: RunRoom): RunRoom {
+  return {
+    ...(env === undefined ? {} : { env }),
+    ...(memory_mib === undefined ? {} : { memory_mib }),
+    ...(services === undefined ? {} : { services }),
+  };
 }

@@ -128,10 +128,12 @@ export class Repositories implements RepositoryPort {
       imageNamed: request.image_named ?? false,
       served: this.#served(request.repo),
     });
-    const { base, branch, dirty, files, image, home, landOn, verifyGit, absent, needs } = inspection;
+    const { base, branch, dirty, files, image, home, landOn, verifyGit, services, absent, needs } =
+      inspection;
     const land = landOn === null ? {} : { land_ref: landOn.moves };
     const more = {
       ...(verifyGit ? { verify_git: true } : {}),
+      ...(services.length === 0 ? {} : { services }),
       ...(absent.length === 0 ? {} : { absent }),
       ...(needs.programs.length === 0
         ? {}

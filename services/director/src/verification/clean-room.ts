@@ -41,7 +41,7 @@ export class CleanRoom implements CleanRoomPort {
 
   async check(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome> {
     const { candidate, checks, budgetMs, setup, tree } = request;
-    const { memory_mib } = request.room ?? {};
+    const { memory_mib, services } = request.room ?? {};
     const environment =
       setup === undefined ? null : ((await this.#environments?.specFor(setup, tree, candidate)) ?? null);
     const overlay = candidate === null ? null : overlayTar(candidate.overlay);
@@ -74,6 +74,7 @@ export class CleanRoom implements CleanRoomPort {
         ...(request.again === true ? { again: true } : {}),
         ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
         trials: request.trials,
+        ...(services === undefined ? {} : { services }),
       },
       { signal },
     );
@@ -110,6 +111,7 @@ function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: 
           checks.map((command, i) => checkOutcome(command, outcome, steps[i])),
         ),
         written: outcome.written ?? null,
+        ...(outcome.services === undefined ? {} : { services: outcome.services }),
         ...(outcome.environment === undefined ? {} : { environment: outcome.environment }),
       };
     case "canceled":

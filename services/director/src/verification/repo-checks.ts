@@ -65,7 +65,7 @@ export class RepoChecks {
 
   async #check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoCheckEvent> {
     const { repository, room } = this.#parts;
-    const { checkId, repo, commit, image, budgetMs } = request;
+    const { checkId, repo, commit, image, budgetMs, services } = request;
     const discovered = request.checks.length === 0;
     const commands = discovered ? await repository.discoverChecks(repo, commit) : request.checks;
     const candidate = await this.#candidate(request, { commands, discovered });
@@ -81,6 +81,7 @@ export class RepoChecks {
         ...{ tree, history, candidate, checks: commands, image, budgetMs },
         setup: { repo, base: commit },
         again: true,
+        ...(services === undefined ? {} : { room: { services } }),
       },
       signal,
     );

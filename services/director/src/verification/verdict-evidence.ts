@@ -5,6 +5,7 @@
 import {
   canonicalJson,
   digestOf,
+  serviceLogs,
   type BlobRef,
   type CheckOutcome,
   type EnvironmentReport,
@@ -61,6 +62,7 @@ export class VerdictEvidence implements VerdictEvidencePort {
     const task = verdict.task ?? INTEGRATION;
     const files = [
       ...(await this.#environmentFiles(verdict.environment ?? null)),
+      ...serviceLogs(verdict.services ?? []),
       ...(await this.#textFiles(verdict.files ?? [])),
     ];
     const manifest = manifestOf(verdict, task, this.#author, files);

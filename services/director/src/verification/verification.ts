@@ -8,7 +8,7 @@
  *     the run's checks in a fresh clean room, never the Associate's report; a clean room that was stopped yields no
  *     verdict.
  */
-import type { EnvironmentReport, VerdictBody } from "@antiphon/contracts";
+import { AntiphonError, type EnvironmentReport, type VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type {
@@ -82,9 +82,11 @@ export async function verify(
   const demand = demandOf(run, task);
   const subject = { applied, checks: checks.commands, demand };
   const tried = await tryAll(run, effect, ports, subject, signal).catch((error: unknown) => {
-    if (error instanceof EnvironmentFailed) return error;
+    if (error instanceof EnvironmentFailed || isServiceFailure(error)) return error;
     throw error;
   });
+  if (tried instanceof AntiphonError && !(tried instanceof EnvironmentFailed))
+    return refused(run, effect, ports, tried.code, tried.detail);
   // The environment of the base was prepared before the attempt, so the change is what broke it.
   if (tried instanceof EnvironmentFailed)
     return refused(run, effect, ports, tried.code, tried.detail, tried.report);
@@ -168,6 +170,11 @@ async function tryAll(
   return tryOut({ request, judges, waitForBase }, ports.room, signal);
 }
 
+/** A service sees no file of the change, so the same would happen again. */
+function isServiceFailure(error: unknown): error is AntiphonError {
+  return error instanceof AntiphonError && error.code === "ANT_SERVICE_FAILED";
+}
+
 /** What the change's code did to the files that judge it, and the base's code did not. */
 function tamperingOf(applied: AppliedChange | null, grants: readonly string[], tried: TriedOut): string[] {
   const { change, base } = tried;
@@ -196,6 +203,7 @@ async function store(
     task: effect.taskId,
     epoch: effect.epoch,
     environment: tried.change.environment ?? null,
+    services: tried.change.services ?? [],
     files,
     trials: {
       change: tried.change.trials,

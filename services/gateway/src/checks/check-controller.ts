@@ -40,6 +40,7 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
         checks: options.checks,
         image: options.image ?? null,
         ...(options.verify_git === true ? { git: true } : {}),
+        ...(options.services === undefined ? {} : { services: options.services }),
         budgetMs: options.time_budget_s * 1000,
       };
       return { order, imageNote: options.image_note };

@@ -73,9 +73,10 @@ export class RunAdmission {
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
     const note = found.image_note === undefined ? {} : { image_note: found.image_note };
-    const { absent } = found;
+    const { absent, services } = found;
     const repository = {
       ...(options.verify_git === undefined && found.verify_git === true ? { verify_git: true } : {}),
+      ...(services === undefined ? {} : { services }),
       ...(absent === undefined ? {} : { absent }),
     };
     return {

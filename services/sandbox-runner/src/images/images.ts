@@ -29,7 +29,7 @@ export interface ImagesOptions {
   /** Allowed by configuration: ids, or names with a digest. */
   readonly configured: readonly string[];
   /** Starts a trial sandbox of an image that is not allowed yet. */
-  readonly start: (imageId: string) => Promise<Sandbox>;
+  readonly start: (image: ImageFacts) => Promise<Sandbox>;
   readonly now: () => Date;
 }
 
@@ -106,7 +106,7 @@ export class Images {
   async #try(ref: string, facts: ImageFacts): Promise<string[]> {
     let sandbox: Sandbox;
     try {
-      sandbox = await this.#options.start(facts.id);
+      sandbox = await this.#options.start(facts);
     } catch (error) {
       const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
       if (code === "ANT_DOCKER_UNREACHABLE") throw error;

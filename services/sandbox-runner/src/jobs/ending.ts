@@ -62,6 +62,7 @@ const REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_SANDBOX_IMAGE_MISSING",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
+  "ANT_SERVICE_FAILED",
 ]);
 
 /** The ending of a job whose stage threw. `step`: the command that ran, if one did. */

@@ -5,6 +5,7 @@
  *   lay       the prepared environment, if the request names one
  *   fill      the workspace: tree, deletions, overlay, files
  *   connect   the network, if the request has a grant for one
+ *   serve     the services, if the request names some
  *   run       one command; each step of the request is a stage
  *   collect   the changes, after the step `collectAfter` or at the end
  *   repeat    all commands again, for a job of trials (trials.ts)
@@ -36,6 +37,7 @@ export type Stage =
   | { readonly kind: "lay" }
   | { readonly kind: "fill"; readonly remembering: Remembering }
   | { readonly kind: "connect"; readonly grant: EgressGrant }
+  | { readonly kind: "serve" }
   | { readonly kind: "run"; readonly step: PlannedStep }
   | { readonly kind: "collect" }
   | { readonly kind: "repeat"; readonly trials: SandboxTrials; readonly steps: readonly PlannedStep[] };
@@ -69,6 +71,7 @@ function stagesOf({
   collectAfter,
   egress,
   trials,
+  services = [],
 }: SandboxRequest): Stage[] {
   if ((purpose === "prepare") !== (steps.length === 0))
     throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job has steps, unless it only prepares an environment");
@@ -77,6 +80,7 @@ function stagesOf({
   const stages: Stage[] = [{ kind: "fill", remembering: trials === undefined ? hint : "exact" }];
   if (workspace.environment !== undefined) stages.unshift({ kind: "lay" });
   if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
+  if (services.length > 0) stages.push({ kind: "serve" });
   const planned = steps.map(planStep);
   const runs = planned.map((step): Stage => ({ kind: "run", step }));
   const last = steps.findIndex(({ id }) => id === collectAfter);

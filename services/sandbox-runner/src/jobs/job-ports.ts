@@ -21,6 +21,14 @@ export interface JobPorts {
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   readonly egress: (job: SandboxRequest, grant: EgressGrant, sandbox: Sandbox) => Promise<EgressLink>;
+  /** Starts a sandbox that shares the loopback interface of `main`, for one of its services. */
+  readonly beside: (
+    order: Pick<SandboxOrder, "imageId" | "limits" | "tmpfs">,
+    main: Sandbox,
+    job: JobWords,
+  ) => Promise<Sandbox>;
+  /** Makes a word that nobody can guess. */
+  readonly newWord: () => string;
   readonly environments: Pick<Environments, "ensure">;
   /** Tells people who watch what the job waits for. */
   readonly progress: (text: string) => void;

@@ -71,6 +71,8 @@ function twin(options: {
     },
     environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
     progress: () => undefined,
+    beside: () => Promise.reject(new Error("no job here has a service")),
+    newWord: () => "word",
     egress: () => Promise.reject(new Error("no network")),
     evidence: new Evidence({ put: () => Promise.reject(new Error("nothing to put")) }),
     onOutput: () => undefined,

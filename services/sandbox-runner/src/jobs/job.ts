@@ -14,7 +14,12 @@
  *   sandbox-runner/S7 Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in
  *     a sealed sandbox or is refused.
  */
-import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  type SandboxOutcome,
+  type SandboxRequest,
+  type ServiceSpec,
+} from "@antiphon/contracts";
 import { withRoom } from "../environments/laying.ts";
 import { orderOf, planWorkspace } from "../workspace/workspace.ts";
 import { endingOfFailure } from "./ending.ts";
@@ -55,7 +60,16 @@ async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<Pr
   const { workspaceBytes } = plan.limits.container;
   const laid = environment?.layer ?? null;
   const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes, laid);
-  return { plan, image, workspace, environment };
+  const services = await imagesOf(job, image);
+  return { plan, image, workspace, environment, services };
+}
+
+/** Each service with its image; without one of its own, that of the sandbox. */
+async function imagesOf({ request, ports }: Job, image: ImageFacts): Promise<Prepared["services"]> {
+  const found: { spec: ServiceSpec; image: ImageFacts }[] = [];
+  for (const spec of request.services ?? [])
+    found.push({ spec, image: spec.image === undefined ? image : await ports.image(spec.image) });
+  return found;
 }
 
 /** Finds or makes the environment that the request names; null: it names none. */

@@ -6,6 +6,7 @@ import type {
   SandboxOutcome,
   SandboxStepOutcome,
   SandboxWritten,
+  ServiceOutcome,
 } from "@antiphon/contracts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
@@ -16,6 +17,7 @@ export class Progress {
   changes: SandboxChanges | null = null;
   egress: EgressReport | null = null;
   environment: EnvironmentReport | null = null;
+  services: ServiceOutcome[] = [];
   /** What the trials of a job did to its files; null for other jobs. */
   written: SandboxWritten | null = null;
   /** The exit code of each command that ended. */
@@ -54,7 +56,7 @@ export class Progress {
       this.ending = failed(error);
       return [];
     });
-    const { ending, changes, meta, egress, environment, written } = this;
+    const { ending, changes, meta, egress, environment, written, services } = this;
     return {
       ...ending,
       steps,
@@ -62,6 +64,7 @@ export class Progress {
       meta,
       ...(egress === null ? {} : { egress }),
       ...(environment === null ? {} : { environment }),
+      ...(services.length === 0 ? {} : { services }),
       ...(written === null ? {} : { trials: trials.map((trial) => briefly(trial, steps)), written }),
     };
   }

@@ -17,6 +17,7 @@ import {
   refillWorkspace,
   type WorkspacePlan,
 } from "../workspace/workspace.ts";
+import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
 import type { Written } from "../workspace/written.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfExit } from "./ending.ts";
@@ -39,12 +40,15 @@ export interface Prepared {
   readonly workspace: WorkspacePlan;
   /** Null: the job needs none. */
   readonly environment: { readonly spec: EnvironmentSpec; readonly layer: LayerContent } | null;
+  /** In the order of the request. */
+  readonly services: ServicesParts["services"];
 }
 
 /** A job that has its sandbox. */
 interface Leased extends Prepared {
   readonly job: Job;
   readonly lease: Lease;
+  readonly running: RunningServices;
   /** Null until the stage `connect`. */
   link: EgressLink | null;
   /** When the budget ends. Null until the first command. */
@@ -58,13 +62,21 @@ const BEGINNING = { endsAt: null, stopped: false };
 
 export async function performStages(job: Job, prepared: Prepared, lease: Lease): Promise<void> {
   const { progress } = job;
-  const leased: Leased = { ...prepared, job, lease, link: null, ...BEGINNING };
+  const { plan, services } = prepared;
+  const { ports } = job;
+  const { keepBytes } = plan.limits;
+  const running = new RunningServices({
+    ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
+  });
+  const leased: Leased = { ...prepared, job, lease, running, link: null, ...BEGINNING };
   try {
     for (const stage of prepared.plan.stages) {
       await perform(stage, leased);
       if (progress.ending.outcome !== "completed") return;
     }
   } finally {
+    void running.stop(); // sandbox-runner/S12
+    progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;
   }
 }
@@ -82,6 +94,8 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
     case "connect":
       leased.link = await job.ports.egress(job.request, stage.grant, lease.sandbox);
       return;
+    case "serve":
+      return leased.running.start();
     case "run":
       if (!leased.stopped) await runStep(stage.step, leased);
       return;
@@ -113,6 +127,7 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
   return {
     run: async () => {
       await layHome(leased); // it was cleared with the temporary directories
+      await leased.running.start(); // a database of the trial before would be another start
       const progress = job.progress.trial();
       const ports = { ...job.ports, onOutput: () => undefined };
       const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };

@@ -34,6 +34,39 @@ function inspected(
   };
 }
 
+describe("a service's container", () => {
+  const own = { ...spec, beside: "0123", tmpfs: ["/var/lib/db"] };
+
+  it("sandbox-runner/S1: differs from a sandbox in its network, its name and its directories in memory only", () => {
+    const { HostConfig, Hostname, ...rest } = createBody(own, environment);
+    const { HostConfig: host, Hostname: _, ...others } = createBody(spec, environment);
+    expect([rest, Hostname]).toEqual([others, ""]);
+    expect(HostConfig).toEqual({
+      ...host,
+      NetworkMode: "container:0123",
+      Tmpfs: {
+        ...(host["Tmpfs"] as Record<string, string>),
+        "/var/lib/db": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=65532,gid=65532",
+      },
+    });
+  });
+
+  it.each([
+    ["shares the network of another container", { NetworkMode: "container:4567" }, {}],
+    ["has the host's network", { NetworkMode: "host" }, {}],
+    ["has a volume of its image that is not in memory", {}, { Volumes: { "/var/lib/db": {}, "/other": {} } }],
+  ])("sandbox-runner/S1: is refused when it %s", (_name, host, config) => {
+    const body = createBody(own, environment);
+    const actual: InspectedContainer = {
+      Image: own.imageId,
+      Config: { ...body, Env: image.env, Volumes: { "/var/lib/db": {} }, ...config },
+      HostConfig: { ...body.HostConfig, ...host },
+      Mounts: [],
+    };
+    expect(differences(own, environment, image, actual)).toHaveLength(1);
+  });
+});
+
 describe("the container that the engine is asked for", () => {
   it("sandbox-runner/S1: has exactly these settings", () => {
     expect(createBody(spec, environment)).toMatchInlineSnapshot(`

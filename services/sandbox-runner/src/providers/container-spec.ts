@@ -3,7 +3,8 @@
  *
  * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
  * express a path of the host, a device, a capability, another user, a network or an environment variable, and no volume
- * but those of workspace-mounts.ts. The image is given by id, because a name can be moved.
+ * but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A service's container shares the
+ * network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
  *
  * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
  * init. The supervisor reaps, so no init is needed.
@@ -41,7 +42,7 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
     Cmd: environment.command,
     User: `${SANDBOX_UID}:${SANDBOX_UID}`,
     WorkingDir: WORKSPACE,
-    Hostname: "sandbox",
+    Hostname: spec.beside === undefined ? "sandbox" : "", // the engine takes no name for a shared network
     Domainname: "",
     Env: [],
     Labels: spec.labels,
@@ -65,7 +66,8 @@ function hostTasksPerProcess(runtime: string): number {
   return runtime === "runsc" ? 16 : 1;
 }
 
-function hostConfig({ limits, workspace }: ContainerSpec, seccomp: string): CreateBody["HostConfig"] {
+function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfig"] {
+  const { limits, workspace, beside, tmpfs: further = [] } = spec;
   const mounts = mountsOf(workspace, limits);
   return {
     AutoRemove: true,
@@ -73,7 +75,7 @@ function hostConfig({ limits, workspace }: ContainerSpec, seccomp: string): Crea
     Privileged: false,
     CapDrop: ["ALL"],
     SecurityOpt: ["no-new-privileges", `seccomp=${seccomp}`],
-    NetworkMode: "none",
+    NetworkMode: beside === undefined ? "none" : `container:${beside}`,
     IpcMode: "none",
     PidMode: "",
     UTSMode: "",
@@ -90,7 +92,11 @@ function hostConfig({ limits, workspace }: ContainerSpec, seccomp: string): Crea
       { Name: "msgqueue", Soft: 0, Hard: 0 },
       { Name: "nofile", Soft: 4096, Hard: 4096 },
     ],
-    Tmpfs: { ...memoryOf(workspace, limits), "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096) },
+    Tmpfs: {
+      ...memoryOf(workspace, limits),
+      ...Object.fromEntries(further.map((path) => [path, tmpfs("exec", limits.tmpBytes, limits.tmpInodes)])),
+      "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096),
+    },
     ...(mounts.length === 0 ? {} : { Mounts: mounts }),
     LogConfig: { Type: "none", Config: {} },
     RestartPolicy: { Name: "no", MaximumRetryCount: 0 },
@@ -153,7 +159,12 @@ export function differences(
   for (const entry of asArray(actual.Config["Env"])) {
     if (typeof entry !== "string" || !allowedEnv.has(entry)) found.push(`Config.Env has ${brief(entry)}`);
   }
-  if (!isNeutral(actual.Config["Volumes"] ?? null)) found.push("Config.Volumes is not empty");
+  // Those of the image are directories in memory, or there would be a mount for them.
+  const covered = new Set(spec.tmpfs ?? []);
+  const volumes = actual.Config["Volumes"] ?? null;
+  const uncovered = isRecord(volumes) ? Object.keys(volumes).filter((path) => !covered.has(path)) : [];
+  if (uncovered.length > 0 || !(isRecord(volumes) || isNeutral(volumes)))
+    found.push("Config.Volumes is not empty"); // sandbox-runner/S1
   for (const [label, value] of Object.entries(spec.labels)) {
     const labels = actual.Config["Labels"];
     compare(`label ${label}`, value, isRecord(labels) ? labels[label] : null);

@@ -69,6 +69,8 @@ export function dockerEngine(socketPath?: string): Engine {
           id: found.Id,
           env: found.Config.Env ?? [],
           volumes: Object.keys(found.Config.Volumes ?? {}),
+          start: [...wordsOf(found.Config.Entrypoint), ...wordsOf(found.Config.Cmd)],
+          directory: found.Config.WorkingDir === "" ? "/" : found.Config.WorkingDir,
           bytes: found.Size,
         };
       } catch (error) {
@@ -113,6 +115,11 @@ export function dockerEngine(socketPath?: string): Engine {
     ...volumeCalls(docker),
     watchMemory: (instance, onOom, signal) => watchMemory(docker, instance, onOom, signal),
   };
+}
+
+function wordsOf(words: string | readonly string[] | null | undefined): readonly string[] {
+  if (words === null || words === undefined) return [];
+  return typeof words === "string" ? [words] : words;
 }
 
 function volumeCalls(docker: Docker): Pick<Engine, "createVolume" | "volume" | "volumes" | "removeVolume"> {

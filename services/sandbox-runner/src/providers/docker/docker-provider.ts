@@ -7,6 +7,7 @@
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
 import { createBody, differences, type Environment } from "../container-spec.ts";
+import { requireServicePaths } from "../../beside/service-paths.ts";
 import { SUPERVISOR_COMMAND, SUPERVISOR_ENTRYPOINT } from "../../supervisor/command.ts";
 import type {
   ContainerSpec,
@@ -45,6 +46,7 @@ export interface DockerProviderOptions {
 
 export class DockerProvider implements SandboxProvider {
   readonly name = "docker";
+  readonly hasGroups = true;
   readonly enforces = { memory: true, processes: true };
   readonly #engine: Engine;
   readonly #newName: () => string;
@@ -114,12 +116,13 @@ export class DockerProvider implements SandboxProvider {
     const image = this.#images.get(spec.imageId) ?? (await this.image(spec.imageId));
     if (image === null)
       throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${spec.imageId} is not there`);
-    if (image.volumes.length > 0) {
-      throw new AntiphonError(
-        "ANT_SANDBOX_REFUSED",
-        `image ${image.id} declares volumes: ${image.volumes.join(", ")}`,
+    const { tmpfs = [] } = spec;
+    requireServicePaths(tmpfs);
+    const uncovered = image.volumes.filter((path) => !tmpfs.includes(path));
+    if (uncovered.length > 0)
+      throw refused(
+        `image ${image.id} declares volumes, so it is for services only: ${uncovered.join(", ")}`,
       );
-    }
     const id = await this.#create(spec);
     let stream: Duplex | null = null;
     try {

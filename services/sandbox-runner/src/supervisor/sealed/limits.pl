@@ -31,6 +31,18 @@ sub free_room {
   return ($block_size * $free_blocks, $free_inodes);
 }
 
+# The directories in memory that this user owns: those that the container was made with.
+sub own_directories {
+  open my $mounts, '<', '/proc/self/mounts' or return;
+  my @found;
+  while (my $line = <$mounts>) {
+    my (undef, $path, $type, $options) = split / /, $line;
+    push @found, $path if $type eq 'tmpfs' && $options =~ /^rw,.*\buid=$>\b/;
+  }
+  close $mounts;
+  return @found;
+}
+
 # Called in the child. Where the kernel has Landlock, this process and all its descendants may write below these
 # directories only (so not to /proc/<pid>/mem), and their signals do not leave the step.
 sub confine {
@@ -45,7 +57,8 @@ sub confine {
   my $ruleset    = syscall($SYS_LANDLOCK_CREATE_RULESET, $rules, $rules_size, 0);
   $ruleset >= 0 or die "landlock: $!\n";
 
-  for my $path ('/workspace', '/tmp', '/dev', '/home/sandbox') {    # The last is there in a layered sandbox only.
+  # The third is there in a layered sandbox only, others beside a service.
+  for my $path ('/workspace', '/tmp', '/home/sandbox', '/dev', own_directories()) {
     sysopen(my $directory, $path, $O_PATH) or next;
     my $rule = pack('QL', $access, fileno $directory);
     syscall($SYS_LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0);

@@ -16,6 +16,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/metrics.test.ts",
   "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",
+  "test/e2e/replay.test.ts",
   "test/e2e/operator.test.ts",
   "test/e2e/page.test.ts",
   "test/e2e/plans.test.ts",
